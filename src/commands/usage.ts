@@ -1,0 +1,29 @@
+/** A flag, variable or file that cannot be used as given: printed as one line, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `500ms`, `30s`, `5m`, `1h` (decimals allowed), or a bare `0`: milliseconds; undefined when it is none of these. */
+export function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
+  const [, amount, unit] = match ?? [];
+  return amount === undefined ? undefined : Math.round(Number(amount) * unitMs[unit as keyof typeof unitMs]);
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+}
+
+/** `host:port`, `[v6]:port` or `:port` (every interface); undefined when it is none of these. */
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text);
+  if (match === null) return undefined;
+  const port = Number(match[3]);
+  if (port > 65_535) return undefined;
+  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+}

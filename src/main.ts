@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { cloudCommand } from './commands/cloud.ts';
+import { crdsCommand } from './commands/crds.ts';
+import { demoCommand } from './commands/demo.ts';
+import { kubeCommand } from './commands/kube.ts';
+import { runCommand } from './commands/run.ts';
+import { UsageError } from './commands/usage.ts';
+
+/** Exit codes: 0 done, 1 failed, 2 used wrongly (one line on stderr says how). */
+async function main(argv: readonly string[]): Promise<number> {
+  const program = new Command('edge-operator')
+    .description('Manages a cloud edge account from Kubernetes.')
+    .showSuggestionAfterError();
+  for (const command of [demoCommand(), runCommand(), cloudCommand(), kubeCommand(), crdsCommand()]) {
+    program.addCommand(command);
+  }
+  for (const command of [program, ...program.commands]) command.exitOverride();
+  try {
+    await program.parseAsync(argv);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`error: ${message}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+process.exitCode = await main(process.argv);
