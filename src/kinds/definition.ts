@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import type { ResourceType } from '../kube/types.ts';
+
+export const apiGroup = 'edge-operator.dev';
+export const apiVersion = 'v1alpha1';
+
+/** A column of `kubectl get`; priority 1 shows with `-o wide` only. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  readonly priority?: number;
+}
+
+/** What a kind says about itself to Kubernetes; `crds/` is generated from it. */
+export interface KindDefinition {
+  readonly type: ResourceType;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly description: string;
+  readonly spec: z.ZodObject;
+  readonly status: z.ZodObject;
+  readonly columns: readonly PrinterColumn[];
+}
+
+export function edgeType(kind: string, plural: string): ResourceType {
+  return { group: apiGroup, version: apiVersion, plural, kind, namespaced: true };
+}

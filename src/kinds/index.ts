@@ -1,0 +1,6 @@
+import { definition as botUser } from './bot-user/schema.ts';
+import type { KindDefinition } from './definition.ts';
+import { definition as reservedAddr } from './reserved-addr/schema.ts';
+
+/** Every kind, as Kubernetes is told of it. Import-light: it reaches no API client. */
+export const definitions: readonly KindDefinition[] = [reservedAddr, botUser];

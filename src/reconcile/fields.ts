@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { KubeObject } from '../kube/types.ts';
+
+/** Fields that every kind backed by the cloud has; design section 2. Descriptions become the CRD's documentation. */
+export const managedSpec = {
+  accountRef: z
+    .object({ name: z.string().min(1).max(253).describe('Name of the CloudAccount.') })
+    .optional()
+    .describe("CloudAccount in the same namespace to use; without it the operator's default account."),
+  deletionPolicy: z
+    .enum(['Delete', 'Retain'])
+    .default('Delete')
+    .describe('What happens to the external object when this resource is deleted: Delete removes it, Retain leaves it.'),
+  managementPolicy: z
+    .enum(['Manage', 'Observe'])
+    .default('Manage')
+    .describe('Manage creates, updates and deletes the external object; Observe only reads it and reports drift.'),
+  resyncIntervalSeconds: z
+    .int()
+    .min(30)
+    .max(2_147_483_647)
+    .optional()
+    .describe('Seconds between two checks of the external object for drift; at least 30; default from the operator.'),
+};
+
+export const conditionSchema = z.object({
+  type: z
+    .string()
+    .max(316)
+    .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/)
+    .describe('Ready; Reconciling and Stalled are present only while True.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('One of True, False, Unknown.'),
+  observedGeneration: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('The metadata.generation that this condition speaks of.'),
+  lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status last changed.'),
+  reason: z.string().min(1).max(1024).describe('A CamelCase word for programs.'),
+  message: z.string().max(32_768).describe('What is the matter and what to do, for people.'),
+});
+
+export type Condition = z.infer<typeof conditionSchema>;
+
+export const managedStatus = {
+  observedGeneration: z
+    .int()
+    .min(-1)
+    .optional()
+    .describe('The metadata.generation that this status speaks of; -1 until the operator has seen the object.'),
+  lastHandledReconcileAt: z
+    .string()
+    .optional()
+    .describe('The last value of the annotation edge-operator.dev/reconcile-at that was acted on.'),
+  conditions: z
+    .array(conditionSchema)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+    .describe('Ready says whether the external object is as the spec asks; its reason and message say why not.'),
+};
+
+export const managedSpecSchema = z.object(managedSpec);
+export type ManagedSpec = z.infer<typeof managedSpecSchema>;
+
+const managedStatusSchema = z.object(managedStatus);
+export type ManagedStatus = z.infer<typeof managedStatusSchema>;
+
+/** A custom resource of a kind that the cloud backs, as the API server returns it. */
+export interface ManagedObject extends KubeObject {
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<ManagedStatus & Record<string, unknown>>;
+}
+
+export function conditionOf(object: ManagedObject, type: string): Condition | undefined {
+  return object.status?.conditions?.find((condition) => condition.type === type);
+}
