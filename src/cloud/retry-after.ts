@@ -1,0 +1,18 @@
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * The Retry-After header in milliseconds from now: seconds or an HTTP date, which is read against the answer's own
+ * Date so that a wrong clock on either side does no harm. Undefined when absent or not understood.
+ */
+export function retryAfterMs(headers: Headers, now: number): number | undefined {
+  const value = single(headers['retry-after'])?.trim();
+  if (value === undefined || value === '') return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  const sent = Date.parse(single(headers.date) ?? '');
+  return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(sent) ? now : sent));
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

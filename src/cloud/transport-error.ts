@@ -1,0 +1,73 @@
+import { CloudError, CloudTransportError } from './errors.ts';
+
+const beforeSending = new Set([
+  'UND_ERR_CLOSED',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const words: Readonly<Record<string, string>> = {
+  UND_ERR_CLOSED: 'the client is closed',
+  UND_ERR_DESTROYED: 'the client is closed',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'timed out waiting for the answer',
+  UND_ERR_BODY_TIMEOUT: 'timed out reading the answer',
+  UND_ERR_SOCKET: 'the connection broke',
+  ECONNRESET: 'the connection was reset',
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  TimeoutError: 'timed out',
+  AbortError: 'aborted',
+};
+
+/** The request was not sent: the caller gave up or forbade it. */
+export function notSent(operation: string, cause: unknown): CloudTransportError {
+  return new CloudTransportError(`not sent: ${text(cause)}`, {
+    operation,
+    reason: 'Unreachable',
+    definite: true,
+    cause,
+  });
+}
+
+/** The request failed on its way; definite only where nothing of it can have arrived. */
+export function failed(operation: string, cause: unknown): CloudError {
+  if (cause instanceof CloudError) return cause;
+  const code = codeOf(cause);
+  const what = words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
+  return new CloudTransportError(what, {
+    operation,
+    reason: 'Unreachable',
+    definite: beforeSending.has(code) || isConnectCall(cause),
+    cause,
+  });
+}
+
+function codeOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  const code = 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' && code !== 'ABORT_ERR' ? code : cause.name === 'Error' ? '' : cause.name;
+}
+
+function isConnectCall(cause: unknown): boolean {
+  return (
+    cause instanceof Error && 'syscall' in cause && (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo')
+  );
+}
+
+function text(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
