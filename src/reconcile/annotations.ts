@@ -22,25 +22,31 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
-/** The mark of a create that was begun: who (nonce) and when (RFC 3339, milliseconds). */
+/** The mark of a create that was begun and whose result is not recorded yet. */
 export interface CreateIntent {
   readonly nonce: string;
+  /** RFC 3339, milliseconds. */
   readonly at: string;
+  /** Fingerprint of what was asked for: the spec may have changed since. */
+  readonly content: string;
 }
 
 export function formatIntent(intent: CreateIntent): string {
-  return JSON.stringify({ nonce: intent.nonce, at: intent.at });
+  return JSON.stringify({ nonce: intent.nonce, at: intent.at, content: intent.content });
 }
 
-/** An intent that a person garbled still counts as one: from the beginning of time, so that the look-up misses nothing. */
-export function intentOf(object: KubeObject): CreateIntent | undefined {
+/** What is written there, with `undefined` for what a person garbled: a garbled intent is still an unresolved create. */
+export function intentOf(object: KubeObject): Partial<CreateIntent> | undefined {
   const text = annotationOf(object, annotation.createIntent);
   if (text === undefined) return undefined;
   try {
-    const { nonce, at } = JSON.parse(text) as Partial<CreateIntent>;
-    if (typeof nonce === 'string' && typeof at === 'string' && !Number.isNaN(Date.parse(at))) return { nonce, at };
+    const { nonce, at, content } = JSON.parse(text) as Record<string, unknown>;
+    return {
+      ...(typeof nonce === 'string' ? { nonce } : {}),
+      ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}),
+      ...(typeof content === 'string' ? { content } : {}),
+    };
   } catch {
-    // Not JSON: handled below like any other garbled value.
+    return {};
   }
-  return { nonce: text, at: new Date(0).toISOString() };
 }

@@ -10,7 +10,9 @@ export const managedSpec = {
   deletionPolicy: z
     .enum(['Delete', 'Retain'])
     .default('Delete')
-    .describe('What happens to the external object when this resource is deleted: Delete removes it, Retain leaves it.'),
+    .describe(
+      'What happens to the external object when this resource is deleted: Delete removes it, Retain leaves it.',
+    ),
   managementPolicy: z
     .enum(['Manage', 'Observe'])
     .default('Manage')
@@ -27,14 +29,12 @@ export const conditionSchema = z.object({
   type: z
     .string()
     .max(316)
-    .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/)
+    .regex(
+      /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/,
+    )
     .describe('Ready; Reconciling and Stalled are present only while True.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('One of True, False, Unknown.'),
-  observedGeneration: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('The metadata.generation that this condition speaks of.'),
+  observedGeneration: z.int().min(0).optional().describe('The metadata.generation that this condition speaks of.'),
   lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status last changed.'),
   reason: z.string().min(1).max(1024).describe('A CamelCase word for programs.'),
   message: z.string().max(32_768).describe('What is the matter and what to do, for people.'),

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { parseDuration, parseListenAddress } from './commands/usage.ts';
+
+/*
+ * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after
+ * the field: `watchNamespaces` is `--watch-namespaces` and `EDGE_OPERATOR_WATCH_NAMESPACES`. All arrive as text.
+ */
+
+const text = z.string().min(1, 'must not be empty');
+
+const duration = (atLeastMs: number) =>
+  z.string().transform((value, context) => {
+    const ms = parseDuration(value);
+    if (ms !== undefined && ms >= atLeastMs) return ms;
+    const problem =
+      ms === undefined ? 'is no duration: write 500ms, 30s, 5m or 1h' : `must be at least ${atLeastMs / 1000}s`;
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  });
+
+const count = (max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(1, 'must be at least 1').max(max, `must be at most ${max}`));
+
+const names = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean),
+);
+
+const address = z.string().transform((value, context) => {
+  if (value === '0') return undefined;
+  const parsed = parseListenAddress(value);
+  if (parsed !== undefined) return parsed;
+  context.addIssue({ code: 'custom', message: 'is no address: write host:port, :port, or 0 for none' });
+  return z.NEVER;
+});
+
+const url = z.string().transform((value, context) => {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined;
+  const usable =
+    parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.search === '';
+  if (usable) return value;
+  context.addIssue({
+    code: 'custom',
+    message: 'is no usable URL: write https://host[:port][/path], without user or query',
+  });
+  return z.NEVER;
+});
+
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
+  .transform((value) => value === true || value === 'true');
+
+export const runSettings = z.object({
+  kubeconfig: text.optional().meta({ arg: 'file', about: 'kubeconfig; else in-cluster, else the default one' }),
+  watchNamespaces: names
+    .default([])
+    .meta({ arg: 'names', about: 'namespaces to watch, separated by commas (default: all)' }),
+  labelSelector: text.optional().meta({ arg: 'selector', about: 'reconcile only resources with these labels' }),
+  apiUrl: url.optional().meta({ arg: 'url', about: 'address of the Cloud Management API' }),
+  apiKeyFile: text.optional().meta({
+    arg: 'file',
+    about:
+      "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
+  }),
+  requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
+  resyncInterval: duration(1_000).default(600_000).meta({
+    arg: 'duration',
+    about: 'time between two checks for drift',
+    shown: '10m',
+  }),
+  concurrency: count(1_000).default(4).meta({ arg: 'n', about: 'resources of a kind reconciled at the same time' }),
+  leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
+  leaderElectNamespace: text
+    .optional()
+    .meta({ arg: 'name', about: "namespace of the Lease (default: the operator's own)" }),
+  metricsAddr: address.prefault(':8080').meta({ arg: 'address', about: 'where /metrics is served; 0 for nowhere' }),
+  healthAddr: address.prefault(':8081').meta({
+    arg: 'address',
+    about: 'where /healthz and /readyz are served; 0 for nowhere',
+  }),
+  logLevel: z.enum(['error', 'warn', 'info', 'debug'], 'must be error, warn, info or debug').default('info').meta({
+    arg: 'level',
+    about: 'error, warn, info or debug',
+  }),
+  logFormat: z
+    .enum(['json', 'text'], 'must be json or text')
+    .default('json')
+    .meta({ arg: 'format', about: 'json or text' }),
+});
+
+export type RunSettings = z.output<typeof runSettings>;
+
+export interface SettingHelp {
+  readonly name: string;
+  readonly flag: string;
+  readonly variable: string;
+  /** Placeholder of the value; undefined for a switch. */
+  readonly arg: string | undefined;
+  readonly about: string;
+}
+
+/** What `--help` and the flag parser need of each setting. */
+export function settingsHelp(): readonly SettingHelp[] {
+  return Object.entries(runSettings.shape).map(([name, schema]) => {
+    const { arg, about, shown } = schema.meta() as { arg?: string; about: string; shown?: string };
+    const fallback = shown ?? defaultText(schema);
+    return {
+      name,
+      flag: `--${separated(name, '-')}`,
+      variable: `EDGE_OPERATOR_${separated(name, '_').toUpperCase()}`,
+      arg,
+      about: fallback === undefined ? about : `${about} (default: ${fallback})`,
+    };
+  });
+}
+
+function defaultText(schema: z.ZodType): string | undefined {
+  const { defaultValue } = schema.def as { defaultValue?: unknown };
+  const printable = typeof defaultValue === 'string' || typeof defaultValue === 'number';
+  return printable ? String(defaultValue) : undefined;
+}
+
+function separated(name: string, by: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `${by}${letter.toLowerCase()}`);
+}

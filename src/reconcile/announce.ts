@@ -1,0 +1,22 @@
+import type { ManagedSpec } from './fields.ts';
+import type { Turn } from './turn.ts';
+
+/** Design section 4: events tell only what changed. */
+export type EventReason = 'Created' | 'Updated' | 'DriftCorrected' | 'Deleted' | 'Adopted' | 'Orphaned' | 'Failed';
+
+/** Says once, as an event and as a log line, what happened to an external object. */
+export function announce<Spec extends ManagedSpec, Observed, Client>(
+  turn: Pick<Turn<Spec, Observed, Client>, 'events' | 'log' | 'object'>,
+  reason: EventReason,
+  note: string,
+): void {
+  const warning = reason === 'Failed' || reason === 'Orphaned';
+  turn.events.record({
+    regarding: turn.object,
+    type: warning ? 'Warning' : 'Normal',
+    reason,
+    action: 'Reconcile',
+    note,
+  });
+  turn.log[warning ? 'warn' : 'info'](note, { event: reason });
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import { accountKeyOf, claimOf, externalIDOf, winnerOver } from './claims.ts';
+import type { ManagedObject } from './fields.ts';
+
+function resource(
+  name: string,
+  fields: { created?: string; id?: string; statusID?: string; intent?: string; account?: string } = {},
+) {
+  const annotations: Record<string, string> = {};
+  if (fields.id !== undefined) annotations['edge-operator.dev/external-id'] = fields.id;
+  if (fields.intent !== undefined) annotations['edge-operator.dev/create-intent'] = fields.intent;
+  return {
+    apiVersion: 'edge-operator.dev/v1alpha1',
+    kind: 'BotUser',
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      creationTimestamp: fields.created ?? '2026-01-01T00:00:00Z',
+      annotations,
+    },
+    spec: fields.account === undefined ? {} : { accountRef: { name: fields.account } },
+    ...(fields.statusID === undefined ? {} : { status: { id: fields.statusID } }),
+  } satisfies ManagedObject;
+}
+
+describe('externalIDOf', () => {
+  test('the annotation is the record', () => expect(externalIDOf(resource('a', { id: 'x', statusID: 'y' }))).toBe('x'));
+  test('a wiped annotation is remembered by the status', () =>
+    expect(externalIDOf(resource('a', { statusID: 'y' }))).toBe('y'));
+  test('but not while a create is under way: the status is of what it replaces', () =>
+    expect(externalIDOf(resource('a', { statusID: 'y', intent: '{}' }))).toBeUndefined());
+  test('an empty annotation is none', () => expect(externalIDOf(resource('a', { id: '' }))).toBeUndefined());
+});
+
+describe('claims', () => {
+  test('are told apart by account', () => {
+    expect(accountKeyOf(resource('a'))).toBe('default');
+    expect(claimOf(resource('a', { id: 'x' }))).not.toEqual(claimOf(resource('a', { id: 'x', account: 'other' })));
+    expect(claimOf(resource('a'))).toEqual([]);
+  });
+
+  test('the oldest wins; names break a tie the same way seen from either side', () => {
+    const [a, b, old] = [resource('a'), resource('b'), resource('z', { created: '2025-01-01T00:00:00Z' })];
+    expect(winnerOver(b, [a, b])).toBe(a);
+    expect(winnerOver(a, [a, b])).toBeUndefined();
+    expect(winnerOver(a, [a, b, old])).toBe(old);
+    expect(winnerOver(old, [a, b, old])).toBeUndefined();
+  });
+});

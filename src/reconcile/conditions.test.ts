@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { conditionsOf } from './conditions.ts';
+import { report } from './outcome.ts';
+import { type Reason, reasons } from './reasons.ts';
+
+const now = new Date('2026-01-01T00:00:00.123Z');
+const later = new Date('2026-01-02T00:00:00Z');
+
+describe('conditionsOf', () => {
+  test('Available is Ready alone', () => {
+    const [ready, ...rest] = conditionsOf(report('Available', 'fine'), 3, [], now);
+    expect(ready).toEqual({
+      type: 'Ready',
+      status: 'True',
+      observedGeneration: 3,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      reason: 'Available',
+      message: 'fine',
+    });
+    expect(rest).toEqual([]);
+  });
+
+  const stalled: readonly Reason[] = [
+    'Paused',
+    'Unauthorized',
+    'Rejected',
+    'Conflict',
+    'AmbiguousCreate',
+    'ExternalNotFound',
+    'DriftDetected',
+  ];
+  test.each(reasons.filter((reason) => reason !== 'Available'))(
+    '%s: never Ready, and either on its way or stalled',
+    (reason) => {
+      const [ready, second, ...rest] = conditionsOf(report(reason, 'why'), 1, [], now);
+      expect(ready?.status).not.toBe('True');
+      expect(second).toMatchObject({
+        type: stalled.includes(reason) ? 'Stalled' : 'Reconciling',
+        status: 'True',
+        reason,
+      });
+      expect(rest).toEqual([]);
+    },
+  );
+
+  test('lastTransitionTime stays while the status does, and moves with it', () => {
+    const first = conditionsOf(report('Unreachable', 'a'), 1, [], now);
+    const second = conditionsOf(report('RateLimited', 'b'), 2, first, later);
+    expect(second[0]).toMatchObject({
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      reason: 'RateLimited',
+      observedGeneration: 2,
+    });
+    expect(conditionsOf(report('Available', 'c'), 2, second, later)[0]?.lastTransitionTime).toBe(
+      '2026-01-02T00:00:00Z',
+    );
+  });
+});

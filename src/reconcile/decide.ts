@@ -1,0 +1,52 @@
+import type { Difference } from './external.ts';
+import type { Reason } from './reasons.ts';
+
+export interface Situation {
+  readonly noun: string;
+  readonly managementPolicy: 'Manage' | 'Observe';
+  /** The recorded external id, if any. */
+  readonly id: string | undefined;
+  /** The id was set by a person, not by a create of this operator. */
+  readonly imported: boolean;
+  readonly exists: boolean;
+  /** Empty unless it exists. */
+  readonly differences: readonly Difference[];
+}
+
+export type Action =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'create' }
+  | { readonly kind: 'update'; readonly fields: readonly string[] }
+  | { readonly kind: 'stop'; readonly reason: Reason; readonly message: string };
+
+/** What to do about the difference between what is asked for and what is out there. Pure. */
+export function decide(s: Situation): Action {
+  const observeOnly = s.managementPolicy === 'Observe';
+  if (s.id === undefined) return observeOnly ? stop('ExternalNotFound', nothingToObserve(s)) : { kind: 'create' };
+  if (!s.exists) return observeOnly || s.imported ? stop('ExternalNotFound', vanished(s)) : { kind: 'create' };
+  if (s.differences.length === 0) return { kind: 'none' };
+  const fields = s.differences.map((difference) => difference.field);
+  if (observeOnly) return stop('DriftDetected', `${s.noun} ${s.id} differs in ${fields.join(', ')}`);
+  const fixed = s.differences.filter((difference) => difference.fixedAt !== undefined);
+  if (fixed.length > 0) return stop('Rejected', cannotChange(s, fixed));
+  return { kind: 'update', fields };
+}
+
+function stop(reason: Reason, message: string): Action {
+  return { kind: 'stop', reason, message };
+}
+
+function nothingToObserve(s: Situation): string {
+  return `managementPolicy is Observe and nothing is named: set the annotation edge-operator.dev/external-id to the id of the ${s.noun}`;
+}
+
+function vanished(s: Situation): string {
+  return `${s.noun} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, or remove it to create one`;
+}
+
+function cannotChange(s: Situation, fixed: readonly Difference[]): string {
+  const what = fixed.map(
+    (difference) => `spec.${difference.field} is ${difference.fixedAt} there and cannot be changed`,
+  );
+  return `${s.noun} ${s.id}: ${what.join('; ')}: set the spec to that, or use another ${s.noun}`;
+}

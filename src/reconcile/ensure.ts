@@ -1,0 +1,102 @@
+import { annotation, annotationOf } from './annotations.ts';
+import { announce } from './announce.ts';
+import { externalIDOf } from './claims.ts';
+import { createSafely } from './create.ts';
+import { decide } from './decide.ts';
+import type { ManagedObject, ManagedSpec } from './fields.ts';
+import { observe } from './observe.ts';
+import { type Outcome, report, reportFailure } from './outcome.ts';
+import { resolveCreate } from './resolve-create.ts';
+import type { Turn } from './turn.ts';
+
+/** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
+export async function ensure<Spec extends ManagedSpec, Observed, Client>(
+  turn: Turn<Spec, Observed, Client>,
+  spec: Spec,
+): Promise<Outcome<Observed>> {
+  const { kind, writer } = turn;
+  const resolved = await resolveCreate(turn);
+  if ('report' in resolved) return resolved.report;
+  let object = resolved.object;
+  const sent = new Set<string>();
+  for (;;) {
+    const id = externalIDOf(object);
+    const observed = id === undefined ? undefined : await observe(turn, id);
+    const differences = observed === undefined ? [] : kind.diff(spec, observed);
+    const action = decide({
+      noun: kind.noun,
+      managementPolicy: spec.managementPolicy,
+      id,
+      imported: isImported(object, id),
+      exists: observed !== undefined,
+      differences,
+    });
+    switch (action.kind) {
+      case 'none':
+        announceImport(turn, object, id);
+        object = await keepRecord(turn, object, id);
+        return report('Available', `${kind.noun} ${id} is as the spec asks`, { observed: observed as Observed });
+      case 'stop':
+        return report(action.reason, action.message, { observed: observed ?? 'absent' });
+      case 'create':
+        try {
+          object = await createSafely(turn, object, spec);
+        } catch (error) {
+          // Whatever the status showed is gone: this very create was to replace it.
+          return { ...reportFailure<Observed>(error), observed: 'absent' };
+        }
+        break;
+      case 'update': {
+        const ignored = action.fields.filter((field) => sent.has(field));
+        if (ignored.length > 0)
+          return report('Rejected', notTaken(kind.noun, ignored), { observed: observed as Observed });
+        object = await writer.addFinalizer(object);
+        await update(turn, spec, id as string, action.fields);
+        for (const field of action.fields) sent.add(field);
+      }
+    }
+  }
+}
+
+async function update<Spec extends ManagedSpec, Observed, Client>(
+  turn: Turn<Spec, Observed, Client>,
+  spec: Spec,
+  id: string,
+  fields: readonly string[],
+): Promise<void> {
+  const { kind, ledger, clock } = turn;
+  const observed = await kind.update(turn.account.client, id, spec, new Set(fields), turn.call);
+  ledger.observations.record(observed, clock.now());
+  if (!turn.drift) return announce(turn, 'Updated', `updated ${fields.join(', ')} of ${kind.noun} ${id}`);
+  announce(turn, 'DriftCorrected', `put back ${fields.join(', ')} of ${kind.noun} ${id}`);
+  turn.onDriftCorrected?.();
+}
+
+/** Whatever is managed must be held by the finalizer, and its id must be on durable record. */
+async function keepRecord<Spec extends ManagedSpec, Observed, Client>(
+  turn: Turn<Spec, Observed, Client>,
+  object: ManagedObject,
+  id: string | undefined,
+): Promise<ManagedObject> {
+  const recorded = annotationOf(object, annotation.externalID);
+  const kept = recorded === undefined && id !== undefined ? await turn.writer.restoreID(object, id) : object;
+  return object.spec.managementPolicy === 'Observe' ? kept : turn.writer.addFinalizer(kept);
+}
+
+function isImported(object: ManagedObject, id: string | undefined): boolean {
+  return annotationOf(object, annotation.externalID) !== undefined && annotationOf(object, annotation.createdID) !== id;
+}
+
+function announceImport<Spec extends ManagedSpec, Observed, Client>(
+  turn: Turn<Spec, Observed, Client>,
+  object: ManagedObject,
+  id: string | undefined,
+): void {
+  if (!isImported(object, id) || object.status?.id === id) return;
+  announce(turn, 'Adopted', `adopted ${turn.kind.noun} ${id}, named by ${annotation.externalID}`);
+}
+
+function notTaken(noun: string, fields: readonly string[]): string {
+  const names = fields.map((field) => `spec.${field}`).join(', ');
+  return `the cloud accepted an update of the ${noun} but did not take ${names}: change the value`;
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { ResourceType } from '../kube/types.ts';
+import type { ManagedSpec } from './fields.ts';
+
+/** How urgent a call is to the account's budget: user changes and deletes, then first observation, then drift. */
+export type Priority = 'change' | 'first' | 'resync';
+
+export interface Call {
+  readonly priority: Priority;
+  /** Ends the wait for the account's budget; a request that was sent is always finished. */
+  readonly signal: AbortSignal;
+}
+
+export interface Identity {
+  readonly id: string;
+  /** RFC 3339, by the service's clock. */
+  readonly createdAt: string;
+}
+
+export interface Difference {
+  /** Name of the spec field. */
+  readonly field: string;
+  /** Set when the service cannot change the field in place: what is out there. */
+  readonly fixedAt?: string;
+}
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/**
+ * A kind of external object whose id the service assigns. The look-up (`list`, `content`, `contentOf`) is not optional:
+ * without it a create whose answer was lost could not be told from one that never happened.
+ */
+export interface ExternalKind<Spec extends ManagedSpec, Observed, Client> {
+  readonly type: ResourceType;
+  /** What people call the external object: "reserved address". */
+  readonly noun: string;
+  readonly spec: z.ZodType<Spec>;
+
+  identity(observed: Observed): Identity;
+  /** What a create of this spec asks of the service. Two specs of equal content make interchangeable objects. */
+  content(spec: Spec): Json;
+  /** The same, read back from an object that was never updated. */
+  contentOf(observed: Observed): Json;
+  /** Fields that the user set and that are different out there. */
+  diff(spec: Spec, observed: Observed): readonly Difference[];
+  /** The kind's own status fields; a field that is undefined is removed. */
+  status(observed: Observed): Readonly<Record<string, unknown>>;
+
+  get(client: Client, id: string, call: Call): Promise<Observed | undefined>;
+  list(client: Client, call: Call): AsyncIterable<Observed>;
+  create(client: Client, spec: Spec, call: Call): Promise<Observed>;
+  /** Sends only `fields`. */
+  update(client: Client, id: string, spec: Spec, fields: ReadonlySet<string>, call: Call): Promise<Observed>;
+  delete(client: Client, id: string, call: Call): Promise<'deleted' | 'absent'>;
+}
+
+/** One set of credentials and everything that is shared by those who use it. */
+export interface Account<Client> {
+  /** Unique in this operator; the default account is `default`. */
+  readonly key: string;
+  readonly client: Client;
+}
+
+/**
+ * What a failed call tells about itself, whatever client it came from. `definite` means that the service certainly did
+ * not carry the request out.
+ */
+export interface CallFailure extends Error {
+  readonly reason: 'RateLimited' | 'Unauthorized' | 'Unreachable' | 'Rejected' | 'Conflict' | 'NotFound';
+  readonly definite: boolean;
+  readonly retryAfterMs?: number;
+}
+
+export function isCallFailure(error: unknown): error is CallFailure {
+  return error instanceof Error && 'definite' in error && 'reason' in error && typeof error.reason === 'string';
+}

@@ -1,0 +1,38 @@
+import type { Identity } from './external.ts';
+
+/** The service's clock and ours may differ by this much. */
+export const clockSkewMs = 60_000;
+
+/** A create that was begun and whose result nobody recorded. */
+export interface UnresolvedCreate {
+  readonly uid: string;
+  /** When it was begun, milliseconds since the epoch. */
+  readonly begunAt: number;
+}
+
+export type Resolution =
+  | { readonly kind: 'adopt'; readonly id: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
+
+/**
+ * Which of the unclaimed objects of equal content is the one that `mine` made.
+ *
+ * Creates of equal content make interchangeable objects, so it does not matter which of them gets which: while there
+ * are no more objects than unresolved creates, they are handed out, oldest first. One object too many means that one
+ * of them is somebody else's, and no telling which: ambiguous.
+ */
+export function resolveLostCreate(
+  mine: UnresolvedCreate,
+  unresolved: readonly UnresolvedCreate[],
+  unclaimed: readonly Identity[],
+): Resolution {
+  const creates = [...unresolved].sort((a, b) => a.begunAt - b.begunAt || (a.uid < b.uid ? -1 : 1));
+  const earliest = creates[0]?.begunAt ?? mine.begunAt;
+  const objects = unclaimed
+    .filter((object) => Date.parse(object.createdAt) >= earliest - clockSkewMs)
+    .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1));
+  if (objects.length > creates.length) return { kind: 'ambiguous', ids: objects.map((object) => object.id) };
+  const object = objects[creates.findIndex((create) => create.uid === mine.uid)];
+  return object === undefined ? { kind: 'none' } : { kind: 'adopt', id: object.id };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Call } from './external.ts';
+import { Observations } from './observations.ts';
+
+interface Thing {
+  readonly id: string;
+  readonly value: number;
+}
+
+const call: Call = { priority: 'resync', signal: new AbortController().signal };
+
+function world() {
+  const state = {
+    now: 1_000,
+    things: [{ id: 'a', value: 1 }] as Thing[],
+    lists: 0,
+    gate: Promise.resolve(),
+    fail: false,
+  };
+  const observations = new Observations<Thing>({
+    now: () => state.now,
+    idOf: (thing) => thing.id,
+    list: async function* () {
+      state.lists += 1;
+      const page = [...state.things];
+      await state.gate;
+      if (state.fail) throw new Error('list failed');
+      yield* page;
+    },
+  });
+  return { state, observations };
+}
+
+describe('Observations', () => {
+  test('everybody who asks at the same time shares one list', async () => {
+    const { state, observations } = world();
+    await Promise.all(Array.from({ length: 50 }, () => observations.sweep(1_000, call)));
+    expect(state.lists).toBe(1);
+    expect(observations.known('a', 1_000)).toEqual({ id: 'a', value: 1 });
+  });
+
+  test('a sweep that is fresh enough is not repeated, an older one is', async () => {
+    const { state, observations } = world();
+    await observations.sweep(1_000, call);
+    state.now = 2_000;
+    await observations.sweep(1_000, call);
+    expect(state.lists).toBe(1);
+    await observations.sweep(1_500, call);
+    expect(state.lists).toBe(2);
+  });
+
+  test('one who needs a later sweep waits for the running one to end and starts another', async () => {
+    const { state, observations } = world();
+    let open = () => {};
+    state.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const early = observations.sweep(1_000, call);
+    state.now = 2_000;
+    const late = observations.sweep(2_000, call);
+    state.things = [{ id: 'b', value: 2 }];
+    open();
+    expect(await early).toEqual([{ id: 'a', value: 1 }]);
+    expect(await late).toEqual([{ id: 'b', value: 2 }]);
+  });
+
+  test('our own write is newer than a sweep that began before it', async () => {
+    const { state, observations } = world();
+    let open = () => {};
+    state.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const sweep = observations.sweep(1_000, call);
+    state.now = 1_500;
+    observations.record({ id: 'a', value: 2 }, 1_500);
+    open();
+    await sweep;
+    expect(observations.known('a', 1_000)).toEqual({ id: 'a', value: 2 });
+  });
+
+  test('a later sweep is newer than our own write', async () => {
+    const { state, observations } = world();
+    observations.record({ id: 'a', value: 2 }, 1_500);
+    state.now = 2_000;
+    await observations.sweep(2_000, call);
+    expect(observations.known('a', 1_000)).toEqual({ id: 'a', value: 1 });
+  });
+
+  test('what is older than asked for is not known', async () => {
+    const { observations } = world();
+    await observations.sweep(1_000, call);
+    expect(observations.known('a', 1_001)).toBeUndefined();
+  });
+
+  test('what we deleted is not known, also when a list still shows it', async () => {
+    const { observations, state } = world();
+    await observations.sweep(1_000, call);
+    state.now = 1_100;
+    observations.forget('a');
+    expect(observations.known('a', 0)).toBeUndefined();
+  });
+
+  test('a failed sweep fails all who waited and leaves the last one in force', async () => {
+    const { state, observations } = world();
+    await observations.sweep(1_000, call);
+    state.now = 2_000;
+    state.fail = true;
+    const waiting = [observations.sweep(2_000, call), observations.sweep(2_000, call)];
+    for (const one of waiting) await expect(one).rejects.toThrow('list failed');
+    expect(observations.known('a', 1_000)).toBeDefined();
+    state.fail = false;
+    await observations.sweep(2_000, call);
+    expect(observations.known('a', 2_000)).toBeDefined();
+  });
+});

@@ -1,0 +1,82 @@
+import type { Call } from './external.ts';
+
+interface Sweep<Observed> {
+  readonly startedAt: number;
+  readonly items: ReadonlyMap<string, Observed>;
+}
+
+interface Seen<Observed> {
+  readonly at: number;
+  /** undefined: we deleted it. */
+  readonly observed: Observed | undefined;
+}
+
+/**
+ * What is known of one account's objects of one kind: from our own calls, and from sweeps (one paged list that every
+ * resource of the kind shares). Knows presence only: that an object is missing from a list is not taken for its
+ * absence, because a list may lag behind; absence is confirmed by a get.
+ */
+export class Observations<Observed> {
+  readonly #list: (call: Call) => AsyncIterable<Observed>;
+  readonly #idOf: (observed: Observed) => string;
+  readonly #now: () => number;
+  readonly #seen = new Map<string, Seen<Observed>>();
+  #last: Sweep<Observed> | undefined;
+  #running: { readonly startedAt: number; readonly done: Promise<Sweep<Observed>> } | undefined;
+
+  constructor(options: {
+    list: (call: Call) => AsyncIterable<Observed>;
+    idOf: (observed: Observed) => string;
+    now: () => number;
+  }) {
+    this.#list = options.list;
+    this.#idOf = options.idOf;
+    this.#now = options.now;
+  }
+
+  /** The object as of `since` (milliseconds since the epoch) or later; undefined when nothing that fresh is known. */
+  known(id: string, since: number): Observed | undefined {
+    const own = this.#seen.get(id);
+    const swept = this.#last?.items.get(id);
+    const sweptAt = swept === undefined ? Number.NEGATIVE_INFINITY : (this.#last?.startedAt ?? 0);
+    if (own !== undefined && own.at >= sweptAt) return own.at >= since ? own.observed : undefined;
+    return sweptAt >= since ? swept : undefined;
+  }
+
+  /** An answer to a call of our own; `at` is when a read was sent, or when a write was answered. */
+  record(observed: Observed, at: number): void {
+    this.#seen.set(this.#idOf(observed), { at, observed });
+  }
+
+  forget(id: string): void {
+    this.#seen.set(id, { at: this.#now(), observed: undefined });
+  }
+
+  /** Everything in the account by a list that began at `since` or later; lists once for all who ask meanwhile. */
+  async sweep(since: number, call: Call): Promise<readonly Observed[]> {
+    while (this.#running !== undefined && this.#running.startedAt < since) {
+      await this.#running.done.catch(() => {});
+    }
+    if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
+      return [...this.#last.items.values()];
+    }
+    this.#running ??= this.#start(call);
+    return [...(await this.#running.done).items.values()];
+  }
+
+  #start(call: Call) {
+    const startedAt = this.#now();
+    const done = this.#read(startedAt, call).finally(() => {
+      this.#running = undefined;
+    });
+    return { startedAt, done };
+  }
+
+  async #read(startedAt: number, call: Call): Promise<Sweep<Observed>> {
+    const items = new Map<string, Observed>();
+    for await (const observed of this.#list(call)) items.set(this.#idOf(observed), observed);
+    this.#last = { startedAt, items };
+    for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
+    return this.#last;
+  }
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import type { CallFailure } from './external.ts';
+import { DependencyError, reportFailure } from './outcome.ts';
+
+function failure(fields: Partial<CallFailure> & Pick<CallFailure, 'reason'>): CallFailure {
+  return Object.assign(new Error('what happened'), { definite: true, ...fields });
+}
+
+describe('an error becomes a reason and a retry', () => {
+  const cases: readonly [error: Error, reason: string, stalled: boolean, retry: object][] = [
+    [failure({ reason: 'Unreachable' }), 'Unreachable', false, { kind: 'backoff' }],
+    [
+      failure({ reason: 'Unreachable', retryAfterMs: 7_000 }),
+      'Unreachable',
+      false,
+      { kind: 'backoff', atLeastMs: 7_000 },
+    ],
+    [
+      failure({ reason: 'RateLimited', retryAfterMs: 30_000 }),
+      'RateLimited',
+      false,
+      { kind: 'backoff', atLeastMs: 30_000 },
+    ],
+    [failure({ reason: 'Unauthorized' }), 'Unauthorized', true, { kind: 'backoff', atLeastMs: 10_000 }],
+    [failure({ reason: 'Rejected' }), 'Rejected', true, { kind: 'after', ms: 600_000 }],
+    [failure({ reason: 'Rejected', retryAfterMs: 1 }), 'Rejected', true, { kind: 'after', ms: 600_000 }],
+    [failure({ reason: 'Conflict' }), 'Conflict', false, { kind: 'backoff' }],
+    [failure({ reason: 'NotFound' }), 'ExternalNotFound', false, { kind: 'backoff' }],
+    [new DependencyError('no account'), 'DependencyNotReady', false, { kind: 'backoff' }],
+  ];
+  test.each(cases)('%#: %s', (error, reason, stalled, retry) => {
+    expect(reportFailure(error)).toEqual({ kind: 'reported', reason, message: error.message, stalled, retry });
+  });
+
+  test('anything else is a bug or the API server’s business, and is not swallowed', () => {
+    const bug = new TypeError('undefined is not a function');
+    expect(() => reportFailure(bug)).toThrow(bug);
+  });
+});

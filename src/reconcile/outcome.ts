@@ -1,0 +1,84 @@
+import { type CallFailure, isCallFailure } from './external.ts';
+import type { Reason } from './reasons.ts';
+
+/**
+ * When to look again without being asked:
+ * `resync` at the object's next drift check; `backoff` exponentially (1 s to 5 min), never sooner than `atLeastMs`.
+ */
+export type Retry =
+  | { readonly kind: 'never' }
+  | { readonly kind: 'resync' }
+  | { readonly kind: 'after'; readonly ms: number }
+  | { readonly kind: 'backoff'; readonly atLeastMs?: number };
+
+/** What one reconcile came to. Everything that follows from it is done in settle. */
+export type Outcome<Observed> =
+  /** Nothing is left to report: the resource may go. */
+  | { readonly kind: 'finished' }
+  | {
+      readonly kind: 'reported';
+      readonly reason: Reason;
+      readonly message: string;
+      /** Only a change by a person (or time) helps; else the operator is on its way. Meaningless for Available. */
+      readonly stalled: boolean;
+      readonly retry: Retry;
+      /** What is out there, when that is known: 'absent' clears the kind's status fields, undefined keeps them. */
+      readonly observed?: Observed | 'absent';
+    };
+
+export type Report<Observed> = Extract<Outcome<Observed>, { kind: 'reported' }>;
+
+/** At most six tries an hour of what the cloud refused. */
+export const rejectedRetryMs = 10 * 60_000;
+/** A refused credential is not worth a call every second. */
+const unauthorizedRetryMs = 10_000;
+
+const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retry: Retry }>> = {
+  Available: { stalled: false, retry: { kind: 'resync' } },
+  Creating: { stalled: false, retry: { kind: 'after', ms: 1_000 } },
+  Updating: { stalled: false, retry: { kind: 'backoff' } },
+  Deleting: { stalled: false, retry: { kind: 'after', ms: 1_000 } },
+  Paused: { stalled: true, retry: { kind: 'never' } },
+  DependencyNotReady: { stalled: false, retry: { kind: 'backoff' } },
+  RateLimited: { stalled: false, retry: { kind: 'backoff' } },
+  Unauthorized: { stalled: true, retry: { kind: 'backoff', atLeastMs: unauthorizedRetryMs } },
+  Unreachable: { stalled: false, retry: { kind: 'backoff' } },
+  Rejected: { stalled: true, retry: { kind: 'after', ms: rejectedRetryMs } },
+  Conflict: { stalled: true, retry: { kind: 'resync' } },
+  AmbiguousCreate: { stalled: true, retry: { kind: 'resync' } },
+  ExternalNotFound: { stalled: true, retry: { kind: 'resync' } },
+  DriftDetected: { stalled: true, retry: { kind: 'resync' } },
+};
+
+export function report<Observed>(
+  reason: Reason,
+  message: string,
+  more: Partial<Pick<Report<Observed>, 'observed' | 'stalled' | 'retry'>> = {},
+): Report<Observed> {
+  return { kind: 'reported', reason, message, ...policy[reason], ...more };
+}
+
+/** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
+export function reportFailure<Observed>(error: unknown): Report<Observed> {
+  if (error instanceof DependencyError) return report('DependencyNotReady', error.message);
+  if (!isCallFailure(error)) throw error;
+  return { ...report<Observed>(reasonOf(error), error.message), ...retryOf(error) };
+}
+
+function reasonOf(failure: CallFailure): Reason {
+  return failure.reason === 'NotFound' ? 'ExternalNotFound' : failure.reason;
+}
+
+function retryOf(failure: CallFailure): Partial<Report<never>> {
+  const { reason, retryAfterMs } = failure;
+  // Gone between our look and our call, or a conflict at the cloud: looking again soon settles it.
+  if (reason === 'NotFound' || reason === 'Conflict') return { stalled: false, retry: { kind: 'backoff' } };
+  if (retryAfterMs !== undefined && reason !== 'Rejected')
+    return { retry: { kind: 'backoff', atLeastMs: retryAfterMs } };
+  return {};
+}
+
+/** Something that this resource refers to is not there or not usable yet. */
+export class DependencyError extends Error {
+  override readonly name = 'DependencyError';
+}

@@ -1,0 +1,127 @@
+import type { KubeClient } from '../kube/client.ts';
+import { isConflict, isNotFound } from '../kube/errors.ts';
+import type { ResourceType } from '../kube/types.ts';
+import { annotation, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
+import type { ManagedObject } from './fields.ts';
+import { mergePatch } from './json.ts';
+
+/** The cache that must know of a write before the next reconcile reads it. */
+export interface WriteCache {
+  assume(object: ManagedObject): void;
+}
+
+type MergePatch = Readonly<Record<string, unknown>>;
+
+/**
+ * Writes finalizers, annotations and status of custom resources; never their spec. Every write carries the
+ * resourceVersion it was based on, so that nothing is ever written to a namesake created in between.
+ */
+export class ObjectWriter {
+  readonly #client: KubeClient;
+  readonly #type: ResourceType;
+  readonly #cache: WriteCache;
+
+  constructor(client: KubeClient, type: ResourceType, cache: WriteCache) {
+    this.#client = client;
+    this.#type = type;
+    this.#cache = cache;
+  }
+
+  async addFinalizer(object: ManagedObject): Promise<ManagedObject> {
+    if (hasFinalizer(object)) return object;
+    return this.#patch(object, { metadata: { finalizers: withFinalizer(object) } });
+  }
+
+  async removeFinalizer(object: ManagedObject): Promise<void> {
+    if (!hasFinalizer(object)) return;
+    try {
+      await this.#insist(object, (latest) => ({ metadata: { finalizers: withoutFinalizer(latest) } }));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  /** Step 1 of a create: from here on, until `recordCreated`, the result of the create is unknown to Kubernetes. */
+  async beginCreate(object: ManagedObject, intent: CreateIntent): Promise<ManagedObject> {
+    const annotations = {
+      [annotation.createIntent]: formatIntent(intent),
+      [annotation.externalID]: null,
+      [annotation.createdID]: null,
+    };
+    return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
+  }
+
+  /** The create certainly did not happen. */
+  async cancelCreate(object: ManagedObject): Promise<ManagedObject> {
+    return this.#insist(object, () => ({ metadata: { annotations: { [annotation.createIntent]: null } } }));
+  }
+
+  /** Step 3 of a create: the id, durably. */
+  async recordCreated(object: ManagedObject, id: string): Promise<ManagedObject> {
+    const annotations = {
+      [annotation.createIntent]: null,
+      [annotation.externalID]: id,
+      [annotation.createdID]: id,
+    };
+    return this.#insist(object, () => ({ metadata: { annotations } }));
+  }
+
+  /** Puts back an id that only the status remembers. */
+  async restoreID(object: ManagedObject, id: string): Promise<ManagedObject> {
+    const annotations = { [annotation.externalID]: id, [annotation.createdID]: id };
+    return this.#patch(object, { metadata: { annotations } });
+  }
+
+  /** Makes the status exactly `next`; no write when it is that already. */
+  async writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<ManagedObject> {
+    const status = mergePatch(object.status ?? {}, next);
+    return status === undefined ? object : this.#insist(object, () => ({ status }), 'status');
+  }
+
+  /** Repeats a write that must not be lost to somebody else's change of the same object. */
+  async #insist(
+    object: ManagedObject,
+    patch: (latest: ManagedObject) => MergePatch,
+    subresource?: 'status',
+  ): Promise<ManagedObject> {
+    let latest = object;
+    for (;;) {
+      try {
+        return await this.#patch(latest, patch(latest), subresource);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+        if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
+        if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
+        latest = reread;
+      }
+    }
+  }
+
+  async #patch(object: ManagedObject, patch: MergePatch, subresource?: 'status'): Promise<ManagedObject> {
+    const { resourceVersion } = object.metadata;
+    const body = { ...patch, metadata: { ...(patch.metadata as object | undefined), resourceVersion } };
+    const options = subresource === undefined ? {} : { subresource };
+    const written = await this.#client.patch<ManagedObject>(
+      this.#type,
+      object.metadata,
+      { type: 'merge', body },
+      options,
+    );
+    this.#cache.assume(written);
+    return written;
+  }
+}
+
+export function hasFinalizer(object: ManagedObject): boolean {
+  return object.metadata.finalizers?.includes(finalizer) === true;
+}
+
+function withFinalizer(object: ManagedObject): readonly string[] {
+  const finalizers = object.metadata.finalizers ?? [];
+  return hasFinalizer(object) ? finalizers : [...finalizers, finalizer];
+}
+
+function withoutFinalizer(object: ManagedObject): readonly string[] {
+  return object.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
+}
