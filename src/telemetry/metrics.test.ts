@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import { createMetrics } from './metrics.ts';
+
+function setup() {
+  let time = 0;
+  const metrics = createMetrics({ version: '1.2.3', now: () => time });
+  return {
+    metrics,
+    pass: (ms: number) => {
+      time += ms;
+    },
+    /** The sample lines of one metric. */
+    lines: async (name: string) => {
+      const { body } = await metrics.scrape();
+      return body.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    },
+  };
+}
+
+describe('reconciles', () => {
+  test('are counted by result, timed, and shown while they run', async () => {
+    const { metrics, pass, lines } = setup();
+    const hooks = metrics.reconciles('botuser');
+    hooks.workers(4);
+    const end = hooks.started();
+    expect(await lines('controller_runtime_active_workers')).toEqual([
+      'controller_runtime_active_workers{controller="botuser"} 1',
+    ]);
+    pass(30);
+    end('error');
+    hooks.started()('success');
+    expect(await lines('controller_runtime_active_workers')).toEqual([
+      'controller_runtime_active_workers{controller="botuser"} 0',
+    ]);
+    expect(await lines('controller_runtime_max_concurrent_reconciles')).toEqual([
+      'controller_runtime_max_concurrent_reconciles{controller="botuser"} 4',
+    ]);
+    expect(await lines('controller_runtime_reconcile_errors_total')).toEqual([
+      'controller_runtime_reconcile_errors_total{controller="botuser"} 1',
+    ]);
+    expect(await lines('controller_runtime_reconcile_total')).toEqual([
+      'controller_runtime_reconcile_total{controller="botuser",result="success"} 1',
+      'controller_runtime_reconcile_total{controller="botuser",result="error"} 1',
+      'controller_runtime_reconcile_total{controller="botuser",result="requeue"} 0',
+      'controller_runtime_reconcile_total{controller="botuser",result="requeue_after"} 0',
+    ]);
+    expect(await lines('controller_runtime_reconcile_time_seconds_sum')).toEqual([
+      'controller_runtime_reconcile_time_seconds_sum{controller="botuser"} 0.03',
+    ]);
+  });
+});
+
+describe('queues', () => {
+  test('show depth, adds, retries, waits, and the work in progress', async () => {
+    const { metrics, pass, lines } = setup();
+    const queue = metrics.queue('botuser');
+    const labels = '{name="botuser",controller="botuser"}';
+    queue.added();
+    queue.added();
+    queue.retried();
+    queue.depth(2);
+    const first = queue.taken(500);
+    pass(2000);
+    queue.taken(0);
+    pass(1000);
+    expect(await lines('workqueue_depth')).toEqual([`workqueue_depth${labels} 2`]);
+    expect(await lines('workqueue_adds_total')).toEqual([`workqueue_adds_total${labels} 2`]);
+    expect(await lines('workqueue_retries_total')).toEqual([`workqueue_retries_total${labels} 1`]);
+    expect(await lines('workqueue_queue_duration_seconds_sum')).toEqual([
+      `workqueue_queue_duration_seconds_sum${labels} 0.5`,
+    ]);
+    expect(await lines('workqueue_unfinished_work_seconds')).toEqual([`workqueue_unfinished_work_seconds${labels} 4`]);
+    expect(await lines('workqueue_longest_running_processor_seconds')).toEqual([
+      `workqueue_longest_running_processor_seconds${labels} 3`,
+    ]);
+    first();
+    first();
+    expect(await lines('workqueue_work_duration_seconds_count')).toEqual([
+      `workqueue_work_duration_seconds_count${labels} 1`,
+    ]);
+    expect(await lines('workqueue_unfinished_work_seconds')).toEqual([`workqueue_unfinished_work_seconds${labels} 1`]);
+  });
+});
+
+describe('the cloud', () => {
+  test('requests are counted by operation, class of status, and outcome', async () => {
+    const { metrics, lines } = setup();
+    const sample = { operation: 'bot_users.get', ms: 20, waitedMs: 1500, priority: 'resync' };
+    metrics.cloudRequest({ ...sample, status: 200, outcome: 'ok' });
+    metrics.cloudRequest({ ...sample, status: 404, outcome: 'ok' });
+    metrics.cloudRequest({ ...sample, status: undefined, outcome: 'Unreachable' });
+    expect(await lines('edge_operator_cloud_requests_total')).toEqual([
+      'edge_operator_cloud_requests_total{operation="bot_users.get",code="2xx",outcome="ok"} 1',
+      'edge_operator_cloud_requests_total{operation="bot_users.get",code="4xx",outcome="ok"} 1',
+      'edge_operator_cloud_requests_total{operation="bot_users.get",code="none",outcome="Unreachable"} 1',
+    ]);
+    expect(await lines('edge_operator_cloud_limiter_wait_seconds_sum')).toEqual([
+      'edge_operator_cloud_limiter_wait_seconds_sum{priority="resync"} 4.5',
+    ]);
+  });
+
+  test('a budget is read at each scrape until it is given up', async () => {
+    const { metrics, lines } = setup();
+    let used = 3;
+    const state = () => ({ used, limit: 120, waiting: { change: 1, resync: 7 }, pausedUntilMs: 5 });
+    const stop = metrics.budget('team-a/main', state);
+    used = 4;
+    expect(await lines('edge_operator_cloud_rate_limit_used_requests')).toEqual([
+      'edge_operator_cloud_rate_limit_used_requests{account="team-a/main"} 4',
+    ]);
+    expect(await lines('edge_operator_cloud_rate_limit_paused')).toEqual([
+      'edge_operator_cloud_rate_limit_paused{account="team-a/main"} 1',
+    ]);
+    expect(await lines('edge_operator_cloud_rate_limit_waiting_requests')).toEqual([
+      'edge_operator_cloud_rate_limit_waiting_requests{account="team-a/main",priority="change"} 1',
+      'edge_operator_cloud_rate_limit_waiting_requests{account="team-a/main",priority="resync"} 7',
+    ]);
+    stop();
+    expect(await lines('edge_operator_cloud_rate_limit_used_requests')).toEqual([]);
+  });
+});
+
+describe('polled gauges', () => {
+  test('forget what is gone and add up what several sources share', async () => {
+    const { metrics, lines } = setup();
+    const labels = { kind: 'BotUser', ready: 'True', reason: 'Available' };
+    let failing = 1;
+    metrics.poll('resources', () => [{ labels, value: 2 }]);
+    metrics.poll('resources', () =>
+      failing === 0
+        ? [{ labels, value: 1 }]
+        : [{ labels: { ...labels, ready: 'False', reason: 'Rejected' }, value: 1 }],
+    );
+    expect(await lines('edge_operator_resources')).toEqual([
+      'edge_operator_resources{kind="BotUser",ready="True",reason="Available"} 2',
+      'edge_operator_resources{kind="BotUser",ready="False",reason="Rejected"} 1',
+    ]);
+    failing = 0;
+    expect(await lines('edge_operator_resources')).toEqual([
+      'edge_operator_resources{kind="BotUser",ready="True",reason="Available"} 3',
+    ]);
+  });
+
+  test('have a bounded number of series', async () => {
+    const { metrics, lines } = setup();
+    const samples = Array.from({ length: 1500 }, (_, i) => ({ labels: { agent: 'a', tunnel: `t${i}` }, value: 1 }));
+    metrics.poll('tunnelConnections', () => samples);
+    const series = await lines('edge_operator_tunnel_connections');
+    expect(series).toHaveLength(1001);
+    expect(series).toContain('edge_operator_tunnel_connections{agent="other",tunnel="other"} 500');
+  });
+});
+
+test('build, leader, drift and the process are there, each registry for itself', async () => {
+  const { metrics, lines } = setup();
+  setup();
+  metrics.leader(true);
+  metrics.driftCorrected('BotUser');
+  expect(await lines('edge_operator_leader')).toEqual(['edge_operator_leader 1']);
+  expect(await lines('edge_operator_drift_corrected_total')).toEqual([
+    'edge_operator_drift_corrected_total{kind="BotUser"} 1',
+  ]);
+  expect((await lines('edge_operator_build_info'))[0]).toContain('version="1.2.3"');
+  expect(await lines('process_start_time_seconds')).toHaveLength(1);
+});
