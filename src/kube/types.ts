@@ -49,3 +49,9 @@ export function keyOf(object: { readonly metadata: ObjectMeta }): string {
   const { namespace, name } = object.metadata;
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
+
+/** What names one object; cluster-scoped ones have no namespace. */
+export interface ObjectRef {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}

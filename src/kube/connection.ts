@@ -1,0 +1,215 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import { CredentialCache } from './credential-cache.ts';
+import { type Credentials, findAccess } from './credentials.ts';
+import { KubeConnectionError } from './errors.ts';
+import { Semaphore } from './semaphore.ts';
+import { type Transport, Transports } from './transport.ts';
+
+/** More calls than this wait their turn, so that a burst does not open a TLS connection for each. */
+const maxConcurrentCalls = 32;
+
+/** One HTTP request to the API server. */
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With the query, without the server: `/api/v1/namespaces/default/pods?limit=5`. */
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: string;
+  /** What is being done, for errors: `patching ReservedAddr default/a`. */
+  readonly doing: string;
+  /** Longest silence, before the answer and within it. */
+  readonly silenceTimeoutMs: number;
+  /** A watch holds a connection of its own for as long as it lasts. */
+  readonly watch?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer, whatever its status; `body` fails with a KubeConnectionError. */
+export interface KubeResponse {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** Must be read or `destroy`ed. */
+  readonly body: AsyncIterable<Uint8Array>;
+  text(): Promise<string>;
+  destroy(): void;
+}
+
+/** Called before a request is sent; what it throws is thrown to the caller and nothing is sent. */
+export type Guard = (request: KubeRequest) => void;
+
+export interface KubeConnection {
+  /** `https://host:port`, without a slash at the end. */
+  readonly server: string;
+  /** The pod's own namespace in a cluster, else the context's, else `default`. */
+  readonly namespace: string;
+  readonly inCluster: boolean;
+  /**
+   * Sends one request and resolves when the headers of the answer are there. A 401 renews the credentials and is
+   * tried once more; nothing else is ever sent twice.
+   */
+  request(request: KubeRequest): Promise<KubeResponse>;
+  /** The same connections behind another guard; closing either closes both. */
+  withGuard(guard: Guard): KubeConnection;
+  /** Ends every request and watch. */
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** Path of a kubeconfig; without it in-cluster, else the default kubeconfig. */
+  readonly kubeconfig?: string | undefined;
+  readonly userAgent: string;
+  readonly guard?: Guard | undefined;
+  readonly log: Log;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly clock?: Clock;
+}
+
+/** Finds the cluster and how to authenticate to it; sends nothing yet. Throws a KubeConfigError. */
+export async function connect(options: ConnectOptions): Promise<KubeConnection> {
+  const access = await findAccess(options.kubeconfig, options.env ?? process.env);
+  const shared = {
+    ...access,
+    userAgent: options.userAgent,
+    log: options.log,
+    credentials: new CredentialCache(access, options.clock ?? systemClock),
+    transports: new Transports(access.proxyURL),
+    calls: new Semaphore(maxConcurrentCalls),
+  };
+  return new Connection(shared, options.guard ?? (() => {}));
+}
+
+interface Shared {
+  readonly server: string;
+  readonly namespace: string;
+  readonly inCluster: boolean;
+  readonly userAgent: string;
+  readonly log: Log;
+  readonly credentials: CredentialCache;
+  readonly transports: Transports;
+  readonly calls: Semaphore;
+}
+
+class Connection implements KubeConnection {
+  readonly #shared: Shared;
+  readonly #guard: Guard;
+
+  constructor(shared: Shared, guard: Guard) {
+    this.#shared = shared;
+    this.#guard = guard;
+  }
+
+  get server(): string {
+    return this.#shared.server;
+  }
+
+  get namespace(): string {
+    return this.#shared.namespace;
+  }
+
+  get inCluster(): boolean {
+    return this.#shared.inCluster;
+  }
+
+  withGuard(guard: Guard): KubeConnection {
+    return new Connection(this.#shared, guard);
+  }
+
+  async request(request: KubeRequest): Promise<KubeResponse> {
+    if (request.watch) return this.#authenticated(request);
+    await this.#shared.calls.acquire();
+    try {
+      return await this.#authenticated(request);
+    } finally {
+      this.#shared.calls.release();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#shared.transports.close();
+  }
+
+  async #authenticated(request: KubeRequest): Promise<KubeResponse> {
+    const { credentials, log } = this.#shared;
+    const first = await this.#credentials(request, () => credentials.get());
+    const response = await this.#send(request, first);
+    if (response.status !== 401) return response;
+    response.destroy();
+    log.debug('the API server refused the credentials; reading them again');
+    return this.#send(request, await this.#credentials(request, () => credentials.renew(first)));
+  }
+
+  async #credentials(request: KubeRequest, read: () => Promise<Credentials>): Promise<Credentials> {
+    try {
+      return await read();
+    } catch (error) {
+      throw new KubeConnectionError(`${request.doing}: reading credentials`, error);
+    }
+  }
+
+  async #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
+    const transport = this.#shared.transports.for(credentials.tls);
+    request.signal?.throwIfAborted();
+    // Last, with nothing awaited between it and the request leaving.
+    this.#guard(request);
+    try {
+      return responseOf(request, await this.#dispatch(request, transport, credentials));
+    } catch (error) {
+      throw failure(request, error);
+    }
+  }
+
+  #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials) {
+    const { method, path, body, contentType, silenceTimeoutMs, signal } = request;
+    return (request.watch ? transport.watches : transport.calls).request({
+      origin: new URL(this.#shared.server).origin,
+      path: new URL(this.#shared.server).pathname.replace(/\/$/, '') + path,
+      method,
+      headers: {
+        ...credentials.headers,
+        accept: 'application/json',
+        'user-agent': this.#shared.userAgent,
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      },
+      body: body ?? null,
+      headersTimeout: request.watch ? Math.min(silenceTimeoutMs, 30_000) : silenceTimeoutMs,
+      bodyTimeout: silenceTimeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}
+
+type Answer = Awaited<ReturnType<Transport['calls']['request']>>;
+
+function responseOf(request: KubeRequest, answer: Answer): KubeResponse {
+  const { statusCode, headers, body } = answer;
+  const retryAfter = headers['retry-after'];
+  // An unread body that fails later (the signal aborts, the socket breaks) must not end the process.
+  body.on('error', () => {});
+  return {
+    status: statusCode,
+    retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+    body: translated(request, body),
+    text: () => body.text().catch((error: unknown) => Promise.reject(failure(request, error))),
+    destroy: () => body.destroy(),
+  };
+}
+
+async function* translated(request: KubeRequest, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failure(request, error);
+  }
+}
+
+/** An abort by the caller stays what it was; everything else is a failed connection. */
+function failure(request: KubeRequest, error: unknown): unknown {
+  if (request.signal?.aborted) return request.signal.reason;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return new KubeConnectionError(
+    request.doing,
+    error,
+    code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT',
+  );
+}

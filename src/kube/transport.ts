@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { TlsMaterial } from './credentials.ts';
+
+/** A call that has not connected by then fails well before a lost lease could be taken by another process. */
+const connectTimeoutMs = 4_000;
+
+/** The dispatchers that share one set of TLS material: a pool for calls, and a connection of its own for every watch. */
+export interface Transport {
+  readonly calls: Dispatcher;
+  readonly watches: Dispatcher;
+}
+
+/** Builds transports, a new one only when the TLS material has changed. */
+export class Transports {
+  readonly #proxyURL: string | undefined;
+  readonly #all = new Set<Dispatcher>();
+  #current: { readonly fingerprint: string; readonly transport: Transport } | undefined;
+
+  constructor(proxyURL: string | undefined) {
+    this.#proxyURL = proxyURL;
+  }
+
+  for(tls: TlsMaterial): Transport {
+    const fingerprint = fingerprintOf(tls);
+    if (this.#current?.fingerprint === fingerprint) return this.#current.transport;
+    if (this.#current !== undefined) this.#retire(this.#current.transport);
+    const transport = { calls: this.#dispatcher(tls), watches: this.#dispatcher(tls) };
+    this.#current = { fingerprint, transport };
+    return transport;
+  }
+
+  async close(): Promise<void> {
+    this.#current = undefined;
+    await Promise.allSettled([...this.#all].map((dispatcher) => dispatcher.destroy()));
+    this.#all.clear();
+  }
+
+  #dispatcher(tls: TlsMaterial): Dispatcher {
+    const shared = { allowH2: false, keepAliveTimeout: 30_000, connectTimeout: connectTimeoutMs };
+    const connect = { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: connectTimeoutMs };
+    const dispatcher =
+      this.#proxyURL === undefined
+        ? new Agent({ ...shared, connect })
+        : new ProxyAgent({ ...shared, uri: this.#proxyURL, requestTls: connect });
+    this.#all.add(dispatcher);
+    return dispatcher;
+  }
+
+  /** What is in flight on old material ends by itself: calls in seconds, watches in minutes. */
+  #retire(transport: Transport): void {
+    for (const dispatcher of [transport.calls, transport.watches]) {
+      dispatcher.close().then(
+        () => this.#all.delete(dispatcher),
+        () => this.#all.delete(dispatcher),
+      );
+    }
+  }
+}
+
+function fingerprintOf(tls: TlsMaterial): string {
+  const hash = createHash('sha256');
+  for (const [name, value] of Object.entries(tls).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${name}=${String(value)}\0`);
+  }
+  return hash.digest('hex');
+}
