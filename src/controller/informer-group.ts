@@ -1,0 +1,53 @@
+import { type KubeObject, keyOf } from '../kube/types.ts';
+import type { ChangeHandler, Informer } from './informer.ts';
+
+/** The informers of one type over several namespaces (or one over all of them), read as one. */
+export class InformerGroup<T extends KubeObject> {
+  readonly #informers: readonly Informer<T>[];
+
+  constructor(informers: readonly Informer<T>[]) {
+    this.#informers = informers;
+  }
+
+  get synced(): boolean {
+    return this.#informers.every((informer) => informer.synced);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.run(signal)));
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.whenSynced(signal)));
+  }
+
+  get(key: string): T | undefined {
+    for (const informer of this.#informers) {
+      const found = informer.get(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  list(): readonly T[] {
+    return this.#informers.flatMap((informer) => informer.list());
+  }
+
+  addIndex(name: string, values: (object: T) => readonly string[]): void {
+    for (const informer of this.#informers) informer.addIndex(name, values);
+  }
+
+  byIndex(name: string, value: string): readonly T[] {
+    return this.#informers.flatMap((informer) => informer.byIndex(name, value));
+  }
+
+  onChange(handler: ChangeHandler<T>): void {
+    for (const informer of this.#informers) informer.onChange(handler);
+  }
+
+  /** Tells the informer that has the object; one of another namespace must not learn of it here. */
+  assume(object: T): void {
+    const key = keyOf(object);
+    this.#informers.find((informer) => informer.get(key) !== undefined)?.assume(object);
+  }
+}

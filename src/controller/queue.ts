@@ -1,0 +1,148 @@
+import type { Clock } from '../clock.ts';
+import { Backoff, type BackoffOptions } from './backoff.ts';
+import { monotonicClock } from './monotonic.ts';
+import { moreUrgent, type Priority } from './priority.ts';
+import { ReadyList } from './ready-list.ts';
+import { Timers } from './timers.ts';
+
+export type { Priority } from './priority.ts';
+
+/** What controller-runtime's workqueue metrics are made of. */
+export interface QueueMetrics {
+  /** Keys that wait now: `workqueue_depth`. */
+  depth(count: number): void;
+  /** A key that was not waiting yet has been added: `workqueue_adds_total`. */
+  added(): void;
+  /** A key has been added with backoff: `workqueue_retries_total`. */
+  retried(): void;
+  /** A key has been handed out after so many milliseconds; the result is called when work on it is done. */
+  taken(waitedMs: number): () => void;
+}
+
+export interface WorkQueueOptions {
+  readonly clock?: Clock | undefined;
+  /** In 0..1, for jitter. */
+  readonly random?: (() => number) | undefined;
+  /** A key that has waited this much longer overtakes one of the next more urgent class; default 30 s. */
+  readonly ageingMs?: number | undefined;
+  /** Default 1 s to 5 min. */
+  readonly backoff?: BackoffOptions | undefined;
+  readonly metrics?: QueueMetrics | undefined;
+}
+
+/**
+ * Keys that need work. A key waits at most once, in the most urgent class it was added with, and is never handed out
+ * while it is being worked on: added then, it is delivered after `done`.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #metrics: QueueMetrics | undefined;
+  readonly #backoff: Backoff;
+  readonly #ready: ReadyList;
+  readonly #timers: Timers;
+  /** Keys being worked on, with what tells the metrics of their end. */
+  readonly #running = new Map<string, (() => void) | undefined>();
+  /** Keys added while being worked on. */
+  readonly #again = new Map<string, Priority>();
+  readonly #takers = new Set<() => void>();
+  #closed = false;
+
+  constructor(options: WorkQueueOptions = {}) {
+    const { clock = monotonicClock, random = Math.random, ageingMs = 30_000 } = options;
+    this.#clock = clock;
+    this.#metrics = options.metrics;
+    this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
+    this.#ready = new ReadyList(ageingMs);
+    this.#timers = new Timers(clock, (key, priority) => this.add(key, priority));
+  }
+
+  /** Now. Leaves a later `addAfter` of the key in place. */
+  add(key: string, priority: Priority): void {
+    if (this.#closed) return;
+    if (this.#running.has(key)) this.#addAgain(key, priority);
+    else this.#addReady(key, priority);
+  }
+
+  /** In `ms` milliseconds; of several such for one key the earliest counts. */
+  addAfter(key: string, ms: number, priority: Priority): void {
+    if (this.#closed) return;
+    if (ms <= 0) this.add(key, priority);
+    else this.#timers.add(key, ms, priority);
+  }
+
+  /** Later the more often this was called since `forget`, and not before `atLeastMs`; answers the delay in ms. */
+  addBackoff(key: string, priority: Priority, options: { readonly atLeastMs?: number | undefined } = {}): number {
+    const delayMs = Math.max(this.#backoff.next(key), options.atLeastMs ?? 0);
+    this.#metrics?.retried();
+    this.addAfter(key, delayMs, priority);
+    return delayMs;
+  }
+
+  /** The key succeeded: its next backoff starts small again. */
+  forget(key: string): void {
+    this.#backoff.forget(key);
+  }
+
+  /** Waits for a key, which then is the caller's until `done`; undefined when the queue closes or the signal aborts. */
+  async take(signal: AbortSignal): Promise<string | undefined> {
+    while (!this.#closed && !signal.aborted) {
+      const ready = this.#ready.take(this.#clock.now());
+      if (ready !== undefined) {
+        this.#running.set(ready.key, this.#metrics?.taken(ready.waitedMs));
+        this.#metrics?.depth(this.#ready.size);
+        return ready.key;
+      }
+      await this.#wait(signal);
+    }
+    return undefined;
+  }
+
+  done(key: string): void {
+    if (!this.#running.has(key)) return;
+    this.#running.get(key)?.();
+    this.#running.delete(key);
+    const priority = this.#again.get(key);
+    this.#again.delete(key);
+    if (priority !== undefined) this.add(key, priority);
+  }
+
+  /** Drops what waits and ends every `take`. */
+  close(): void {
+    this.#closed = true;
+    this.#timers.close();
+    for (const wake of this.#takers) wake();
+  }
+
+  /** Keys waiting to be handed out, without those whose time is to come. */
+  depth(): number {
+    return this.#ready.size;
+  }
+
+  #addReady(key: string, priority: Priority): void {
+    if (this.#ready.add(key, priority, this.#clock.now())) this.#metrics?.added();
+    this.#metrics?.depth(this.#ready.size);
+    this.#wakeTaker();
+  }
+
+  #addAgain(key: string, priority: Priority): void {
+    const present = this.#again.get(key);
+    this.#again.set(key, present === undefined ? priority : moreUrgent(present, priority));
+  }
+
+  #wakeTaker(): void {
+    const [wake] = this.#takers;
+    wake?.();
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#takers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#takers.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+}

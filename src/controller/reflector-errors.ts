@@ -1,0 +1,24 @@
+import { isGone, KubeConnectionError, KubeError } from '../kube/errors.ts';
+
+/**
+ * What a failed list or watch means:
+ * - `expired`: the point to resume from is gone, list again;
+ * - `retry`: nothing is wrong with the request, go on from the same point;
+ * - `refused`: the server does not take the request as it is.
+ */
+export type Verdict = 'expired' | 'retry' | 'refused';
+
+/** Not permitted, in conflict with nothing that we ask, overloaded: the same request may be answered later. */
+const passing: ReadonlySet<number> = new Set([401, 403, 408, 409, 429]);
+
+export function classify(error: unknown): Verdict {
+  if (isGone(error) || isTooLarge(error)) return 'expired';
+  if (error instanceof KubeConnectionError) return 'retry';
+  if (error instanceof KubeError && (error.status >= 500 || passing.has(error.status))) return 'retry';
+  return 'refused';
+}
+
+/** The server has not got that far: it came back from a backup, or lags behind another one. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof KubeError && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+}

@@ -1,0 +1,174 @@
+import { type KubeObject, keyOf } from '../kube/types.ts';
+import { OwnWrites } from './own-writes.ts';
+import { StoreIndex } from './store-index.ts';
+import { Tombstones } from './tombstones.ts';
+import { sameUid, versionOf } from './version.ts';
+
+/** What changed in a store, as its readers are to be told. */
+export type StoreChange<T extends KubeObject> =
+  | { readonly type: 'add'; readonly object: T; readonly old?: never }
+  | { readonly type: 'update'; readonly object: T; readonly old: T }
+  | { readonly type: 'delete'; readonly object: T; readonly old?: never };
+
+type Changes<T extends KubeObject> = readonly StoreChange<T>[];
+
+/**
+ * Objects by key, never going back in time: an older version of an object does not replace a newer one. The answers to
+ * our own writes (`assume`) are readable at once and are no change; the server's echo of them is none either, but a
+ * change by someone else that such a write has overtaken is told.
+ */
+export class ObjectStore<T extends KubeObject> {
+  readonly #objects = new Map<string, T>();
+  readonly #indexes = new Map<string, StoreIndex<T>>();
+  readonly #own = new OwnWrites<T>();
+  readonly #tombstones = new Tombstones();
+  #newest = 0n;
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): readonly T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** The newest resourceVersion of any object seen, 0 without one. */
+  get newest(): bigint {
+    return this.#newest;
+  }
+
+  addIndex(name: string, valuesOf: (object: T) => readonly string[]): void {
+    if (this.#indexes.has(name)) throw new Error(`index "${name}" exists already`);
+    const index = new StoreIndex(valuesOf);
+    for (const [key, object] of this.#objects) index.set(key, object);
+    this.#indexes.set(name, index);
+  }
+
+  byIndex(name: string, value: string): readonly T[] {
+    const index = this.#indexes.get(name);
+    if (index === undefined) throw new Error(`there is no index "${name}"`);
+    return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
+  }
+
+  /** Takes the answer to our own write, unless it is not newer than what is stored or the object is known to be gone. */
+  assume(object: T): StoreChange<T> | undefined {
+    const key = keyOf(object);
+    const stored = this.#objects.get(key);
+    if (this.#tombstones.has(object)) return undefined;
+    if (stored !== undefined && (!sameUid(stored, object) || versionOf(object) <= versionOf(stored))) return undefined;
+    this.#own.add(key, object, stored);
+    this.#put(key, object);
+    return changeFrom(stored, object);
+  }
+
+  /** An ADDED or MODIFIED event. */
+  upsert(object: T): Changes<T> {
+    return this.#upsert(object, false);
+  }
+
+  /** A DELETED event: the object is gone, or has left the selection. */
+  remove(object: T): Changes<T> {
+    const key = keyOf(object);
+    const stored = this.#objects.get(key);
+    if (stored !== undefined && sameUid(stored, object)) return [this.#delete(key, object, versionOf(stored))];
+    this.#tombstones.add(object, versionOf(object));
+    return [];
+  }
+
+  /**
+   * A complete list as of `version`: what it lacks has been deleted, unless our own write made it since. `reset` says
+   * that the server's history has gone back (a restored backup): then the list wins over everything known.
+   */
+  replace(objects: readonly T[], version: bigint, reset = false): Changes<T> {
+    if (reset) this.#forgetHistory();
+    const listed = new Set(objects.map(keyOf));
+    const vanished = [...this.#objects].filter(
+      ([key, stored]) => !listed.has(key) && (reset || versionOf(stored) <= version),
+    );
+    return [
+      ...vanished.map(([key, stored]) => this.#delete(key, stored, reset ? 0n : version)),
+      ...objects.flatMap((object) => (reset ? this.#overwrite(object) : this.#upsert(object, true))),
+    ];
+  }
+
+  #upsert(object: T, listed: boolean): Changes<T> {
+    const key = keyOf(object);
+    const stored = this.#objects.get(key);
+    if (this.#tombstones.outdates(object)) return [];
+    if (stored === undefined) return [this.#insert(key, object)];
+    if (!sameUid(stored, object)) return this.#supersede(key, object, stored);
+    return this.#refresh(key, object, stored, listed);
+  }
+
+  #insert(key: string, object: T): StoreChange<T> {
+    this.#put(key, object);
+    return { type: 'add', object };
+  }
+
+  /** Another object under the same name; which of the two is the later one, their versions say. */
+  #supersede(key: string, object: T, stored: T): Changes<T> {
+    if (versionOf(object) < versionOf(stored)) return [];
+    return [this.#delete(key, stored, versionOf(stored)), this.#insert(key, object)];
+  }
+
+  #refresh(key: string, object: T, stored: T, listed: boolean): Changes<T> {
+    const version = versionOf(object);
+    const told = this.#own.told(key, stored);
+    if (told !== undefined && version <= versionOf(told)) return [];
+    const current = version > versionOf(stored) ? object : stored;
+    this.#put(key, current);
+    // A list cannot show whether someone else wrote before our own write, so there it counts as a change.
+    const echo = !listed && this.#own.isEcho(key, version) && !hidesChange(told, object);
+    this.#own.tell(key, echo ? object : current, current);
+    return echo ? [] : [changeFrom(told, current)];
+  }
+
+  #overwrite(object: T): Changes<T> {
+    const key = keyOf(object);
+    const stored = this.#objects.get(key);
+    if (stored !== undefined && !sameUid(stored, object))
+      return [this.#delete(key, stored, 0n), this.#insert(key, object)];
+    this.#put(key, object);
+    const same = stored !== undefined && versionOf(stored) === versionOf(object);
+    return same ? [] : [changeFrom(stored, object)];
+  }
+
+  #delete(key: string, last: T, version: bigint): StoreChange<T> {
+    this.#objects.delete(key);
+    for (const index of this.#indexes.values()) index.delete(key);
+    this.#own.delete(key);
+    const lastVersion = versionOf(last);
+    this.#tombstones.add(last, version > lastVersion ? version : lastVersion);
+    return { type: 'delete', object: last };
+  }
+
+  #put(key: string, object: T): void {
+    const version = versionOf(object);
+    if (version > this.#newest) this.#newest = version;
+    this.#tombstones.delete(object);
+    this.#objects.set(key, object);
+    for (const index of this.#indexes.values()) index.set(key, object);
+  }
+
+  #forgetHistory(): void {
+    this.#newest = 0n;
+    this.#own.clear();
+    this.#tombstones.clear();
+  }
+}
+
+function changeFrom<T extends KubeObject>(old: T | undefined, object: T): StoreChange<T> {
+  return old === undefined ? { type: 'add', object } : { type: 'update', object, old };
+}
+
+/**
+ * A patch that had nothing left to change answers with someone else's version, which then looks like our own echo. We
+ * write neither spec nor deletion, so a difference there is theirs.
+ */
+function hidesChange(told: KubeObject | undefined, object: KubeObject): boolean {
+  return (
+    told !== undefined &&
+    (told.metadata.generation !== object.metadata.generation ||
+      told.metadata.deletionTimestamp !== object.metadata.deletionTimestamp)
+  );
+}
