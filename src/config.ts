@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration, parseListenAddress } from './commands/usage.ts';
+import { parseDuration, parseListenAddress, UsageError } from './commands/usage.ts';
 
 /*
  * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after
@@ -95,6 +95,17 @@ export const runSettings = z.object({
 });
 
 export type RunSettings = z.output<typeof runSettings>;
+
+/** Throws UsageError naming the flag, its variable, and what to write instead. */
+export function parseSettings(options: Record<string, unknown>): RunSettings {
+  const parsed = runSettings.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: '' };
+  const setting = settingsHelp().find((candidate) => candidate.name === path[0]);
+  throw new UsageError(
+    `${setting?.flag} (or ${setting?.variable}): ${JSON.stringify(options[String(path[0])])} ${message}`,
+  );
+}
 
 export interface SettingHelp {
   readonly name: string;

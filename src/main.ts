@@ -6,11 +6,13 @@ import { demoCommand } from './commands/demo.ts';
 import { kubeCommand } from './commands/kube.ts';
 import { runCommand } from './commands/run.ts';
 import { UsageError } from './commands/usage.ts';
+import { version } from './version.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 used wrongly (one line on stderr says how). */
 async function main(argv: readonly string[]): Promise<number> {
   const program = new Command('edge-operator')
     .description('Manages a cloud edge account from Kubernetes.')
+    .version(version)
     .showSuggestionAfterError();
   for (const command of [demoCommand(), runCommand(), cloudCommand(), kubeCommand(), crdsCommand()]) {
     program.addCommand(command);

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
-import type { RunSettings } from '../config.ts';
-import { runSettings, settingsHelp } from '../config.ts';
-import { UsageError } from './usage.ts';
+import { parseSettings, settingsHelp } from '../config.ts';
+
+/** A pod is killed 30 s after SIGTERM: what is not finished by then is given up in an orderly way. */
+const shutdownMs = 25_000;
 
 export function runCommand(): Command {
   const command = new Command('run')
@@ -10,20 +11,26 @@ export function runCommand(): Command {
   for (const { flag, variable, arg, about } of settingsHelp()) {
     command.addOption(new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable));
   }
-  return command.action(async (options: Record<string, unknown>) => {
-    const settings = parseSettings(options);
-    const { main } = await import('../operator.ts');
-    await main(settings, process.env.EDGE_OPERATOR_API_KEY);
-  });
+  return command.action(run);
 }
 
-/** Throws UsageError naming the flag, its variable, and what to write instead. */
-export function parseSettings(options: Record<string, unknown>): RunSettings {
-  const parsed = runSettings.safeParse(options);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0] ?? { path: [], message: '' };
-  const setting = settingsHelp().find((candidate) => candidate.name === path[0]);
-  throw new UsageError(
-    `${setting?.flag} (or ${setting?.variable}): ${JSON.stringify(options[String(path[0])])} ${message}`,
-  );
+async function run(options: Record<string, unknown>): Promise<void> {
+  const settings = parseSettings(options);
+  const [{ runOperator }, { createLogger }] = await Promise.all([
+    import('../operator.ts'),
+    import('../telemetry/logger.ts'),
+  ]);
+  const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (stop.signal.aborted) process.exit(1);
+    log.info('stopping', { signal: name });
+    stop.abort();
+    setTimeout(() => {
+      log.error(`not stopped after ${shutdownMs / 1000} s; what is under way is given up`);
+      process.exit(1);
+    }, shutdownMs).unref();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log }, stop.signal);
 }

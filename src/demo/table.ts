@@ -1,0 +1,64 @@
+import type { ManagedObject } from '../reconcile/fields.ts';
+import { conditionOf } from '../reconcile/fields.ts';
+
+export interface Row {
+  readonly kind: string;
+  readonly name: string;
+  readonly ready: string;
+  readonly reason: string;
+  readonly id: string;
+}
+
+const headings: Row = { kind: 'KIND', name: 'NAME', ready: 'READY', reason: 'REASON', id: 'ID' };
+const columns = ['kind', 'name', 'ready', 'reason', 'id'] as const;
+
+export function rowOf(object: ManagedObject): Row {
+  const ready = conditionOf(object, 'Ready');
+  return {
+    kind: object.kind,
+    name: object.metadata.name,
+    ready: ready?.status ?? 'Unknown',
+    reason: ready?.reason ?? '',
+    id: typeof object.status?.id === 'string' ? object.status.id : '',
+  };
+}
+
+/** Lines of equal columns, headings first. */
+export function table(rows: readonly Row[]): readonly string[] {
+  const all = [headings, ...rows];
+  const widths = columns.map((column) => Math.max(...all.map((row) => row[column].length)));
+  return all.map((row) => columns.map((column, index) => row[column].padEnd(widths[index] ?? 0)).join('  ').trimEnd());
+}
+
+/**
+ * Shows rows as they change: on a terminal by drawing the table again in its place, elsewhere by a line for each row
+ * that changed.
+ */
+export class LiveTable {
+  readonly #out: NodeJS.WriteStream;
+  #shown: readonly string[] = [];
+  #drawn = 0;
+
+  constructor(out: NodeJS.WriteStream) {
+    this.#out = out;
+  }
+
+  show(rows: readonly Row[]): void {
+    const lines = table(rows);
+    const changed = lines.filter((line) => !this.#shown.includes(line));
+    if (changed.length === 0) return;
+    if (this.#out.isTTY) {
+      const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
+      this.#out.write(up + lines.map((line) => `\u001b[2K${line}\n`).join(''));
+      this.#drawn = lines.length;
+    } else {
+      this.#out.write(`${changed.join('\n')}\n`);
+    }
+    this.#shown = lines;
+  }
+
+  /** Other text was written below the table: the next one starts anew. */
+  detach(): void {
+    this.#drawn = 0;
+  }
+}

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const src = join(import.meta.dirname, '../../src');
+
+/** For each room the rooms it may import from; itself is always allowed. docs/architecture.md says why. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  'clock.ts': [],
+  'version.ts': [],
+  telemetry: [],
+  cloud: [],
+  kube: ['clock.ts', 'telemetry'],
+  controller: ['kube', 'clock.ts', 'telemetry'],
+  reconcile: ['controller', 'kube', 'clock.ts', 'telemetry'],
+  kinds: ['reconcile', 'controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
+  accounts: ['reconcile', 'cloud', 'clock.ts', 'telemetry'],
+  crdgen: ['kinds', 'kube'],
+  'config.ts': ['commands/usage.ts'],
+  'operator.ts': ['accounts', 'kinds', 'reconcile', 'controller', 'kube', 'clock.ts', 'telemetry', 'config.ts', 'version.ts', 'commands/usage.ts'],
+  'reference/cloud-api': ['clock.ts'],
+  'reference/kube-api': ['clock.ts'],
+  demo: ['operator.ts', 'reconcile', 'kinds', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'commands/package-files.ts', 'clock.ts', 'telemetry', 'version.ts'],
+  commands: ['operator.ts', 'demo', 'kinds', 'crdgen', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'clock.ts', 'telemetry', 'version.ts'],
+  'main.ts': ['commands', 'commands/usage.ts', 'version.ts'],
+};
+
+/** Files that more than their room may use, and that use nothing themselves. */
+const leaves = ['commands/usage.ts', 'commands/package-files.ts'];
+
+function roomOf(path: string): string {
+  const [first = '', second] = path.split('/');
+  if (leaves.includes(path)) return path;
+  return first === 'reference' ? `${first}/${second}` : first;
+}
+
+function sources(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));
+}
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+function importsOf(path: string): Import[] {
+  const text = readFileSync(join(src, path), 'utf8');
+  const specifiers = [...text.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map((match) => match[1] ?? '');
+  return specifiers
+    .map((specifier) => normalize(relative(src, join(src, dirname(path), specifier))))
+    .filter((target) => !target.startsWith('..'))
+    .map((to) => ({ from: path, to }));
+}
+
+const imports = sources(src).flatMap(importsOf);
+
+test('there is something to check', () => expect(imports.length).toBeGreaterThan(50));
+
+test('imports run one way', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const [here, there] = [roomOf(from), roomOf(to)];
+    if (leaves.includes(here)) return true;
+    if (here === there || (here === 'commands' && leaves.includes(there))) return false;
+    return !(allowed[here] ?? []).includes(there);
+  });
+  expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+});
+
+test('kinds never import each other', () => {
+  const kind = (path: string) => /^kinds\/([^/]+)\//.exec(path)?.[1];
+  const wrong = imports.filter(({ from, to }) => kind(from) && kind(to) && kind(from) !== kind(to));
+  expect(wrong).toEqual([]);
+});
+
+test('only the adapters know client-node and prom-client', () => {
+  const users = (name: string) => sources(src).filter((path) => readFileSync(join(src, path), 'utf8').includes(`'${name}'`));
+  expect(users('@kubernetes/client-node').every((path) => path.startsWith('kube/'))).toBe(true);
+  expect(users('prom-client').every((path) => path.startsWith('telemetry/'))).toBe(true);
+});

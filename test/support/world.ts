@@ -1,0 +1,102 @@
+import { KubeClient } from '../../src/kube/client.ts';
+import { connect } from '../../src/kube/connection.ts';
+import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
+import { definitions } from '../../src/kinds/index.ts';
+import { type Condition, conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+import { startTestCloud } from './cloud-api.ts';
+import { startTestKubeApi } from './kube-api.ts';
+import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
+import { until } from './until.ts';
+
+const eventsType: ResourceType = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
+const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
+export async function startWorld() {
+  const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud()]);
+  const connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  const client = new KubeClient(connection);
+  const operators: OperatorProcess[] = [];
+  let namespaces = 0;
+
+  return {
+    kube,
+    cloud,
+    client,
+
+    startOperator(args: readonly string[] = []): OperatorProcess {
+      const operator = startOperatorProcess({ kubeconfig: kube.kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey, args });
+      operators.push(operator);
+      return operator;
+    },
+
+    /** A namespace of its own for each test, so that none sees another's resources. */
+    async namespace(): Promise<string> {
+      namespaces += 1;
+      const name = `t${namespaces}-${process.pid}`;
+      await client.create<KubeObject>(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      return name;
+    },
+
+    async apply(kind: string, namespace: string, name: string, spec: object, annotations: object = {}): Promise<ManagedObject> {
+      const body = { apiVersion: 'edge-operator.dev/v1alpha1', kind, metadata: { name, namespace, annotations }, spec };
+      return client.patch(typeOf(kind), { name, namespace }, { type: 'apply', body, fieldManager: 'test', force: true });
+    },
+
+    async annotate(object: ManagedObject, annotations: Readonly<Record<string, string | null>>): Promise<ManagedObject> {
+      return client.patch(typeOf(object.kind), object.metadata, { type: 'merge', body: { metadata: { annotations } } });
+    },
+
+    get: (object: ManagedObject) => client.get<ManagedObject>(typeOf(object.kind), object.metadata),
+
+    async delete(object: ManagedObject): Promise<void> {
+      await client.delete(typeOf(object.kind), object.metadata);
+    },
+
+    async gone(object: ManagedObject, timeoutMs?: number): Promise<void> {
+      const probe = async () => (await client.get(typeOf(object.kind), object.metadata)) === undefined;
+      await until(`${object.kind} ${object.metadata.name} to be gone`, probe, timeoutMs);
+    },
+
+    /** Waits until Ready says `reason` of the object's newest generation. */
+    async reason(object: ManagedObject, reason: string, timeoutMs?: number): Promise<ManagedObject> {
+      let last: Condition | undefined;
+      const probe = async () => {
+        const found = await client.get<ManagedObject>(typeOf(object.kind), object.metadata);
+        last = found && conditionOf(found, 'Ready');
+        const current = last?.reason === reason && last.observedGeneration === found?.metadata.generation;
+        return current ? found : undefined;
+      };
+      return until(`${object.kind} ${object.metadata.name} to be ${reason}`, probe, timeoutMs).catch((error) => {
+        throw new Error(`${error.message}; Ready: ${JSON.stringify(last)}`);
+      });
+    },
+
+    async events(object: ManagedObject): Promise<readonly EventObject[]> {
+      const { items } = await client.listAll<EventObject>(eventsType, { namespace: object.metadata.namespace });
+      return items.filter((event) => event.regarding?.uid === object.metadata.uid);
+    },
+
+    async stop(): Promise<void> {
+      await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
+      await connection.close();
+      await Promise.all([kube.stop(), cloud.stop()]);
+    },
+  };
+}
+
+interface EventObject extends KubeObject {
+  readonly reason: string;
+  readonly note: string;
+  readonly type: string;
+  readonly regarding?: { readonly uid?: string };
+}
+
+function typeOf(kind: string): ResourceType {
+  const found = definitions.find((definition) => definition.type.kind === kind);
+  if (found === undefined) throw new Error(`no kind ${kind}`);
+  return found.type;
+}
