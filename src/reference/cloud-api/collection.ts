@@ -1,0 +1,74 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+export interface Page<T> {
+  /** Newest first. */
+  readonly items: readonly T[];
+  readonly more: boolean;
+}
+
+/** The objects of one kind, by account, in the order of their making. Every write is committed when it returns. */
+export class Collection<T extends { readonly id: string }> {
+  readonly #kind: string;
+  readonly #statements: Statements;
+
+  constructor(database: DatabaseSync, kind: string) {
+    this.#kind = kind;
+    this.#statements = prepare(database);
+  }
+
+  get(account: string, id: string): T | undefined {
+    const row = this.#statements.get.get(account, this.#kind, id);
+    return typeof row?.body === 'string' ? JSON.parse(row.body) : undefined;
+  }
+
+  /** Adds the object made from the next sequence number, which no object of any kind had before. */
+  insert(account: string, make: (seq: number) => T): T {
+    const seq = Number(this.#statements.next.get()?.seq);
+    const object = make(seq);
+    this.#statements.insert.run(seq, account, this.#kind, object.id, JSON.stringify(object));
+    return object;
+  }
+
+  /** Adds the object, or replaces the one of its id, which keeps its place in the order. */
+  put(account: string, object: T): void {
+    this.#statements.put.run(account, this.#kind, object.id, JSON.stringify(object));
+  }
+
+  /** False when there was none. */
+  remove(account: string, id: string): boolean {
+    return this.#statements.remove.run(account, this.#kind, id).changes === 1;
+  }
+
+  /** Where the object stands, also after it was removed; undefined when the id was never known. */
+  position(account: string, id: string): number | undefined {
+    const seq = this.#statements.position.get(account, this.#kind, id)?.seq;
+    return seq === undefined ? undefined : Number(seq);
+  }
+
+  page(account: string, limit: number, before = Number.MAX_SAFE_INTEGER): Page<T> {
+    const rows = this.#statements.page.all(account, this.#kind, before, limit + 1);
+    const items = rows.slice(0, limit).map((row): T => JSON.parse(String(row.body)));
+    return { items, more: rows.length > limit };
+  }
+}
+
+type Statements = Readonly<Record<'get' | 'next' | 'insert' | 'put' | 'remove' | 'position' | 'page', StatementSync>>;
+
+function prepare(database: DatabaseSync): Statements {
+  const which = 'account = ? AND kind = ? AND id = ?';
+  return {
+    get: database.prepare(`SELECT body FROM objects WHERE ${which}`),
+    next: database.prepare('SELECT coalesce(max(seq), 0) + 1 AS seq FROM objects'),
+    insert: database.prepare('INSERT INTO objects (seq, account, kind, id, body) VALUES (?, ?, ?, ?, ?)'),
+    put: database.prepare(
+      `INSERT INTO objects (account, kind, id, body) VALUES (?, ?, ?, ?)
+       ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body`,
+    ),
+    remove: database.prepare(`UPDATE objects SET body = NULL WHERE ${which} AND body IS NOT NULL`),
+    position: database.prepare(`SELECT seq FROM objects WHERE ${which}`),
+    page: database.prepare(
+      `SELECT body FROM objects WHERE account = ? AND kind = ? AND seq < ? AND body IS NOT NULL
+       ORDER BY seq DESC LIMIT ?`,
+    ),
+  };
+}

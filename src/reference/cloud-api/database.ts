@@ -1,0 +1,69 @@
+import { DatabaseSync } from 'node:sqlite';
+import { SetupError } from './setup-error.ts';
+
+const version = 1;
+
+/*
+ * `seq` only ever grows and rows outlive their objects (body becomes NULL): a cursor that names a deleted object
+ * still says where the next page begins.
+ */
+const schema = `
+  CREATE TABLE objects (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    body TEXT,
+    UNIQUE (account, kind, id)
+  ) STRICT;
+  CREATE INDEX objects_by_kind ON objects (account, kind, seq);
+  CREATE TABLE modules (
+    account TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    module TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (account, parent, module)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${version};
+`;
+
+/**
+ * Opens the file, or memory without one, and lays the tables when they are missing. The file is held exclusively
+ * until closed: two servers on one file would hand out the same addresses.
+ */
+export function openDatabase(file?: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file ?? ':memory:');
+    try {
+      database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      migrate(database);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SetupError(`data file ${file ?? '(memory)'} cannot be used: ${why}`, { cause: error });
+  }
+}
+
+function migrate(database: DatabaseSync): void {
+  const found = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+  if (found === version) return;
+  if (found !== 0) throw new Error(`it is of version ${found}, this server reads version ${version}`);
+  transaction(database, () => database.exec(schema));
+}
+
+/** All of `work` is kept, or, when it throws, none of it. */
+export function transaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}

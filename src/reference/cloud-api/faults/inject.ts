@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../clock.ts';
+import { isControl, pathOf } from '../control-path.ts';
+import type { NewId } from '../ids.ts';
+import { errorBody } from '../problem.ts';
+import type { Effect, Fault } from './fault.ts';
+import type { Faults } from './faults.ts';
+import { malform } from './malformed.ts';
+
+const page = '<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Sign in to continue</h1></body></html>';
+
+export interface Injection {
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/** Lets faults strike, ahead of everything else that looks at a request. */
+export function injectFaults(app: FastifyInstance, { faults, clock, newId }: Injection): void {
+  const struck = new WeakMap<FastifyRequest, Fault>();
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort(new Error('the server is closing')));
+
+  app.addHook('onRequest', async (request, reply) => {
+    const fault = isControl(request) ? undefined : faults.take(request.method, pathOf(request));
+    if (fault === undefined) return;
+    struck.set(request, fault);
+    if (fault.latencyMs > 0) await clock.sleep(fault.latencyMs, closing.signal);
+    return beforeWork(fault.effect, request, reply, newId);
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const effect = struck.get(request)?.effect;
+    if (effect?.kind === 'drop') {
+      reply.hijack();
+      request.raw.socket.destroy();
+    }
+    if (effect?.kind !== 'malformed' || typeof payload !== 'string') return payload;
+    reply.removeHeader('content-length');
+    return malform(payload, effect.field);
+  });
+}
+
+function beforeWork(effect: Effect, request: FastifyRequest, reply: FastifyReply, newId: NewId): unknown {
+  switch (effect.kind) {
+    case 'status':
+      return sendStatus(effect, reply, newId);
+    case 'html':
+      return reply.type('text/html; charset=utf-8').send(page);
+    case 'hang':
+      return reply.hijack();
+    case 'reset':
+      reply.hijack();
+      request.raw.socket.resetAndDestroy();
+      return reply;
+    default:
+      return undefined;
+  }
+}
+
+function sendStatus(effect: Extract<Effect, { kind: 'status' }>, reply: FastifyReply, newId: NewId): FastifyReply {
+  const { status, retryAfter, body } = effect;
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  reply.code(status);
+  if (body !== undefined) return reply.type(isJson(body) ? 'application/json' : 'text/plain').send(body);
+  const cause = status === 429 ? 'rateLimited' : 'faultInjected';
+  return reply.send(errorBody(cause, `injected fault: status ${status}`, newId('op'), status));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '../../telemetry/log.ts';
+import type { NewId } from './ids.ts';
+import { ApiProblem, errorBody, problems } from './problem.ts';
+
+/** The body as JSON; undefined when it is empty. @throws ApiProblem */
+export function readJson(body: Buffer): unknown {
+  if (body.length === 0) return undefined;
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new ApiProblem('bodyNotJson', 'the body is not valid JSON in UTF-8');
+  }
+}
+
+/** Answers with the error body; what is not a refusal is logged and answered 500 without its message. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { newId, log }: { readonly newId: NewId; readonly log: Log },
+): void {
+  const operationId = newId('op');
+  const problem = error instanceof ApiProblem ? error : problemOf(error);
+  if (problem.problem === 'internal' && !request.raw.destroyed) {
+    log.error('request failed', { method: request.method, operationId, error: String(error) });
+  }
+  reply
+    .code(problems[problem.problem].status)
+    .headers(problem.headers)
+    .type('application/json')
+    .send(JSON.stringify(errorBody(problem.problem, problem.message, operationId)));
+}
+
+/** Refusals of the HTTP framework, by its error code. */
+function problemOf(error: unknown): ApiProblem {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiProblem('bodyTypeWrong', 'header "Content-Type" must be application/json');
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiProblem('bodyTooLarge', 'the body must be at most 1 MiB');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_BAD_URL':
+      return new ApiProblem('requestMalformed', 'the request is malformed');
+    default:
+      return new ApiProblem('internal', 'something went wrong; see the server log');
+  }
+}

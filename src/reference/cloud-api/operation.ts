@@ -1,0 +1,26 @@
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** An authenticated request, as an operation sees it. */
+export interface Call {
+  readonly account: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Parsed JSON, or undefined when there was none. */
+  readonly body: unknown;
+  /** Base URL of the `uri` values of the answer, without a trailing slash. */
+  readonly base: string;
+}
+
+/** One row of the table of reference section 4. */
+export interface Operation {
+  readonly method: Method;
+  /** With `:name` for parameters. */
+  readonly path: string;
+  readonly status: 200 | 201 | 204;
+  /**
+   * The body of the answer. Its work is committed when it returns.
+   *
+   * @throws ApiProblem when the request is refused; nothing was changed then.
+   */
+  readonly handle: (call: Call) => unknown;
+}

@@ -1,0 +1,45 @@
+import type { Collection, Page } from './collection.ts';
+import type { Call } from './operation.ts';
+import { ApiProblem } from './problem.ts';
+
+/** Default and maximum (the reference, section 8, shows neither). */
+const maximum = 100;
+
+type Identified = { readonly id: string };
+
+/** The list envelope of reference section 2, newest first. Query parameters other than the two are ignored. */
+export function listEnvelope<T extends Identified>(
+  call: Call,
+  collection: Collection<T>,
+  uri: string,
+  name: string,
+  render: (item: T) => unknown,
+): Readonly<Record<string, unknown>> {
+  const limit = readLimit(call.query.limit);
+  const page = collection.page(call.account, limit, readBefore(call, collection));
+  return { uri, next_page_uri: nextPage(page, uri, limit), [name]: page.items.map(render) };
+}
+
+function readLimit(value: unknown): number {
+  if (value === undefined) return maximum;
+  const limit = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (limit < 1 || limit > maximum) {
+    throw new ApiProblem('limitInvalid', `query parameter "limit" must be a whole number from 1 to ${maximum}`);
+  }
+  return limit;
+}
+
+function readBefore(call: Call, collection: Collection<Identified>): number | undefined {
+  const id = call.query.before_id;
+  if (id === undefined) return undefined;
+  const position = typeof id === 'string' ? collection.position(call.account, id) : undefined;
+  if (position === undefined) {
+    throw new ApiProblem('beforeIdUnknown', 'query parameter "before_id" names no item this list ever had');
+  }
+  return position;
+}
+
+function nextPage(page: Page<Identified>, uri: string, limit: number): string | null {
+  const last = page.items.at(-1);
+  return page.more && last !== undefined ? `${uri}?before_id=${last.id}&limit=${limit}` : null;
+}

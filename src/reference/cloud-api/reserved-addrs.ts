@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { readBody } from './body.ts';
+import { Collection } from './collection.ts';
+import { metadata, region, text } from './fields.ts';
+import { kinds } from './kinds.ts';
+import type { Call } from './operation.ts';
+import { ApiProblem } from './problem.ts';
+import { ref, uriOf } from './ref.ts';
+import type { Resource } from './resource.ts';
+import type { World } from './world.ts';
+
+export interface ReservedAddrRecord {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly description: string;
+  /** Empty when unset. */
+  readonly metadata: string;
+  readonly addr: string;
+  readonly region: string;
+  /** Empty when none is attached. */
+  readonly endpointConfigurationId: string;
+}
+
+const createBody = z.strictObject({ description: text.default(''), metadata: metadata.default(''), region });
+
+const updateBody = z.strictObject({
+  description: text.optional(),
+  metadata: metadata.optional(),
+  endpoint_configuration_id: text.optional(),
+});
+
+/** Reserved addresses: reference sections 2 and 4, rules 1 and 2. */
+export function reservedAddrs(world: World): Resource<ReservedAddrRecord> {
+  const collection = new Collection<ReservedAddrRecord>(world.database, kinds.reservedAddr);
+  const configurations = new Collection(world.database, kinds.endpointConfiguration);
+
+  const create = (call: Call): ReservedAddrRecord => {
+    const body = readBody(createBody, call.body);
+    return collection.insert(call.account, (seq) => ({
+      id: world.newId('ra'),
+      createdAt: world.now(),
+      ...body,
+      addr: address(seq, body.region),
+      endpointConfigurationId: '',
+    }));
+  };
+
+  const update = (call: Call, item: ReservedAddrRecord): ReservedAddrRecord => {
+    const body = readBody(updateBody, call.body);
+    const configuration = body.endpoint_configuration_id ?? item.endpointConfigurationId;
+    if (configuration !== '' && configurations.get(call.account, configuration) === undefined) {
+      throw new ApiProblem(
+        'referenceUnknown',
+        `invalid field "endpoint_configuration_id": no endpoint configuration with id "${configuration}"`,
+      );
+    }
+    return {
+      ...item,
+      description: body.description ?? item.description,
+      metadata: body.metadata ?? item.metadata,
+      endpointConfigurationId: configuration,
+    };
+  };
+
+  return { name: 'reserved_addrs', collection, render, write: { create, update } };
+}
+
+/** The host name carries the number, so no two addresses ever share a host and port. */
+const address = (seq: number, where: string): string => `${seq}.tcp.${where}.localhost:${10_000 + (seq % 50_000)}`;
+
+function render(item: ReservedAddrRecord, base: string): unknown {
+  return {
+    id: item.id,
+    uri: uriOf(base, item.id),
+    created_at: item.createdAt,
+    description: item.description,
+    ...(item.metadata === '' ? {} : { metadata: item.metadata }),
+    addr: item.addr,
+    region: item.region,
+    endpoint_configuration: item.endpointConfigurationId === '' ? null : ref(base, item.endpointConfigurationId),
+  };
+}

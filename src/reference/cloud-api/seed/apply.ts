@@ -1,0 +1,101 @@
+import { Collection } from '../collection.ts';
+import { transaction } from '../database.ts';
+import type { EndpointRecord } from '../endpoints.ts';
+import { kinds } from '../kinds.ts';
+import { SetupError } from '../setup-error.ts';
+import type { World } from '../world.ts';
+import { checkSeed } from './read.ts';
+import type { EndpointSeed, ReadSeed, Seed } from './schema.ts';
+
+/** An HTTPS edge as stored: what decides about its modules. */
+export interface HttpsEdgeRecord {
+  readonly id: string;
+  readonly terminateAt: 'edge' | 'upstream';
+}
+
+export interface HttpsRouteRecord {
+  readonly id: string;
+  readonly edgeId: string;
+}
+
+const listed = {
+  endpoint_configurations: kinds.endpointConfiguration,
+  ip_policies: kinds.ipPolicy,
+  certificate_authorities: kinds.certificateAuthority,
+  reserved_domains: kinds.domain,
+  tls_edges: kinds.tlsEdge,
+} as const;
+
+/**
+ * Lays the seed for its accounts, whole or not at all. What is there already is brought up to the seed and keeps its
+ * place, its modules and its times; what the seed does not name is left alone.
+ *
+ * @throws SetupError naming the path that is wrong.
+ */
+export function applySeed(world: World, seed: Seed, accounts: readonly string[]): void {
+  const wanted = checkSeed(seed, 'seed');
+  const stranger = wanted.accounts?.find((name) => !accounts.includes(name));
+  if (stranger !== undefined) throw new SetupError(`seed: accounts: no API key opens account ${stranger}`);
+  transaction(world.database, () => {
+    for (const account of wanted.accounts ?? accounts) seedAccount(world, wanted, account);
+  });
+}
+
+/** Takes an object of any kind away; false when there was none. */
+export function removeSeeded(world: World, account: string, id: string): boolean {
+  return Object.values(kinds).some((kind) => new Collection(world.database, kind).remove(account, id));
+}
+
+function seedAccount(world: World, seed: ReadSeed, account: string): void {
+  for (const [field, kind] of Object.entries(listed)) {
+    const collection = new Collection(world.database, kind);
+    for (const id of seed[field as keyof typeof listed]) collection.put(account, { id });
+  }
+  const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
+  const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
+  for (const edge of seed.https_edges) {
+    edges.put(account, { id: edge.id, terminateAt: edge.terminate_at });
+    for (const id of edge.routes) routes.put(account, { id, edgeId: edge.id });
+  }
+  seedEndpoints(world, seed.endpoints, account);
+}
+
+function seedEndpoints(world: World, endpoints: readonly EndpointSeed[], account: string): void {
+  const has = (kind: string, id: string | undefined) =>
+    id === undefined || new Collection(world.database, kind).get(account, id) !== undefined;
+  const collection = new Collection<EndpointRecord>(world.database, kinds.endpoint);
+  for (const [index, endpoint] of endpoints.entries()) {
+    const fail = (field: 'edge' | 'domain') => {
+      throw new SetupError(`seed: endpoints[${index}].${field}: no ${field} with id ${endpoint[field]} is seeded`);
+    };
+    if (!has(kinds.httpsEdge, endpoint.edge) && !has(kinds.tlsEdge, endpoint.edge)) fail('edge');
+    if (!has(kinds.domain, endpoint.domain)) fail('domain');
+    const record = endpointRecord(endpoint, collection.get(account, endpoint.id), world.now());
+    if (record !== undefined) collection.put(account, record);
+  }
+}
+
+/** undefined when nothing changed. */
+function endpointRecord(
+  seed: EndpointSeed,
+  before: EndpointRecord | undefined,
+  now: string,
+): EndpointRecord | undefined {
+  const record = {
+    id: seed.id,
+    region: seed.region,
+    createdAt: before?.createdAt ?? now,
+    updatedAt: before?.updatedAt ?? now,
+    publicUrl: seed.public_url,
+    proto: seed.proto,
+    hostport: seed.hostport,
+    type: seed.type,
+    metadata: seed.metadata,
+    domainId: seed.domain,
+    tcpAddrId: seed.tcp_addr,
+    tunnelId: seed.tunnel,
+    edgeId: seed.edge,
+  };
+  if (before === undefined) return record;
+  return JSON.stringify(before) === JSON.stringify(record) ? undefined : { ...record, updatedAt: now };
+}

@@ -1,0 +1,16 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../clock.ts';
+import type { NewId } from './ids.ts';
+import { timestamp } from './timestamp.ts';
+
+/** What operations act on: the stored objects, time and fresh ids. */
+export interface World {
+  readonly database: DatabaseSync;
+  readonly newId: NewId;
+  /** RFC 3339. */
+  readonly now: () => string;
+}
+
+export function createWorld(database: DatabaseSync, clock: Clock, newId: NewId): World {
+  return { database, newId, now: () => timestamp(clock.now()) };
+}

@@ -1,0 +1,79 @@
+import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
+import type { Seed } from '../../src/reference/cloud-api/seed/schema.ts';
+import { type CloudApi, type CloudApiOptions, startCloudApi } from '../../src/reference/cloud-api/server.ts';
+
+const account = 'test';
+const testKey = 'test-cloud-api-key';
+
+export interface CloudAnswer {
+  readonly status: number;
+  /** Parsed JSON, the text when it is none, undefined when there is no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** A cloud reference server inside the test, without a rate limit unless asked for. */
+export interface TestCloud {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly server: CloudApi;
+  /** What was received since the start or the last clearRequests, oldest first. */
+  requests(): readonly JournalEntry[];
+  clearRequests(): void;
+  /** `<METHOD|*> <path> <what>...`: see docs/reference-cloud.md. */
+  fault(spec: string): void;
+  clearFaults(): void;
+  /** Seeds the test's account. */
+  seed(seed: Seed): void;
+  /** Takes away a seeded object, such as an endpoint. */
+  unseed(id: string): boolean;
+  /** A request of the test's own, with its key; it stands in the journal as all others. */
+  call(method: string, path: string, body?: unknown): Promise<CloudAnswer>;
+  stop(): Promise<void>;
+}
+
+/** `apiKeys` given here come on top of the test's own key, whose account is named `test`. */
+export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Promise<TestCloud> {
+  const server = await startCloudApi({
+    rateLimit: 0,
+    faultControl: true,
+    ...options,
+    apiKeys: [`${account}=${testKey}`, ...(options.apiKeys ?? [])],
+  });
+  return {
+    url: server.url,
+    apiKey: testKey,
+    server,
+    requests: () => server.requests(),
+    clearRequests: () => server.clearRequests(),
+    fault: (spec) => server.faults.add(spec),
+    clearFaults: () => server.faults.clear(),
+    seed: (seed) => server.seed({ accounts: [account], ...seed }),
+    unseed: (id) => server.unseed(account, id),
+    call: (method, path, body) => send(server.url, testKey, method, path, body),
+    stop: () => server.close(),
+  };
+}
+
+async function send(url: string, key: string, method: string, path: string, body?: unknown): Promise<CloudAnswer> {
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'service-version': '2',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: parse(await response.text()), headers: response.headers };
+}
+
+function parse(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
