@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import type { Log } from '../telemetry/log.ts';
+import { HeldEvents } from './held-events.ts';
 import { Reflector } from './reflector.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 
@@ -42,6 +43,7 @@ interface Registration<T extends KubeObject> extends HandlerOptions {
 /** A cache of the objects of one type that follows the server and tells handlers what changes. */
 export class Informer<T extends KubeObject> {
   readonly #store = new ObjectStore<T>();
+  readonly #held = new HeldEvents();
   readonly #handlers = new Set<Registration<T>>();
   readonly #reflector: Reflector<T>;
   readonly #transform: (object: T) => T;
@@ -136,21 +138,37 @@ export class Informer<T extends KubeObject> {
     }
   }
 
+  /**
+   * Performs a write to the object and assumes its answer, keeping back what the server tells of the object meanwhile:
+   * the echo of a write often overtakes the answer to it, and would pass for somebody else's change.
+   */
+  async write(key: string, perform: () => Promise<T>): Promise<T> {
+    const release = this.#held.hold(key);
+    try {
+      const written = await perform();
+      this.assume(written);
+      return written;
+    } finally {
+      release();
+    }
+  }
+
   #sink() {
     const store = this.#store;
     return {
       get newest() {
         return store.newest;
       },
+      slim: (object: T) => this.#slim(object),
       replace: (objects: readonly T[], version: bigint, reset: boolean) => this.#replace(objects, version, reset),
-      upsert: (object: T) => this.#notify(store.upsert(this.#slim(object)), false),
-      remove: (object: T) => this.#notify(store.remove(this.#slim(object)), false),
+      upsert: (object: T) => this.#held.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
+      remove: (object: T) => this.#held.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
     };
   }
 
   #replace(objects: readonly T[], version: bigint, reset: boolean): void {
-    const slim = objects.map((object) => this.#slim(object));
-    this.#notify(this.#store.replace(slim, version, reset), !this.#hasSynced);
+    this.#held.flush();
+    this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();
   }

@@ -8,7 +8,7 @@ import { Timers } from './timers.ts';
 export type { Priority } from './priority.ts';
 
 /** What controller-runtime's workqueue metrics are made of. */
-export interface QueueMetrics {
+export interface QueueHooks {
   /** Keys that wait now: `workqueue_depth`. */
   depth(count: number): void;
   /** A key that was not waiting yet has been added: `workqueue_adds_total`. */
@@ -27,7 +27,7 @@ export interface WorkQueueOptions {
   readonly ageingMs?: number | undefined;
   /** Default 1 s to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
-  readonly metrics?: QueueMetrics | undefined;
+  readonly hooks?: QueueHooks | undefined;
 }
 
 /**
@@ -36,11 +36,11 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #metrics: QueueMetrics | undefined;
+  readonly #hooks: QueueHooks | undefined;
   readonly #backoff: Backoff;
   readonly #ready: ReadyList;
   readonly #timers: Timers;
-  /** Keys being worked on, with what tells the metrics of their end. */
+  /** Keys being worked on, with what tells the hooks of their end. */
   readonly #running = new Map<string, (() => void) | undefined>();
   /** Keys added while being worked on. */
   readonly #again = new Map<string, Priority>();
@@ -50,7 +50,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions = {}) {
     const { clock = monotonicClock, random = Math.random, ageingMs = 30_000 } = options;
     this.#clock = clock;
-    this.#metrics = options.metrics;
+    this.#hooks = options.hooks;
     this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
     this.#ready = new ReadyList(ageingMs);
     this.#timers = new Timers(clock, (key, priority) => this.add(key, priority));
@@ -73,7 +73,7 @@ export class WorkQueue {
   /** Later the more often this was called since `forget`, and not before `atLeastMs`; answers the delay in ms. */
   addBackoff(key: string, priority: Priority, options: { readonly atLeastMs?: number | undefined } = {}): number {
     const delayMs = Math.max(this.#backoff.next(key), options.atLeastMs ?? 0);
-    this.#metrics?.retried();
+    this.#hooks?.retried();
     this.addAfter(key, delayMs, priority);
     return delayMs;
   }
@@ -88,8 +88,8 @@ export class WorkQueue {
     while (!this.#closed && !signal.aborted) {
       const ready = this.#ready.take(this.#clock.now());
       if (ready !== undefined) {
-        this.#running.set(ready.key, this.#metrics?.taken(ready.waitedMs));
-        this.#metrics?.depth(this.#ready.size);
+        this.#running.set(ready.key, this.#hooks?.taken(ready.waitedMs));
+        this.#hooks?.depth(this.#ready.size);
         return ready.key;
       }
       await this.#wait(signal);
@@ -119,8 +119,8 @@ export class WorkQueue {
   }
 
   #addReady(key: string, priority: Priority): void {
-    if (this.#ready.add(key, priority, this.#clock.now())) this.#metrics?.added();
-    this.#metrics?.depth(this.#ready.size);
+    if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks?.added();
+    this.#hooks?.depth(this.#ready.size);
     this.#wakeTaker();
   }
 

@@ -13,6 +13,8 @@ const healthyWatchMs = 5_000;
 export interface Sink<T extends KubeObject> {
   /** The newest resourceVersion known, whoever brought it. */
   readonly newest: bigint;
+  /** What is kept of an object; applied to everything before it is put here. */
+  slim(object: T): T;
   replace(objects: readonly T[], version: bigint, reset: boolean): void;
   upsert(object: T): void;
   remove(object: T): void;
@@ -67,7 +69,7 @@ export class Reflector<T extends KubeObject> {
     const floor = sink.newest;
     // Without a resourceVersion the list is up to date, not merely some server's cache.
     const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, signal });
-    this.#replace(items, resourceVersion, floor);
+    this.#replace(items.map(sink.slim), resourceVersion, floor);
   }
 
   /** Resolves to whether the watch was of use: it brought something, or lived for a while. */
@@ -115,7 +117,7 @@ export class Reflector<T extends KubeObject> {
         return this.#replace([...objects.values()], event.object.metadata.resourceVersion ?? '', floor);
       }
       if (event.type === 'DELETED') objects.delete(keyOf(event.object));
-      else objects.set(keyOf(event.object), event.object);
+      else objects.set(keyOf(event.object), this.#options.sink.slim(event.object));
     }
     throw new InitialEventsMissing(this.#options.type.plural);
   }
@@ -133,8 +135,8 @@ export class Reflector<T extends KubeObject> {
   #apply(event: WatchEvent<T>): void {
     const { sink } = this.#options;
     if (event.type === 'ERROR') throw event.error;
-    if (event.type === 'DELETED') sink.remove(event.object);
-    else if (event.type !== 'BOOKMARK') sink.upsert(event.object);
+    if (event.type === 'DELETED') sink.remove(sink.slim(event.object));
+    else if (event.type !== 'BOOKMARK') sink.upsert(sink.slim(event.object));
     this.#version = event.object.metadata.resourceVersion;
   }
 

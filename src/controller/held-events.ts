@@ -1,0 +1,29 @@
+/** Events of keys that we are writing to, kept back until the answer to the write is known. */
+export class HeldEvents {
+  readonly #held = new Map<string, { writes: number; readonly events: (() => void)[] }>();
+
+  /** Keeps back what comes for the key; the result lets it go, once the last of several such holds has ended. */
+  hold(key: string): () => void {
+    const entry = this.#held.get(key) ?? { writes: 0, events: [] };
+    this.#held.set(key, entry);
+    entry.writes++;
+    return () => {
+      entry.writes--;
+      if (entry.writes > 0) return;
+      if (this.#held.get(key) === entry) this.#held.delete(key);
+      for (const event of entry.events.splice(0)) event();
+    };
+  }
+
+  /** Now, or when the key is let go. */
+  deliver(key: string, event: () => void): void {
+    const entry = this.#held.get(key);
+    if (entry === undefined) event();
+    else entry.events.push(event);
+  }
+
+  /** Delivers everything kept back so far. */
+  flush(): void {
+    for (const entry of this.#held.values()) for (const event of entry.events.splice(0)) event();
+  }
+}
