@@ -31,10 +31,9 @@ export type Reconcile = (request: ReconcileRequest) => Promise<ReconcileResult>;
 export type ReconcileOutcome = 'success' | 'requeue' | 'requeue_after' | 'error';
 
 export interface ControllerMetrics {
-  /** Reconciles at a time, at most. */
-  workers(count: number): void;
-  /** A reconcile begins; the result is called when it ends. */
-  started(): (outcome: ReconcileOutcome) => void;
+  /** A reconcile ended, after `seconds`. */
+  onReconcile?(outcome: ReconcileOutcome, seconds: number): void;
+  onActiveWorkers?(count: number): void;
 }
 
 export interface ControllerOptions {
@@ -72,9 +71,7 @@ export class Controller {
    * are given.
    */
   async run(signal: AbortSignal, abandon: AbortSignal = never): Promise<void> {
-    const { concurrency, metrics } = this.#options;
-    metrics?.workers(concurrency);
-    await Promise.all(Array.from({ length: concurrency }, () => this.#work(signal, abandon)));
+    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(signal, abandon)));
   }
 
   /** How long the oldest running reconcile has been at it; 0 when idle. One that only grows makes no progress. */
@@ -97,8 +94,9 @@ export class Controller {
   async #reconcile(key: string, signal: AbortSignal): Promise<void> {
     const { metrics, reconcile } = this.#options;
     const id = randomUUID();
-    const ended = metrics?.started();
-    this.#running.set(key, this.#clock.now());
+    const startedAt = this.#clock.now();
+    this.#running.set(key, startedAt);
+    metrics?.onActiveWorkers?.(this.#running.size);
     let outcome: ReconcileOutcome;
     try {
       outcome = this.#requeue(key, await reconcile({ key, id, signal }));
@@ -106,7 +104,8 @@ export class Controller {
       outcome = this.#failed(key, id, error, signal);
     }
     this.#running.delete(key);
-    ended?.(outcome);
+    metrics?.onActiveWorkers?.(this.#running.size);
+    metrics?.onReconcile?.(outcome, (this.#clock.now() - startedAt) / 1_000);
   }
 
   #requeue(key: string, result: ReconcileResult): ReconcileOutcome {

@@ -7,16 +7,16 @@ import { Timers } from './timers.ts';
 
 export type { Priority } from './priority.ts';
 
-/** What controller-runtime's workqueue metrics are made of. */
+/** What controller-runtime's workqueue metrics are made of; times in milliseconds. */
 export interface QueueHooks {
-  /** Keys that wait now: `workqueue_depth`. */
-  depth(count: number): void;
   /** A key that was not waiting yet has been added: `workqueue_adds_total`. */
-  added(): void;
+  onAdd?(priority: Priority): void;
+  /** A key has been handed out: `workqueue_queue_duration_seconds`. */
+  onStart?(waitedMs: number): void;
+  /** Work on a key is done: `workqueue_work_duration_seconds`. */
+  onDone?(workedMs: number): void;
   /** A key has been added with backoff: `workqueue_retries_total`. */
-  retried(): void;
-  /** A key has been handed out after so many milliseconds; the result is called when work on it is done. */
-  taken(waitedMs: number): () => void;
+  onRetry?(): void;
 }
 
 export interface WorkQueueOptions {
@@ -36,12 +36,12 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #hooks: QueueHooks | undefined;
+  readonly #hooks: QueueHooks;
   readonly #backoff: Backoff;
   readonly #ready: ReadyList;
   readonly #timers: Timers;
-  /** Keys being worked on, with what tells the hooks of their end. */
-  readonly #running = new Map<string, (() => void) | undefined>();
+  /** When work on a key began. */
+  readonly #running = new Map<string, number>();
   /** Keys added while being worked on. */
   readonly #again = new Map<string, Priority>();
   readonly #takers = new Set<() => void>();
@@ -50,7 +50,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions = {}) {
     const { clock = monotonicClock, random = Math.random, ageingMs = 30_000 } = options;
     this.#clock = clock;
-    this.#hooks = options.hooks;
+    this.#hooks = options.hooks ?? {};
     this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
     this.#ready = new ReadyList(ageingMs);
     this.#timers = new Timers(clock, (key, priority) => this.add(key, priority));
@@ -73,7 +73,7 @@ export class WorkQueue {
   /** Later the more often this was called since `forget`, and not before `atLeastMs`; answers the delay in ms. */
   addBackoff(key: string, priority: Priority, options: { readonly atLeastMs?: number | undefined } = {}): number {
     const delayMs = Math.max(this.#backoff.next(key), options.atLeastMs ?? 0);
-    this.#hooks?.retried();
+    this.#hooks.onRetry?.();
     this.addAfter(key, delayMs, priority);
     return delayMs;
   }
@@ -88,8 +88,8 @@ export class WorkQueue {
     while (!this.#closed && !signal.aborted) {
       const ready = this.#ready.take(this.#clock.now());
       if (ready !== undefined) {
-        this.#running.set(ready.key, this.#hooks?.taken(ready.waitedMs));
-        this.#hooks?.depth(this.#ready.size);
+        this.#running.set(ready.key, this.#clock.now());
+        this.#hooks.onStart?.(ready.waitedMs);
         return ready.key;
       }
       await this.#wait(signal);
@@ -98,9 +98,10 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    if (!this.#running.has(key)) return;
-    this.#running.get(key)?.();
+    const startedAt = this.#running.get(key);
+    if (startedAt === undefined) return;
     this.#running.delete(key);
+    this.#hooks.onDone?.(this.#clock.now() - startedAt);
     const priority = this.#again.get(key);
     this.#again.delete(key);
     if (priority !== undefined) this.add(key, priority);
@@ -113,14 +114,28 @@ export class WorkQueue {
     for (const wake of this.#takers) wake();
   }
 
-  /** Keys waiting to be handed out, without those whose time is to come. */
+  /** Keys waiting to be handed out, without those whose time is to come: `workqueue_depth`. */
   depth(): number {
     return this.#ready.size;
   }
 
+  /** Sum over the keys being worked on: `workqueue_unfinished_work_seconds`. */
+  unfinishedMs(): number {
+    return this.#ages().reduce((sum, ms) => sum + ms, 0);
+  }
+
+  /** 0 when idle: `workqueue_longest_running_processor_seconds`. */
+  longestRunningMs(): number {
+    return Math.max(0, ...this.#ages());
+  }
+
+  #ages(): readonly number[] {
+    const now = this.#clock.now();
+    return [...this.#running.values()].map((startedAt) => now - startedAt);
+  }
+
   #addReady(key: string, priority: Priority): void {
-    if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks?.added();
-    this.#hooks?.depth(this.#ready.size);
+    if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
     this.#wakeTaker();
   }
 
