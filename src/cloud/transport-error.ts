@@ -35,7 +35,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** The request was not sent: the caller gave up or forbade it. */
 export function notSent(operation: string, cause: unknown): CloudTransportError {
-  return new CloudTransportError(`not sent: ${text(cause)}`, {
+  return new CloudTransportError(`not sent: ${text(cause, 'message') || 'the call was given up'}`, {
     operation,
     reason: 'Unreachable',
     definite: true,
@@ -56,18 +56,20 @@ export function failed(operation: string, cause: unknown): CloudError {
   });
 }
 
+/** The system's or undici's code, else the error's name. */
 function codeOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return '';
-  const code = 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' && code !== 'ABORT_ERR' ? code : cause.name === 'Error' ? '' : cause.name;
+  const code = text(cause, 'code');
+  if (code !== '' && code !== 'ABORT_ERR') return code;
+  const name = text(cause, 'name');
+  return name === 'Error' ? '' : name;
 }
 
 function isConnectCall(cause: unknown): boolean {
-  return (
-    cause instanceof Error && 'syscall' in cause && (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo')
-  );
+  return ['connect', 'getaddrinfo'].includes(text(cause, 'syscall'));
 }
 
-function text(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+/** A property of whatever was thrown: it need not be an Error. */
+function text(cause: unknown, name: string): string {
+  const value: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, name) : undefined;
+  return typeof value === 'string' ? value : '';
 }

@@ -45,6 +45,7 @@ export class Wire {
   readonly #timeouts: Timeouts;
   readonly #dispatcher: Dispatcher;
   readonly #ownsDispatcher: boolean;
+  #closed: Promise<void> | undefined;
 
   constructor(options: WireOptions) {
     const base = parseBase(options.baseURL);
@@ -69,8 +70,10 @@ export class Wire {
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#ownsDispatcher) await this.#dispatcher.close();
+  /** Waits for the requests under way; may be called again. */
+  close(): Promise<void> {
+    this.#closed ??= this.#ownsDispatcher ? this.#dispatcher.close() : Promise.resolve();
+    return this.#closed;
   }
 
   #request(call: Call<unknown>, apiKey: string, signal: AbortSignal | undefined): Dispatcher.RequestOptions {
@@ -98,7 +101,8 @@ export class Wire {
 
 function parseBase(baseURL: string): URL {
   const url = URL.parse(baseURL);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new TypeError(`${baseURL} is not an http(s) URL`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new TypeError('the API URL must start with http:// or https://');
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new TypeError(`the API URL of ${url.host} must have no credentials, query or fragment`);
   }

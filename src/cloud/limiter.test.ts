@@ -1,0 +1,310 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Priority } from './limiter.ts';
+import { Limiter } from './limiter.ts';
+
+const minute = 60_000;
+
+/** A small generator of numbers in [0, 1), the same for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+interface Arrival {
+  readonly at: number;
+  readonly priority: Priority;
+}
+
+/** A server with jittered latency both ways, and a client that sends through the limiter. */
+function simulate(limiter: Limiter, random: () => number, latencyMs: number) {
+  const arrivals: Arrival[] = [];
+  const started: (Arrival & { readonly waited: number; readonly index: number })[] = [];
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const send = async (priority: Priority): Promise<number> => {
+    const waited = await limiter.acquire(priority);
+    started.push({ at: performance.now(), priority, waited, index: started.length });
+    await pause(random() * latencyMs);
+    arrivals.push({ at: performance.now(), priority });
+    await pause(random() * latencyMs);
+    limiter.release(priority);
+    return waited;
+  };
+  return { arrivals, started, send };
+}
+
+function busiestMinute(arrivals: readonly Arrival[], counts: (arrival: Arrival) => boolean = () => true): number {
+  const times = arrivals.filter(counts).map(({ at }) => at);
+  let from = 0;
+  let most = 0;
+  for (const [index, at] of times.entries()) {
+    while ((times[from] ?? at) < at - minute) from += 1;
+    most = Math.max(most, index - from + 1);
+  }
+  return most;
+}
+
+/** Takes and gives back at once, so that each counts from now. */
+async function use(limiter: Limiter, priority: Priority, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) {
+    await limiter.acquire(priority);
+    limiter.release(priority);
+  }
+}
+
+/** Which of the promises has settled after what is due now has run. */
+async function settled(...promises: readonly Promise<unknown>[]): Promise<readonly boolean[]> {
+  const done = promises.map(() => false);
+  for (const [index, promise] of promises.entries()) promise.then(() => (done[index] = true)).catch(() => {});
+  await jest.advanceTimersByTimeAsync(0);
+  return done;
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('the window', () => {
+  test('lets the budget through at once and the next when the first has left', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 3 });
+    await use(limiter, 'change', 3);
+    const fourth = limiter.acquire('change');
+    await jest.advanceTimersByTimeAsync(minute);
+    expect(await settled(fourth)).toEqual([false]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await fourth).toBeGreaterThanOrEqual(minute);
+  });
+
+  test('counts a slow request until a minute after its answer', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 1 });
+    await limiter.acquire('change');
+    await jest.advanceTimersByTimeAsync(20_000);
+    const second = limiter.acquire('change');
+    limiter.release('change');
+    await jest.advanceTimersByTimeAsync(minute);
+    expect(await settled(second)).toEqual([false]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await settled(second)).toEqual([true]);
+  });
+
+  test('wastes little: changes without end get nearly all of the budget', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 120 });
+    const { arrivals, send } = simulate(limiter, randomFrom(1), 200);
+    for (let i = 0; i < 1_300; i += 1) void send('change');
+    await jest.advanceTimersByTimeAsync(10 * minute);
+    expect(arrivals.length).toBeGreaterThan(0.97 * 10 * 120);
+    expect(busiestMinute(arrivals)).toBe(120);
+  });
+
+  test('gives a request that was never sent back at once', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 1 });
+    await limiter.acquire('change');
+    const second = limiter.acquire('change');
+    limiter.release('change', false);
+    expect(await settled(second)).toEqual([true]);
+  });
+
+  test('follows a new budget', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 1 });
+    await use(limiter, 'change', 1);
+    const second = limiter.acquire('change');
+    expect(await settled(second)).toEqual([false]);
+    limiter.setRequestsPerMinute(2);
+    expect(await settled(second)).toEqual([true]);
+    expect(limiter.state()).toEqual({ used: 2, limit: 2, waiting: { change: 0, first: 0, resync: 0 } });
+  });
+
+  test('a budget below one request is an error', () => {
+    expect(() => new Limiter({ requestsPerMinute: 0 })).toThrow('requestsPerMinute must be at least 1, not 0');
+    expect(() => new Limiter({ requestsPerMinute: Number.NaN })).toThrow(RangeError);
+  });
+
+  test.each(Array.from({ length: 12 }, (_, seed) => seed))(
+    'the server never sees more than the budget in any rolling minute (random traffic %i)',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const budget = 1 + Math.floor(random() * 150);
+      const limiter = new Limiter({ requestsPerMinute: budget });
+      const { arrivals, send } = simulate(limiter, random, random() < 0.5 ? 300 : 9_000);
+      const priorities = ['change', 'first', 'resync'] as const;
+      const sent: Promise<number>[] = [];
+      for (let burst = 0; burst < 20; burst += 1) {
+        const size = Math.floor((random() * budget) / 2);
+        for (let i = 0; i < size; i += 1) sent.push(send(priorities[Math.floor(random() * 3)] ?? 'change'));
+        await jest.advanceTimersByTimeAsync(random() * 15_000);
+      }
+      while (arrivals.length < sent.length) await jest.advanceTimersByTimeAsync(10_000);
+      await jest.advanceTimersByTimeAsync(10_000);
+      await Promise.all(sent);
+      const { floor, max } = Math;
+      expect(busiestMinute(arrivals)).toBeLessThanOrEqual(budget);
+      expect(busiestMinute(arrivals, ({ priority }) => priority === 'resync')).toBeLessThanOrEqual(
+        max(1, floor(budget / 2)),
+      );
+      expect(busiestMinute(arrivals, ({ priority }) => priority !== 'change')).toBeLessThanOrEqual(
+        max(1, floor((budget * 3) / 4)),
+      );
+    },
+  );
+});
+
+describe('the classes', () => {
+  test('are served in order, each first come first served', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 1 });
+    await use(limiter, 'change', 1);
+    const order: string[] = [];
+    const ask = (name: string, priority: Priority) =>
+      limiter.acquire(priority).then(() => {
+        order.push(name);
+        limiter.release(priority, false);
+      });
+    const all = [
+      ask('r1', 'resync'),
+      ask('f1', 'first'),
+      ask('c1', 'change'),
+      ask('r2', 'resync'),
+      ask('c2', 'change'),
+    ];
+    limiter.setRequestsPerMinute(2);
+    await jest.advanceTimersByTimeAsync(0);
+    await Promise.all(all);
+    expect(order).toEqual(['c1', 'c2', 'f1', 'r1', 'r2']);
+  });
+
+  test('resync takes half of the budget and leaves the rest, even when nothing else waits', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 120 });
+    const drift = Array.from({ length: 100 }, () => limiter.acquire('resync'));
+    expect((await settled(...drift)).filter(Boolean)).toHaveLength(60);
+    const first = Array.from({ length: 100 }, () => limiter.acquire('first'));
+    expect((await settled(...first)).filter(Boolean)).toHaveLength(30);
+    const changes = Array.from({ length: 100 }, () => limiter.acquire('change'));
+    expect((await settled(...changes)).filter(Boolean)).toHaveLength(30);
+    expect(limiter.state()).toEqual({ used: 120, limit: 120, waiting: { change: 70, first: 70, resync: 40 } });
+  });
+
+  test('a spec change made while 100 modules of 4 parts drift at 120 a minute starts in under 2 s', async () => {
+    const random = randomFrom(7);
+    const limiter = new Limiter({ requestsPerMinute: 120 });
+    const { arrivals, send } = simulate(limiter, random, 500);
+    const drift = Array.from({ length: 400 }, () => send('resync'));
+    const changes: Promise<number>[] = [];
+    for (let second = 0; second < 300; second += 1) {
+      if (second % 10 === 5) changes.push(send('change'), send('change'));
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    for (const waited of await Promise.all(changes)) expect(waited).toBeLessThan(2_000);
+    expect(busiestMinute(arrivals)).toBeLessThanOrEqual(120);
+    await jest.advanceTimersByTimeAsync(3 * minute);
+    expect(await Promise.all(drift)).toHaveLength(400);
+  });
+
+  test.each(['first', 'resync'] as const)('%s is not starved by changes without end', async (priority) => {
+    const limiter = new Limiter({ requestsPerMinute: 60 });
+    const { send, started } = simulate(limiter, randomFrom(3), 200);
+    const waiting = Array.from({ length: 10 }, () => send(priority));
+    for (let second = 0; second < 300; second += 1) {
+      for (let i = 0; i < 3; i += 1) void send('change');
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    expect(await settled(...waiting)).not.toContain(false);
+    const changes = started.filter((request) => request.priority === 'change');
+    expect(changes.length).toBeGreaterThan(200);
+  });
+
+  test('the aged take no more than one request in four from changes', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 100, ageingMs: 0 });
+    await use(limiter, 'change', 100);
+    const order: Priority[] = [];
+    for (const priority of ['resync', 'first', 'change'] as const) {
+      for (let i = 0; i < 40; i += 1) void limiter.acquire(priority).then(() => order.push(priority));
+      await jest.advanceTimersByTimeAsync(1);
+    }
+    await jest.advanceTimersByTimeAsync(minute + 1_000);
+    const served = (priority: Priority) => order.slice(0, 52).filter((other) => other === priority).length;
+    expect([served('change'), served('first'), served('resync')]).toEqual([39, 0, 13]);
+  });
+});
+
+describe('giving up', () => {
+  test('an aborted wait rejects with the reason and leaves the queue', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 1 });
+    await use(limiter, 'change', 1);
+    const abort = new AbortController();
+    const given = limiter.acquire('change', abort.signal);
+    const kept = limiter.acquire('change');
+    abort.abort(new Error('shutting down'));
+    await expect(given).rejects.toThrow('shutting down');
+    expect(limiter.state().waiting.change).toBe(1);
+    await jest.advanceTimersByTimeAsync(minute + 1_000);
+    expect(await settled(kept)).toEqual([true]);
+  });
+
+  test('a signal that has aborted takes nothing, and one that aborts later takes nothing back', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 5 });
+    await expect(limiter.acquire('change', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    const abort = new AbortController();
+    await limiter.acquire('change', abort.signal);
+    abort.abort();
+    expect(limiter.state().used).toBe(1);
+  });
+
+  test('no timer is left when nobody waits', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 1 });
+    await use(limiter, 'change', 1);
+    const abort = new AbortController();
+    const given = limiter.acquire('change', abort.signal);
+    expect(jest.getTimerCount()).toBe(1);
+    abort.abort(new Error('stop'));
+    await expect(given).rejects.toThrow('stop');
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a 429', () => {
+  test('stops every class until Retry-After has passed', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 100 });
+    await limiter.acquire('change');
+    limiter.penalize(7_000);
+    limiter.release('change');
+    const waiting = [limiter.acquire('change'), limiter.acquire('first'), limiter.acquire('resync')];
+    await jest.advanceTimersByTimeAsync(6_999);
+    expect(await settled(...waiting)).toEqual([false, false, false]);
+    expect(limiter.state().pausedUntilMs).toBeCloseTo(performance.now() + 1, 0);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await settled(...waiting)).toEqual([true, false, false]);
+    expect(limiter.state()).not.toHaveProperty('pausedUntilMs');
+  });
+
+  test('starts again with one request, and each answer lets one more in', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 100 });
+    await limiter.acquire('change');
+    limiter.penalize(1_000);
+    limiter.release('change');
+    const waiting = Array.from({ length: 10 }, () => limiter.acquire('change'));
+    await jest.advanceTimersByTimeAsync(1_000);
+    const running = async () => (await settled(...waiting)).filter(Boolean).length;
+    expect(await running()).toBe(1);
+    limiter.release('change');
+    expect(await running()).toBe(3);
+    limiter.release('change');
+    limiter.release('change');
+    expect(await running()).toBe(7);
+  });
+
+  test('pauses 15 s without a Retry-After, the longer of two, and an hour at most', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 100 });
+    const pause = () => (limiter.state().pausedUntilMs ?? 0) - performance.now();
+    limiter.penalize(undefined);
+    expect(pause()).toBe(15_000);
+    limiter.penalize(1_000);
+    expect(pause()).toBe(15_000);
+    limiter.penalize(10 ** 12);
+    expect(pause()).toBe(3_600_000);
+  });
+});
