@@ -33,7 +33,7 @@ export interface ControllerOptions<Client> {
   readonly createSettleMs: number;
   readonly metrics: {
     reconciles(controller: string): ControllerMetrics;
-    queue(controller: string, depth: () => number): QueueHooks;
+    queue(controller: string): QueueHooks;
     driftCorrected(kind: string): void;
   };
 }
@@ -57,7 +57,7 @@ export function kindController<Spec extends ManagedSpec, Observed, Client>(
   const log = options.log.child({ controller: name });
   const resources = informersOf(kind, options, log);
   const memory = new Memory();
-  const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue.depth()) });
+  const queue = new WorkQueue({ hooks: metrics.queue(name) });
   const reconciler = new Reconciler<Spec, Observed, Client>({
     ...options,
     kind,

@@ -27,7 +27,7 @@ export const definition: KindDefinition = {
   status,
   columns: [
     { name: 'ID', type: 'string', jsonPath: '.status.id' },
-    { name: 'NAME IN CLOUD', type: 'string', jsonPath: '.spec.name' },
+    { name: 'USERNAME', type: 'string', jsonPath: '.spec.name' },
     { name: 'ACTIVE', type: 'boolean', jsonPath: '.spec.active' },
   ],
 };
