@@ -6,99 +6,94 @@ export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 
 /** What a controller tells of its reconciles. */
 export interface ReconcileHooks {
-  workers(count: number): void;
-  /** A reconcile begins; call the result once when it ends. */
-  started(): (result: ReconcileResult) => void;
+  onReconcile(result: ReconcileResult, seconds: number): void;
+  onActiveWorkers(count: number): void;
 }
 
-/** What a work queue tells. */
+/** What a work queue tells; times in milliseconds. */
 export interface QueueHooks {
-  /** Keys waiting now. */
-  depth(count: number): void;
-  added(): void;
-  retried(): void;
-  /** A key is handed out after so many milliseconds; call the result once when it is done. */
-  taken(waitedMs: number): () => void;
+  onAdd(): void;
+  onStart(waitedMs: number): void;
+  onDone(workedMs: number): void;
+  onRetry(): void;
+}
+
+/** What a work queue is asked at each scrape. */
+export interface QueueState {
+  depth(): number;
+  unfinishedMs(): number;
+  longestRunningMs(): number;
 }
 
 // Of controller-runtime: reconciles, and of its work queue: 10^-9 to 10^3 seconds, less what no JavaScript clock shows.
 const reconcileBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const queueBuckets = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
-export function createReconcileHooks(registry: Registry, now: () => number): (controller: string) => ReconcileHooks {
+export function createReconcileHooks(registry: Registry): (controller: string, workers?: number) => ReconcileHooks {
   const registers = [registry];
   const total = new Counter({ ...labelled(reconcileMetrics.total), registers });
   const errors = new Counter({ ...labelled(reconcileMetrics.errors), registers });
-  const seconds = new Histogram({ ...labelled(reconcileMetrics.seconds), buckets: reconcileBuckets, registers });
+  const time = new Histogram({ ...labelled(reconcileMetrics.seconds), buckets: reconcileBuckets, registers });
   const active = new Gauge({ ...labelled(reconcileMetrics.activeWorkers), registers });
-  const workers = new Gauge({ ...labelled(reconcileMetrics.maxConcurrent), registers });
-  return (controller) => {
+  const most = new Gauge({ ...labelled(reconcileMetrics.maxConcurrent), registers });
+  return (controller, workers) => {
     // Present from the start: a rate over a series that appears with its first error misses that error.
     for (const result of ['success', 'error', 'requeue', 'requeue_after']) total.inc({ controller, result }, 0);
     errors.inc({ controller }, 0);
     active.set({ controller }, 0);
+    if (workers !== undefined) most.set({ controller }, workers);
     return {
-      workers: (count) => workers.set({ controller }, count),
-      started: () => {
-        const since = now();
-        active.inc({ controller });
-        return (result) => {
-          active.dec({ controller });
-          seconds.observe({ controller }, (now() - since) / 1000);
-          total.inc({ controller, result });
-          if (result === 'error') errors.inc({ controller });
-        };
+      onActiveWorkers: (count) => active.set({ controller }, count),
+      onReconcile: (result, seconds) => {
+        time.observe({ controller }, seconds);
+        total.inc({ controller, result });
+        if (result === 'error') errors.inc({ controller });
       },
     };
   };
 }
 
-export function createQueueHooks(registry: Registry, now: () => number): (controller: string) => QueueHooks {
+export function createQueueHooks(registry: Registry): (controller: string, state?: () => QueueState) => QueueHooks {
   const registers = [registry];
-  const running = new Map<string, Set<{ readonly since: number }>>();
-  const ages = (controller: string) => [...(running.get(controller) ?? [])].map(({ since }) => (now() - since) / 1000);
-  const depth = new Gauge({ ...labelled(queueMetrics.depth), registers });
+  const queues = new Map<string, () => QueueState>();
+  const read = (gauge: Gauge<'name' | 'controller'>, value: (state: QueueState) => number) => {
+    for (const [name, state] of queues) gauge.set({ name, controller: name }, value(state()));
+  };
   const adds = new Counter({ ...labelled(queueMetrics.adds), registers });
   const retries = new Counter({ ...labelled(queueMetrics.retries), registers });
   const waitSeconds = new Histogram({ ...labelled(queueMetrics.waitSeconds), buckets: queueBuckets, registers });
   const workSeconds = new Histogram({ ...labelled(queueMetrics.workSeconds), buckets: queueBuckets, registers });
   new Gauge({
+    ...labelled(queueMetrics.depth),
+    registers,
+    collect() {
+      read(this, (state) => state.depth());
+    },
+  });
+  new Gauge({
     ...labelled(queueMetrics.unfinished),
     registers,
     collect() {
-      for (const name of running.keys())
-        this.set(
-          { name, controller: name },
-          ages(name).reduce((a, b) => a + b, 0),
-        );
+      read(this, (state) => state.unfinishedMs() / 1000);
     },
   });
   new Gauge({
     ...labelled(queueMetrics.longest),
     registers,
     collect() {
-      for (const name of running.keys()) this.set({ name, controller: name }, Math.max(0, ...ages(name)));
+      read(this, (state) => state.longestRunningMs() / 1000);
     },
   });
-  return (controller) => {
+  return (controller, state) => {
     const labels = { name: controller, controller };
-    const own = new Set<{ readonly since: number }>();
-    running.set(controller, own);
-    depth.set(labels, 0);
+    if (state !== undefined) queues.set(controller, state);
     adds.inc(labels, 0);
     retries.inc(labels, 0);
     return {
-      depth: (count) => depth.set(labels, count),
-      added: () => adds.inc(labels),
-      retried: () => retries.inc(labels),
-      taken: (waitedMs) => {
-        const work = { since: now() };
-        own.add(work);
-        waitSeconds.observe(labels, waitedMs / 1000);
-        return () => {
-          if (own.delete(work)) workSeconds.observe(labels, (now() - work.since) / 1000);
-        };
-      },
+      onAdd: () => adds.inc(labels),
+      onRetry: () => retries.inc(labels),
+      onStart: (waitedMs) => waitSeconds.observe(labels, waitedMs / 1000),
+      onDone: (workedMs) => workSeconds.observe(labels, workedMs / 1000),
     };
   };
 }

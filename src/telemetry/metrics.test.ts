@@ -2,13 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from './metrics.ts';
 
 function setup() {
-  let time = 0;
-  const metrics = createMetrics({ version: '1.2.3', now: () => time });
+  const metrics = createMetrics({ version: '1.2.3' });
   return {
     metrics,
-    pass: (ms: number) => {
-      time += ms;
-    },
     /** The sample lines of one metric. */
     lines: async (name: string) => {
       const { body } = await metrics.scrape();
@@ -19,18 +15,13 @@ function setup() {
 
 describe('reconciles', () => {
   test('are counted by result, timed, and shown while they run', async () => {
-    const { metrics, pass, lines } = setup();
-    const hooks = metrics.reconciles('botuser');
-    hooks.workers(4);
-    const end = hooks.started();
+    const { metrics, lines } = setup();
+    const hooks = metrics.reconciles('botuser', 4);
+    hooks.onActiveWorkers(1);
+    hooks.onReconcile('error', 0.03);
+    hooks.onReconcile('success', 0);
     expect(await lines('controller_runtime_active_workers')).toEqual([
       'controller_runtime_active_workers{controller="botuser"} 1',
-    ]);
-    pass(30);
-    end('error');
-    hooks.started()('success');
-    expect(await lines('controller_runtime_active_workers')).toEqual([
-      'controller_runtime_active_workers{controller="botuser"} 0',
     ]);
     expect(await lines('controller_runtime_max_concurrent_reconciles')).toEqual([
       'controller_runtime_max_concurrent_reconciles{controller="botuser"} 4',
@@ -51,34 +42,38 @@ describe('reconciles', () => {
 });
 
 describe('queues', () => {
-  test('show depth, adds, retries, waits, and the work in progress', async () => {
-    const { metrics, pass, lines } = setup();
-    const queue = metrics.queue('botuser');
+  test('show adds, retries, waits and work', async () => {
+    const { metrics, lines } = setup();
+    const state = { depth: () => 0, unfinishedMs: () => 0, longestRunningMs: () => 0 };
+    const queue = metrics.queue('botuser', () => state);
     const labels = '{name="botuser",controller="botuser"}';
-    queue.added();
-    queue.added();
-    queue.retried();
-    queue.depth(2);
-    const first = queue.taken(500);
-    pass(2000);
-    queue.taken(0);
-    pass(1000);
-    expect(await lines('workqueue_depth')).toEqual([`workqueue_depth${labels} 2`]);
+    queue.onAdd();
+    queue.onAdd();
+    queue.onStart(500);
+    queue.onDone(250);
+    queue.onRetry();
     expect(await lines('workqueue_adds_total')).toEqual([`workqueue_adds_total${labels} 2`]);
     expect(await lines('workqueue_retries_total')).toEqual([`workqueue_retries_total${labels} 1`]);
     expect(await lines('workqueue_queue_duration_seconds_sum')).toEqual([
       `workqueue_queue_duration_seconds_sum${labels} 0.5`,
     ]);
+    expect(await lines('workqueue_work_duration_seconds_sum')).toEqual([
+      `workqueue_work_duration_seconds_sum${labels} 0.25`,
+    ]);
+  });
+
+  test('are asked for depth and work in progress at each scrape', async () => {
+    const { metrics, lines } = setup();
+    let depth = 1;
+    const state = { depth: () => depth, unfinishedMs: () => 4_000, longestRunningMs: () => 3_000 };
+    metrics.queue('botuser', () => state);
+    const labels = '{name="botuser",controller="botuser"}';
+    depth = 2;
+    expect(await lines('workqueue_depth')).toEqual([`workqueue_depth${labels} 2`]);
     expect(await lines('workqueue_unfinished_work_seconds')).toEqual([`workqueue_unfinished_work_seconds${labels} 4`]);
     expect(await lines('workqueue_longest_running_processor_seconds')).toEqual([
       `workqueue_longest_running_processor_seconds${labels} 3`,
     ]);
-    first();
-    first();
-    expect(await lines('workqueue_work_duration_seconds_count')).toEqual([
-      `workqueue_work_duration_seconds_count${labels} 1`,
-    ]);
-    expect(await lines('workqueue_unfinished_work_seconds')).toEqual([`workqueue_unfinished_work_seconds${labels} 1`]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { QueueHooks, ReconcileHooks } from './controller-metrics.ts';
+import type { QueueHooks, QueueState, ReconcileHooks } from './controller-metrics.ts';
 import { createQueueHooks, createReconcileHooks } from './controller-metrics.ts';
 import { labelled, operatorMetrics } from './metric-names.ts';
 import type { Poll } from './polled-gauges.ts';
@@ -24,10 +24,10 @@ export interface BudgetState {
 }
 
 export interface Metrics {
-  /** For one controller; call it once. */
-  reconciles(controller: string): ReconcileHooks;
-  /** For the queue of one controller; call it once. */
-  queue(controller: string): QueueHooks;
+  /** For one controller and its number of workers; call it once. */
+  reconciles(controller: string, workers?: number): ReconcileHooks;
+  /** For the queue of one controller; call it once. Its state, where given, is not asked for before a scrape. */
+  queue(controller: string, state?: () => QueueState): QueueHooks;
   cloudRequest(sample: RequestSample): void;
   driftCorrected(kind: string): void;
   leader(leading: boolean): void;
@@ -41,15 +41,13 @@ export interface Metrics {
 
 export interface MetricsOptions {
   readonly version: string;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
 }
 
 const requestBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const waitBuckets = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800];
 
 /** The operator's metrics and the process's, in a registry of their own. */
-export function createMetrics({ version, now = () => performance.now() }: MetricsOptions): Metrics {
+export function createMetrics({ version }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -62,8 +60,8 @@ export function createMetrics({ version, now = () => performance.now() }: Metric
   build.set({ version, node_version: process.version }, 1);
   const poll = createPolledGauges(registry);
   return {
-    reconciles: createReconcileHooks(registry, now),
-    queue: createQueueHooks(registry, now),
+    reconciles: createReconcileHooks(registry),
+    queue: createQueueHooks(registry),
     cloudRequest: ({ operation, status, outcome, ms, waitedMs, priority }) => {
       requests.inc({ operation, code: codeClass(status), outcome });
       seconds.observe({ operation }, ms / 1000);
