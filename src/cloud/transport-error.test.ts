@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { CloudTransportError } from './errors.ts';
+import { failed, notSent } from './transport-error.ts';
+
+const coded = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more });
+
+test.each([
+  ['connecting took too long', coded('UND_ERR_CONNECT_TIMEOUT'), 'connecting timed out', true],
+  ['nobody listens', coded('ECONNREFUSED'), 'the connection was refused', true],
+  ['nobody listens on any address', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'refused', true],
+  ['the name is unknown', coded('ENOTFOUND', { syscall: 'getaddrinfo' }), 'the host name is not known', true],
+  ['the system gave up connecting', coded('ETIMEDOUT', { syscall: 'connect' }), 'failed (ETIMEDOUT)', true],
+  ['the certificate is not trusted', coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'DEPTH_ZERO_SELF_SIGNED_CERT', true],
+  ['the connection timed out later', coded('ETIMEDOUT', { syscall: 'read' }), 'failed (ETIMEDOUT)', false],
+  ['reset', coded('ECONNRESET'), 'the connection was reset', false],
+  ['no headers', coded('UND_ERR_HEADERS_TIMEOUT'), 'timed out waiting for the answer', false],
+  ['the deadline', AbortSignal.abort(new DOMException('', 'TimeoutError')).reason, 'timed out', false],
+  ['the caller gave up', new DOMException('', 'AbortError'), 'aborted', false],
+  ['not even an Error', 'text', 'the request failed', false],
+])('%s', (_, cause, message, definite) => {
+  const error = failed('bot_users.create', cause);
+  expect(error).toMatchObject({ operation: 'bot_users.create', reason: 'Unreachable', definite, cause });
+  expect(error.message).toContain(message);
+});
+
+test('an error that is already ours stays as it is', () => {
+  const error = new CloudTransportError('x', { operation: 'o', reason: 'Unreachable', definite: true });
+  expect(failed('p', error)).toBe(error);
+});
+
+test('what was never sent is definite', () => {
+  expect(notSent('o', new Error('no longer the leader')).message).toBe('o: not sent: no longer the leader');
+  expect(notSent('o', undefined)).toMatchObject({ message: 'o: not sent: the call was given up', definite: true });
+});
