@@ -39,6 +39,8 @@ export interface Campaign {
   readonly lead: (leading: AbortSignal) => Promise<void>;
 }
 
+const never = new AbortController().signal;
+
 /**
  * Elects one leader among processes by means of a Lease, as client-go does: clocks of different machines are never
  * compared; a lease has expired when it has not been seen to change for its duration.
@@ -120,7 +122,8 @@ export class LeaderElector {
     while (!ended.aborted) {
       await this.#monotonic.sleep(Math.min(this.#retryPeriodMs, this.#remainingMs()), ended).catch(() => {});
       if (ended.aborted) return;
-      if (this.#remainingMs() > 0) await this.#attempt(ended);
+      // Not cut short by the end of the term: a write of unknown fate would stand in the way of the release.
+      if (this.#remainingMs() > 0) await this.#attempt(never);
       if (this.holdsLease() || ended.aborted) continue;
       this.#log('error', 'lost leadership: the lease could not be renewed in time');
       leading.abort(new Error('leadership was lost'));
@@ -178,18 +181,23 @@ export class LeaderElector {
 
   /** So that the next leader need not wait for the lease to expire. */
   async #release(): Promise<void> {
-    const { lease } = this.#observed;
     const held = this.holdsLease();
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
-    this.#observed.forget();
-    if (!held || lease === undefined) return;
     try {
-      const timeout = AbortSignal.timeout(this.#renewDeadlineMs / 2);
-      await this.#leases.write(lease, released(lease.spec, this.#clock.now()), timeout);
-      this.#log('info', 'gave up leadership');
+      if (held && (await this.#giveAway())) this.#log('info', 'gave up leadership');
     } catch (error) {
       this.#log('warn', 'could not release the lease; others will wait for it to expire', error);
+    } finally {
+      this.#observed.forget();
     }
+  }
+
+  async #giveAway(): Promise<boolean> {
+    const timeout = AbortSignal.timeout(this.#renewDeadlineMs / 2);
+    const lease = this.#observed.lease ?? (await this.#leases.read(timeout));
+    if (lease?.spec?.holderIdentity !== this.#options.identity) return false;
+    await this.#leases.write(lease, released(lease.spec, this.#clock.now()), timeout);
+    return true;
   }
 
   /** Until the next try to acquire; not longer than the present claim stands. */

@@ -80,15 +80,13 @@ export class ObjectStore<T extends KubeObject> {
    * that the server's history has gone back (a restored backup): then the list wins over everything known.
    */
   replace(objects: readonly T[], version: bigint, reset = false): Changes<T> {
-    if (reset) this.#forgetHistory();
     const listed = new Set(objects.map(keyOf));
     const vanished = [...this.#objects].filter(
       ([key, stored]) => !listed.has(key) && (reset || versionOf(stored) <= version),
     );
-    return [
-      ...vanished.map(([key, stored]) => this.#delete(key, stored, reset ? 0n : version)),
-      ...objects.flatMap((object) => (reset ? this.#overwrite(object) : this.#upsert(object, true))),
-    ];
+    const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));
+    if (reset) this.#forgetHistory();
+    return [...deletes, ...objects.flatMap((object) => (reset ? this.#overwrite(object) : this.#upsert(object, true)))];
   }
 
   #upsert(object: T, listed: boolean): Changes<T> {
@@ -126,8 +124,9 @@ export class ObjectStore<T extends KubeObject> {
   #overwrite(object: T): Changes<T> {
     const key = keyOf(object);
     const stored = this.#objects.get(key);
-    if (stored !== undefined && !sameUid(stored, object))
-      return [this.#delete(key, stored, 0n), this.#insert(key, object)];
+    if (stored !== undefined && !sameUid(stored, object)) {
+      return [this.#delete(key, stored, versionOf(stored)), this.#insert(key, object)];
+    }
     this.#put(key, object);
     const same = stored !== undefined && versionOf(stored) === versionOf(object);
     return same ? [] : [changeFrom(stored, object)];
