@@ -18,9 +18,9 @@ beforeEach(async () => {
 
 afterEach(() => api.stop());
 
-/** A replica whose clocks are a hundred times faster than the defaults. */
+/** A replica whose clocks are some ten times faster than the defaults. */
 function replica(identity: string, options: { monotonic?: ManualClock } = {}) {
-  const times = { leaseDurationMs: 1_000, renewDeadlineMs: 300, retryPeriodMs: 50 };
+  const times = { leaseDurationMs: 1_500, renewDeadlineMs: 800, retryPeriodMs: 60 };
   const elector = new LeaderElector({
     client,
     namespace: 'ops',
@@ -60,11 +60,11 @@ test('one of two leads, renews, and hands over at once when it shuts down', asyn
   const two = replica('two');
   await until('renewals', () => api.requests.filter((request) => request.method === 'PUT').length >= 3);
   expect([one.elector.holdsLease(), two.elector.holdsLease(), two.terms.length]).toEqual([true, false, 0]);
-  expect(await leaseNow()).toMatchObject({ holderIdentity: 'one', leaseTransitions: 0, leaseDurationSeconds: 1 });
+  expect(await leaseNow()).toMatchObject({ holderIdentity: 'one', leaseTransitions: 0, leaseDurationSeconds: 2 });
   const startedAt = Date.now();
   expect(await one.shutDown()).toBe('finished');
   await until('the successor', () => two.terms.length === 1);
-  expect(Date.now() - startedAt).toBeLessThan(700);
+  expect(Date.now() - startedAt).toBeLessThan(1_200);
   expect(await leaseNow()).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
   expect((await leaseNow())?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   await two.shutDown();
@@ -102,7 +102,7 @@ test('a crashed leader is followed when its lease has not changed for its durati
   await until('the takeover', () => two.terms.length === 1);
   const tookMs = Date.now() - startedAt;
   expect(tookMs).toBeGreaterThanOrEqual(990);
-  expect(tookMs).toBeLessThan(1_400);
+  expect(tookMs).toBeLessThan(1_800);
   expect(await leaseNow()).toMatchObject({ holderIdentity: 'two', leaseTransitions: 5 });
   await two.shutDown();
 });
@@ -127,7 +127,7 @@ describe('a leader that cannot renew', () => {
     for (let time = 0; time < 100; time++) api.script(isWrite, () => {});
     const startedAt = Date.now();
     expect(await one.ended).toBe('deposed');
-    expect(Date.now() - startedAt).toBeLessThan(600);
+    expect(Date.now() - startedAt).toBeLessThan(1_400);
   });
 
   test('survives an outage that is shorter than the deadline', async () => {
@@ -178,7 +178,7 @@ test('a process that was stopped does not hold the lease when it wakes', async (
   const monotonic = new ManualClock();
   const one = replica('one', { monotonic });
   await until('a leader', () => one.terms.length === 1);
-  monotonic.freeze(299);
+  monotonic.freeze(799);
   expect(one.elector.holdsLease()).toBe(true);
   monotonic.freeze(1);
   expect(one.elector.holdsLease()).toBe(false);

@@ -4,10 +4,7 @@ import { CredentialCache } from './credential-cache.ts';
 import { type Credentials, findAccess } from './credentials.ts';
 import { KubeConnectionError } from './errors.ts';
 import { Semaphore } from './semaphore.ts';
-import { type Transport, Transports } from './transport.ts';
-
-/** More calls than this wait their turn, so that a burst does not open a TLS connection for each. */
-const maxConcurrentCalls = 32;
+import { maxConnections, type Transport, Transports } from './transport.ts';
 
 /** One HTTP request to the API server. */
 export interface KubeRequest {
@@ -25,11 +22,11 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer, whatever its status; `body` fails with a KubeConnectionError. */
+/** An answer, whatever its status. Reading it fails with a KubeConnectionError. */
 export interface KubeResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** Must be read or `destroy`ed. */
+  /** Of a watch, which must be read to its end or `destroy`ed; any other answer has been read already, see `text`. */
   readonly body: AsyncIterable<Uint8Array>;
   text(): Promise<string>;
   destroy(): void;
@@ -45,7 +42,7 @@ export interface KubeConnection {
   readonly namespace: string;
   readonly inCluster: boolean;
   /**
-   * Sends one request and resolves when the headers of the answer are there. A 401 renews the credentials and is
+   * Sends one request and resolves when the answer is there (of a watch, its headers). A 401 renews the credentials and is
    * tried once more; nothing else is ever sent twice.
    */
   request(request: KubeRequest): Promise<KubeResponse>;
@@ -74,7 +71,7 @@ export async function connect(options: ConnectOptions): Promise<KubeConnection> 
     log: options.log,
     credentials: new CredentialCache(access, options.clock ?? systemClock),
     transports: new Transports(access.proxyURL),
-    calls: new Semaphore(maxConcurrentCalls),
+    calls: new Semaphore(maxConnections),
   };
   return new Connection(shared, options.guard ?? (() => {}));
 }
@@ -119,7 +116,9 @@ class Connection implements KubeConnection {
     if (request.watch) return this.#authenticated(request);
     await this.#shared.calls.acquire();
     try {
-      return await this.#authenticated(request);
+      const response = await this.#authenticated(request);
+      const text = await response.text();
+      return { ...response, text: async () => text };
     } finally {
       this.#shared.calls.release();
     }
@@ -206,7 +205,7 @@ async function* translated(request: KubeRequest, body: AsyncIterable<Uint8Array>
 /** An abort by the caller stays what it was; everything else is a failed connection. */
 function failure(request: KubeRequest, error: unknown): unknown {
   if (request.signal?.aborted) return request.signal.reason;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = (error as { readonly code?: unknown } | null)?.code;
   return new KubeConnectionError(
     request.doing,
     error,

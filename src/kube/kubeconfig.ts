@@ -154,8 +154,8 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+function codeOf(error: unknown): unknown {
+  return isFields(error) ? error.code : undefined;
 }
 
 function reasonOf(error: unknown): string {

@@ -5,6 +5,9 @@ import type { TlsMaterial } from './credentials.ts';
 /** A call that has not connected by then fails well before a lost lease could be taken by another process. */
 const connectTimeoutMs = 4_000;
 
+/** As many calls are admitted at a time, so that none is ever queued behind its guard. */
+export const maxConnections = 32;
+
 /** The dispatchers that share one set of TLS material: a pool for calls, and a connection of its own for every watch. */
 export interface Transport {
   readonly calls: Dispatcher;
@@ -25,7 +28,7 @@ export class Transports {
     const fingerprint = fingerprintOf(tls);
     if (this.#current?.fingerprint === fingerprint) return this.#current.transport;
     if (this.#current !== undefined) this.#retire(this.#current.transport);
-    const transport = { calls: this.#dispatcher(tls), watches: this.#dispatcher(tls) };
+    const transport = { calls: this.#dispatcher(tls, maxConnections), watches: this.#dispatcher(tls, null) };
     this.#current = { fingerprint, transport };
     return transport;
   }
@@ -36,8 +39,8 @@ export class Transports {
     this.#all.clear();
   }
 
-  #dispatcher(tls: TlsMaterial): Dispatcher {
-    const shared = { allowH2: false, keepAliveTimeout: 30_000, connectTimeout: connectTimeoutMs };
+  #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
+    const shared = { allowH2: false, connections, keepAliveTimeout: 30_000, connectTimeout: connectTimeoutMs };
     const connect = { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: connectTimeoutMs };
     const dispatcher =
       this.#proxyURL === undefined

@@ -1,0 +1,149 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { KubeClient } from './client.ts';
+import type { KubeRequest } from './connection.ts';
+import { KubeConnectionError } from './errors.ts';
+import { FakeApi, status, until, widgetType } from './fake-api.fixture.ts';
+
+let api: FakeApi;
+
+beforeEach(async () => {
+  api = await FakeApi.start();
+});
+
+afterEach(() => api.stop());
+
+const get: KubeRequest = { method: 'GET', path: '/api/v1/things?limit=1', doing: 'getting', silenceTimeoutMs: 5_000 };
+const authorization = () => api.requests.map((request) => request.headers.authorization);
+
+test('requests carry the token, the user agent and the query', async () => {
+  const connection = await api.connection({ token: 'abc\n' });
+  const response = await connection.request(get);
+  await response.text();
+  expect(api.requests[0]).toMatchObject({
+    path: '/api/v1/things',
+    headers: { authorization: 'Bearer abc', 'user-agent': 'test/1' },
+  });
+  expect(api.requests[0]?.query.get('limit')).toBe('1');
+  expect(connection).toMatchObject({ server: api.url, namespace: 'team', inCluster: false });
+});
+
+test('a 401 reads a rotated token file at once, and the request is tried once more', async () => {
+  const tokenFile = join(await api.folder(), 'token');
+  await writeFile(tokenFile, 'old\n');
+  const connection = await api.connection({ tokenFile });
+  await (await connection.request(get)).text();
+  await writeFile(tokenFile, 'new\n');
+  api.script(
+    () => true,
+    (response) => status(response, 401, 'Unauthorized'),
+  );
+  const response = await connection.request(get);
+  await response.text();
+  expect(response.status).toBe(200);
+  expect(authorization()).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
+});
+
+test('a 401 that stays is answered after one more try', async () => {
+  const connection = await api.connection();
+  for (let time = 0; time < 3; time++)
+    api.script(
+      () => true,
+      (response) => status(response, 401, 'Unauthorized'),
+    );
+  const response = await connection.request(get);
+  await response.text();
+  expect([response.status, api.requests.length]).toEqual([401, 2]);
+});
+
+test('an exec plugin is asked once, and again after a 401', async () => {
+  const folder = await api.folder();
+  const command = join(folder, 'plugin');
+  const script = `#!/bin/sh
+echo x >> ${folder}/runs
+n=$(wc -l < ${folder}/runs | tr -d ' ')
+echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token$n\\"}}"
+`;
+  await writeFile(command, script);
+  await chmod(command, 0o755);
+  const connection = await api.connection({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } });
+  await (await connection.request(get)).text();
+  await (await connection.request(get)).text();
+  api.script(
+    () => true,
+    (response) => status(response, 401, 'Unauthorized'),
+  );
+  await (await connection.request(get)).text();
+  expect(authorization()).toEqual(['Bearer token1', 'Bearer token1', 'Bearer token1', 'Bearer token2']);
+});
+
+test('credentials that cannot be read fail the request, not the process', async () => {
+  const connection = await api.connection({ tokenFile: '/nonexistent/token' });
+  await expect(connection.request(get)).rejects.toThrow(/getting: reading credentials: .*nonexistent/);
+});
+
+test('a guard is asked before every request, and its refusal sends nothing', async () => {
+  const connection = await api.connection();
+  let leading = true;
+  const guarded = connection.withGuard(({ method }) => {
+    if (!leading && method !== 'GET') throw new Error('not the leader');
+  });
+  await (await guarded.request({ ...get, method: 'DELETE' })).text();
+  leading = false;
+  await expect(guarded.request({ ...get, method: 'DELETE' })).rejects.toThrow('not the leader');
+  await (await guarded.request(get)).text();
+  expect(api.requests.map((request) => request.method)).toEqual(['DELETE', 'GET']);
+});
+
+test('calls share a few connections, and each watch has its own', async () => {
+  const client = new KubeClient(await api.connection());
+  await Promise.all(Array.from({ length: 500 }, () => client.list(widgetType)));
+  expect(api.connectionCount).toBeLessThanOrEqual(32);
+  const calls = api.connectionCount;
+  const stop = new AbortController();
+  const watch = async () => {
+    for await (const event of client.watch(widgetType, { signal: stop.signal })) void event;
+  };
+  const watches = [watch(), watch()].map((each) => each.catch((error: unknown) => error));
+  await until('both watches', () => api.openWatches === 2);
+  expect(api.connectionCount).toBe(calls + 2);
+  stop.abort();
+  for (const error of await Promise.all(watches)) expect(error).toMatchObject({ name: 'AbortError' });
+});
+
+test('no answer is a timeout, and a refused connection names the request', async () => {
+  const connection = await api.connection();
+  api.script(
+    () => true,
+    () => {},
+  );
+  const silent = await connection.request({ ...get, silenceTimeoutMs: 100 }).catch((error: unknown) => error);
+  expect(silent).toBeInstanceOf(KubeConnectionError);
+  expect(silent).toMatchObject({ timedOut: true });
+  await api.stop();
+  const refused = await (
+    await FakeApi.start().then(async (other) => {
+      const theirs = await other.connection();
+      await other.stop().catch(() => {});
+      return theirs;
+    })
+  )
+    .request(get)
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(KubeConnectionError);
+  expect(String(refused)).toContain('getting: ');
+  api = await FakeApi.start();
+});
+
+test('closing ends watches', async () => {
+  const connection = await api.connection();
+  const client = new KubeClient(connection);
+  const watching = (async () => {
+    for await (const event of client.watch(widgetType)) void event;
+  })();
+  watching.catch(() => {});
+  await until('the watch', () => api.openWatches === 1);
+  await connection.close();
+  await expect(watching).rejects.toBeInstanceOf(KubeConnectionError);
+});
