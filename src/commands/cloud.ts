@@ -9,16 +9,16 @@ interface Flags {
   readonly port: string;
   readonly host: string;
   readonly data?: string;
-  readonly apiKey: readonly string[];
+  readonly apiKey?: readonly string[];
   readonly apiKeyFile?: string;
-  readonly seed: readonly string[];
+  readonly seed?: readonly string[];
   readonly rateLimit: string;
-  readonly fault: readonly string[];
+  readonly fault?: readonly string[];
   readonly faultControl: boolean;
   readonly baseUrl?: string;
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 export function cloudCommand(): Command {
   return new Command('cloud')
@@ -26,11 +26,11 @@ export function cloudCommand(): Command {
     .option('--port <n>', 'port to listen on; 0 takes a free one', '0')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps everything across restarts; without it, memory')
-    .option('--api-key <key>', 'key, or account=key; repeatable; without any, one is made and printed', collect, [])
+    .option('--api-key <key>', 'key, or account=key; repeatable; without any, one is made and printed', collect)
     .option('--api-key-file <file>', 'file of keys as for --api-key, one a line; # begins a comment')
-    .option('--seed <file>', 'YAML of edges, policies and endpoints; repeatable; default a small set', collect, [])
+    .option('--seed <file>', 'YAML of edges, policies and endpoints; repeatable; default: a small set', collect)
     .option('--rate-limit <n>', 'requests of an account in any rolling 60 s; 0 is no limit', '120')
-    .option('--fault <spec>', 'fault to inject, e.g. "POST /bot_users status=503 count=2"; repeatable', collect, [])
+    .option('--fault <spec>', 'fault to inject, e.g. "POST /bot_users status=503 count=2"; repeatable', collect)
     .option('--fault-control', 'record requests; serve /_faults and /_requests without a key', false)
     .option('--base-url <url>', 'base of the uri values; default: what the request was sent to')
     .addHelpText('after', '\nExample:\n  edge-operator cloud --port 8080 --data cloud.db --api-key-file keys.txt')
@@ -44,12 +44,12 @@ async function run(flags: Flags): Promise<void> {
     rateLimit: wholeNumber('--rate-limit', flags.rateLimit, 1_000_000),
     baseUrl: flags.baseUrl === undefined ? undefined : httpUrl('--base-url', flags.baseUrl),
     data: flags.data,
-    faults: flags.fault,
+    faults: flags.fault ?? [],
     faultControl: flags.faultControl,
   };
-  const given = [...flags.apiKey, ...(await readKeys(flags.apiKeyFile))];
+  const given = [...(flags.apiKey ?? []), ...(await readKeys(flags.apiKeyFile))];
   const apiKeys = given.length > 0 ? given : [`default=${randomBytes(24).toString('base64url')}`];
-  const api = await start({ ...options, apiKeys }, flags.seed);
+  const api = await start({ ...options, apiKeys }, flags.seed ?? []);
   const made = given.length > 0 ? '' : ` (API key: ${apiKeys[0]?.replace('default=', '')})`;
   process.stdout.write(`Cloud Management API listening on ${api.url}${made}\n`);
   await stopSignal();
@@ -83,7 +83,10 @@ async function readKeys(file: string | undefined): Promise<readonly string[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`--api-key-file ${file} cannot be read: ${error.code ?? error.message}`, { cause: error });
   });
-  const keys = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  const keys = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
   if (keys.length === 0) throw new UsageError(`--api-key-file ${file} holds no key`);
   return keys;
 }

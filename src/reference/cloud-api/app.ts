@@ -82,7 +82,7 @@ function limit(rateLimit: RateLimit, account: string, now: number): void {
 function serve(app: FastifyInstance, operation: Operation, parts: AppParts, accountOf: AccountOf): void {
   app.route({
     method: operation.method,
-    url: operation.path,
+    url: routePath(operation.path),
     handler: async (request, reply) => {
       const answer = operation.handle({
         account: accountOf(request),
@@ -105,6 +105,9 @@ function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation
       throw new ApiProblem('methodNotAllowed', `${request.method} is not allowed here; allowed: ${allow}`, { allow });
     };
     const others = ['HEAD', ...methods.filter((method) => !allowed.includes(method))];
-    app.route({ method: others as Method[], url, onRequest: refuse, handler: refuse });
+    app.route({ method: others as Method[], url: routePath(url), onRequest: refuse, handler: refuse });
   }
 }
+
+/** Parameters are never empty: `/bot_users/` is no path. */
+const routePath = (path: string): string => path.replace(/:\w+/g, '$&(^.+$)');

@@ -32,7 +32,7 @@ function problemOf(issues: readonly Issue[], body: object): ApiProblem {
   return new ApiProblem(causeOf(issue), `invalid field "${name}": ${issue.message}`);
 }
 
-/** A schema names a cause of its own with `.refine(…, { params: { cause } })` or `.meta({ cause })`. */
+/** A schema names a cause of its own with `.refine(…, { params: { cause } })`. */
 function causeOf(issue: Issue): Cause {
   const cause: unknown = issue.code === 'custom' ? issue.params?.cause : undefined;
   return typeof cause === 'string' && cause in problems ? (cause as Cause) : 'fieldInvalid';

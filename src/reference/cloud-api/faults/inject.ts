@@ -25,8 +25,8 @@ export function injectFaults(app: FastifyInstance, { faults, clock, newId }: Inj
     const fault = isControl(request) ? undefined : faults.take(request.method, pathOf(request));
     if (fault === undefined) return;
     struck.set(request, fault);
-    if (fault.latencyMs > 0) await clock.sleep(fault.latencyMs, closing.signal);
-    return beforeWork(fault.effect, request, reply, newId);
+    const cut = await late(fault.latencyMs, clock, closing.signal);
+    return beforeWork(cut ? { kind: 'reset' } : fault.effect, request, reply, newId);
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
@@ -39,6 +39,16 @@ export function injectFaults(app: FastifyInstance, { faults, clock, newId }: Inj
     reply.removeHeader('content-length');
     return malform(payload, effect.field);
   });
+}
+
+/** True when the server closes meanwhile. */
+async function late(ms: number, clock: Clock, closing: AbortSignal): Promise<boolean> {
+  try {
+    if (ms > 0) await clock.sleep(ms, closing);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function beforeWork(effect: Effect, request: FastifyRequest, reply: FastifyReply, newId: NewId): unknown {

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { defaultSeed } from './seed/default.ts';
+
+let dir: string;
+const running: TestCloud[] = [];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'cloud-api-'));
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((cloud) => cloud.stop()));
+  await rm(dir, { recursive: true });
+});
+
+const file = () => join(dir, 'cloud.db');
+
+async function start(options = {}): Promise<TestCloud> {
+  const cloud = await startTestCloud({ data: file(), seeds: [defaultSeed], baseUrl: 'http://cloud.test', ...options });
+  running.push(cloud);
+  return cloud;
+}
+
+async function restart(): Promise<TestCloud> {
+  await running.pop()?.stop();
+  return start();
+}
+
+const lists = async (cloud: TestCloud) =>
+  Promise.all(
+    ['/reserved_addrs', '/bot_users', '/endpoints'].map(async (path) => (await cloud.call('GET', path)).body),
+  );
+
+test('a restart keeps everything, and seeding again changes nothing', async () => {
+  const cloud = await start();
+  const addr = (await cloud.call('POST', '/reserved_addrs', { description: 'a', metadata: 'é' })).body;
+  const configuration = { endpoint_configuration_id: defaultSeed.endpoint_configurations?.[0] };
+  await cloud.call('PATCH', `/reserved_addrs/${addr.id}`, configuration);
+  await cloud.call('POST', '/bot_users', { name: 'b', active: false });
+  const before = await lists(cloud);
+  expect(await lists(await restart())).toEqual(before);
+});
+
+test('after a restart addresses stay unique and cursors of deleted objects stay known', async () => {
+  const cloud = await start();
+  const first = (await cloud.call('POST', '/reserved_addrs', {})).body;
+  const second = (await cloud.call('POST', '/reserved_addrs', {})).body;
+  await cloud.call('DELETE', `/reserved_addrs/${second.id}`);
+  const again = await restart();
+  expect((await again.call('POST', '/reserved_addrs', {})).body.addr).not.toBe(second.addr);
+  const { body } = await again.call('GET', `/reserved_addrs?before_id=${second.id}`);
+  expect(body.reserved_addrs).toEqual([first]);
+});
+
+test('the file is in WAL mode and held by one server', async () => {
+  await start();
+  await expect(start()).rejects.toThrow(/^data file .*cloud\.db cannot be used: .*locked/);
+});
+
+test('a file of another version is refused', async () => {
+  const database = new DatabaseSync(file());
+  database.exec('PRAGMA user_version = 99');
+  database.close();
+  await expect(start()).rejects.toThrow('version 99');
+});
