@@ -47,7 +47,16 @@ export class InformerGroup<T extends KubeObject> {
 
   /** Tells the informer that has the object; one of another namespace must not learn of it here. */
   assume(object: T): void {
-    const key = keyOf(object);
-    this.#informers.find((informer) => informer.get(key) !== undefined)?.assume(object);
+    this.#holderOf(keyOf(object))?.assume(object);
+  }
+
+  /** As `Informer.write`, by the informer that has the object. */
+  write(key: string, perform: () => Promise<T>): Promise<T> {
+    const informer = this.#holderOf(key);
+    return informer === undefined ? perform() : informer.write(key, perform);
+  }
+
+  #holderOf(key: string): Informer<T> | undefined {
+    return this.#informers.find((informer) => informer.get(key) !== undefined);
   }
 }

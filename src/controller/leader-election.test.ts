@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.ts';
-import { FakeApi, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
+import { FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { LeaderElector } from './leader-election.ts';
-import type { Lease } from './lease.ts';
+import { type Lease, leaseType } from './lease.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 
 let api: FakeApi;
@@ -50,8 +50,7 @@ function replica(identity: string, options: { monotonic?: ManualClock } = {}) {
 }
 
 async function leaseNow(): Promise<Lease['spec']> {
-  const type = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
-  return (await client.get<Lease>(type, { namespace: 'ops', name: 'operator' }))?.spec;
+  return (await client.get<Lease>(leaseType, { namespace: 'ops', name: 'operator' }))?.spec;
 }
 
 test('one of two leads, renews, and hands over at once when it shuts down', async () => {
@@ -92,8 +91,7 @@ test('a crashed leader is followed when its lease has not changed for its durati
     kind: 'Lease',
     metadata: { namespace: 'ops', name: 'operator' },
   };
-  const type = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
-  await client.create<Lease>(type, {
+  await client.create<Lease>(leaseType, {
     ...lease,
     spec: { holderIdentity: 'dead', leaseDurationSeconds: 1, leaseTransitions: 4, ...long },
   });
@@ -144,15 +142,10 @@ describe('a leader that cannot renew', () => {
     const one = replica('one');
     await until('a leader', () => one.terms.length === 1);
     api.script(isWrite, (response, request) => {
-      void client
-        .update(
-          { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true },
-          JSON.parse(request.body),
-        )
-        .then(
-          () => response.socket?.resetAndDestroy(),
-          () => response.socket?.resetAndDestroy(),
-        );
+      void client.update(leaseType, JSON.parse(request.body)).then(
+        () => response.socket?.resetAndDestroy(),
+        () => response.socket?.resetAndDestroy(),
+      );
     });
     const renewals = api.requests.length;
     await until('renewals after it', () => api.requests.length >= renewals + 8);
@@ -163,9 +156,8 @@ describe('a leader that cannot renew', () => {
   test('is deposed at once when it sees another holder', async () => {
     const one = replica('one');
     await until('a leader', () => one.terms.length === 1);
-    const type = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
     await client.patch(
-      type,
+      leaseType,
       { namespace: 'ops', name: 'operator' },
       { type: 'merge', body: { spec: { holderIdentity: 'thief', leaseDurationSeconds: 1 } } },
     );
@@ -184,6 +176,23 @@ test('a process that was stopped does not hold the lease when it wakes', async (
   expect(one.elector.holdsLease()).toBe(false);
   await monotonic.advance(0);
   await until('the deposition', () => one.terms[0]?.aborted === true);
+  expect(await one.ended).toBe('deposed');
+});
+
+test('the deadline counts from the start of a renewal, not from its answer', async () => {
+  const monotonic = new ManualClock();
+  api.script(isWrite, async (response, request) => {
+    const lease = await client.create(leaseType, JSON.parse(request.body));
+    monotonic.freeze(500);
+    json(response, 201, lease);
+  });
+  const one = replica('one', { monotonic });
+  await until('a leader', () => one.terms.length === 1);
+  monotonic.freeze(299);
+  expect(one.elector.holdsLease()).toBe(true);
+  monotonic.freeze(1);
+  expect(one.elector.holdsLease()).toBe(false);
+  await monotonic.advance(0);
   expect(await one.ended).toBe('deposed');
 });
 

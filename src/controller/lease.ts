@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { microTime } from '../kube/micro-time.ts';
 import type { KubeObject, ResourceType } from '../kube/types.ts';
 
-const leaseType: ResourceType = {
+export const leaseType: ResourceType = {
   group: 'coordination.k8s.io',
   version: 'v1',
   plural: 'leases',

@@ -1,4 +1,13 @@
 import { type Clock, systemClock } from '../clock.ts';
+import type {
+  DeleteOptions,
+  ListOptions,
+  ObjectList,
+  Patch,
+  ReadOptions,
+  WatchOptions,
+  WriteOptions,
+} from './client-options.ts';
 import type { KubeConnection, KubeRequest, KubeResponse } from './connection.ts';
 import { isGone, isNotFound, KubeConnectionError, type KubeError } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -6,63 +15,17 @@ import { errorFromResponse } from './status.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type ResourceType } from './types.ts';
 import { decodeWatch, type WatchEvent } from './watch.ts';
 
+export type {
+  DeleteOptions,
+  ListOptions,
+  ObjectList,
+  Patch,
+  ReadOptions,
+  Selection,
+  WatchOptions,
+  WriteOptions,
+} from './client-options.ts';
 export type { WatchEvent } from './watch.ts';
-
-export interface Selection {
-  /** Without it, all namespaces. */
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-}
-
-export interface ListOptions extends Selection {
-  readonly limit?: number | undefined;
-  readonly continue?: string | undefined;
-  readonly resourceVersion?: string | undefined;
-  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface ObjectList<T extends KubeObject> {
-  readonly items: readonly T[];
-  readonly resourceVersion: string;
-  /** Present when there is another page. */
-  readonly continue?: string;
-}
-
-export interface WatchOptions extends Selection {
-  readonly resourceVersion?: string | undefined;
-  readonly resourceVersionMatch?: 'NotOlderThan' | undefined;
-  readonly allowWatchBookmarks?: boolean | undefined;
-  /** A list within the watch: ADDED for every object, then a BOOKMARK annotated `k8s.io/initial-events-end`. */
-  readonly sendInitialEvents?: boolean | undefined;
-  /** The server ends the watch after this long. */
-  readonly timeoutSeconds?: number | undefined;
-  /** Longest silence before the watch fails as timed out; default 150 s (bookmarks come every minute). */
-  readonly silenceTimeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface ReadOptions {
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface WriteOptions extends ReadOptions {
-  readonly subresource?: 'status' | undefined;
-  readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore' | undefined;
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface DeleteOptions extends ReadOptions {
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
-  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
-}
-
-/** `json` is RFC 6902, `merge` RFC 7386, `apply` server-side apply. */
-export type Patch =
-  | { readonly type: 'merge'; readonly body: unknown }
-  | { readonly type: 'json'; readonly body: readonly unknown[] }
-  | { readonly type: 'apply'; readonly body: unknown; readonly fieldManager: string; readonly force?: boolean };
 
 const patchTypes = {
   merge: 'application/merge-patch+json',

@@ -171,7 +171,7 @@ class Connection implements KubeConnection {
         ...(contentType === undefined ? {} : { 'content-type': contentType }),
       },
       body: body ?? null,
-      headersTimeout: request.watch ? Math.min(silenceTimeoutMs, 30_000) : silenceTimeoutMs,
+      headersTimeout: headersTimeoutOf(request),
       bodyTimeout: silenceTimeoutMs,
       ...(signal === undefined ? {} : { signal }),
     });
@@ -206,9 +206,17 @@ async function* translated(request: KubeRequest, body: AsyncIterable<Uint8Array>
 function failure(request: KubeRequest, error: unknown): unknown {
   if (request.signal?.aborted) return request.signal.reason;
   const code = (error as { readonly code?: unknown } | null)?.code;
-  return new KubeConnectionError(
-    request.doing,
-    error,
-    code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT',
-  );
+  const limits = new Map<unknown, number>([
+    ['UND_ERR_HEADERS_TIMEOUT', headersTimeoutOf(request)],
+    ['UND_ERR_BODY_TIMEOUT', request.silenceTimeoutMs],
+  ]);
+  const limitMs = limits.get(code);
+  if (limitMs === undefined) return new KubeConnectionError(request.doing, error);
+  const silence = new Error(`the API server was silent for ${limitMs / 1_000} s`, { cause: error });
+  return new KubeConnectionError(request.doing, silence, true);
+}
+
+/** A server that works begins its answer at once, however long a watch may then be silent. */
+function headersTimeoutOf(request: KubeRequest): number {
+  return Math.min(request.silenceTimeoutMs, 30_000);
 }
