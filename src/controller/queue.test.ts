@@ -53,6 +53,17 @@ describe('order', () => {
   });
 });
 
+test('a key that is raised keeps its age', async () => {
+  const waits: number[] = [];
+  const { queue, clock } = setup({ hooks: { onStart: (ms) => waits.push(ms) } });
+  queue.add('a', 'resync');
+  await clock.advance(700);
+  queue.add('a', 'change');
+  await clock.advance(300);
+  await queue.take(never);
+  expect(waits).toEqual([1_000]);
+});
+
 describe('a key being worked on', () => {
   test('is not handed out again before it is done', async () => {
     const { queue } = setup();
@@ -100,6 +111,9 @@ describe('timers', () => {
   test('for weeks do not fire at once', async () => {
     const { queue, clock } = setup();
     queue.addAfter('a', 40 * 86_400_000, 'resync');
+    await clock.advance(1_000);
+    expect(clock.sleepers).toBe(1);
+    expect(queue.depth()).toBe(0);
     await clock.advance(39 * 86_400_000);
     expect(queue.depth()).toBe(0);
     await clock.advance(86_400_000);
