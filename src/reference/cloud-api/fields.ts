@@ -11,6 +11,7 @@ export const defaultRegion = 'us';
 const cause = (name: Cause) => ({ cause: name });
 
 export const text = z.string({ error: 'must be a string' });
+export const textList = z.array(text, { error: 'must be a list of strings' });
 export const flag = z.boolean({ error: 'must be true or false' });
 
 export const metadata = text.refine((value) => Buffer.byteLength(value) <= metadataLimitBytes, {

@@ -1,5 +1,6 @@
 import { botUsers } from './bot-users.ts';
 import { endpoints } from './endpoints.ts';
+import { moduleOperations } from './modules/operations.ts';
 import type { Operation } from './operation.ts';
 import { reservedAddrs } from './reserved-addrs.ts';
 import { resourceOperations } from './resource.ts';
@@ -11,5 +12,6 @@ export function operations(world: World): readonly Operation[] {
     ...resourceOperations(reservedAddrs(world)),
     ...resourceOperations(botUsers(world)),
     ...resourceOperations(endpoints(world)),
+    ...moduleOperations(world),
   ];
 }

@@ -45,6 +45,14 @@ test('a restart keeps everything, and seeding again changes nothing', async () =
   expect(await lists(await restart())).toEqual(before);
 });
 
+test('a restart keeps modules, the SAML certificate too', async () => {
+  const [edge] = defaultSeed.https_edges ?? [];
+  const path = `/edges/https/${edge?.id}/routes/${edge?.routes?.[0]}/saml`;
+  const { status, body } = await (await start()).call('PUT', path, { idp_metadata: '<EntityDescriptor/>' });
+  expect(status).toBe(200);
+  expect((await (await restart()).call('GET', path)).body).toEqual(body);
+});
+
 test('after a restart addresses stay unique and cursors of deleted objects stay known', async () => {
   const cloud = await start();
   const first = (await cloud.call('POST', '/reserved_addrs', {})).body;

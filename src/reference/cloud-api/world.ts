@@ -6,11 +6,12 @@ import { timestamp } from './timestamp.ts';
 /** What operations act on: the stored objects, time and fresh ids. */
 export interface World {
   readonly database: DatabaseSync;
+  readonly clock: Clock;
   readonly newId: NewId;
   /** RFC 3339. */
   readonly now: () => string;
 }
 
 export function createWorld(database: DatabaseSync, clock: Clock, newId: NewId): World {
-  return { database, newId, now: () => timestamp(clock.now()) };
+  return { database, clock, newId, now: () => timestamp(clock.now()) };
 }

@@ -1,22 +1,13 @@
 import { Collection } from '../collection.ts';
 import { transaction } from '../database.ts';
+import type { HttpsEdgeRecord, HttpsRouteRecord } from '../edges.ts';
 import type { EndpointRecord } from '../endpoints.ts';
 import { kinds } from '../kinds.ts';
+import { ModuleStore } from '../modules/store.ts';
 import { SetupError } from '../setup-error.ts';
 import type { World } from '../world.ts';
 import { checkSeed } from './read.ts';
 import type { EndpointSeed, ReadSeed, Seed } from './schema.ts';
-
-/** An HTTPS edge as stored: what decides about its modules. */
-export interface HttpsEdgeRecord {
-  readonly id: string;
-  readonly terminateAt: 'edge' | 'upstream';
-}
-
-export interface HttpsRouteRecord {
-  readonly id: string;
-  readonly edgeId: string;
-}
 
 const listed = {
   endpoint_configurations: kinds.endpointConfiguration,
@@ -43,6 +34,7 @@ export function applySeed(world: World, seed: Seed, accounts: readonly string[])
 
 /** Takes an object of any kind away; false when there was none. */
 export function removeSeeded(world: World, account: string, id: string): boolean {
+  new ModuleStore(world.database).removeAll(account, id);
   return Object.values(kinds).some((kind) => new Collection(world.database, kind).remove(account, id));
 }
 
@@ -51,13 +43,20 @@ function seedAccount(world: World, seed: ReadSeed, account: string): void {
     const collection = new Collection(world.database, kind);
     for (const id of seed[field as keyof typeof listed]) collection.put(account, { id });
   }
+  for (const edge of seed.https_edges) seedHttpsEdge(world, edge, account);
+  seedEndpoints(world, seed.endpoints, account);
+}
+
+/** A new edge that says where it terminates has the module that shows so. */
+function seedHttpsEdge(world: World, seed: ReadSeed['https_edges'][number], account: string): void {
   const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
   const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
-  for (const edge of seed.https_edges) {
-    edges.put(account, { id: edge.id, terminateAt: edge.terminate_at });
-    for (const id of edge.routes) routes.put(account, { id, edgeId: edge.id });
+  if (seed.terminate_at !== undefined && edges.get(account, seed.id) === undefined) {
+    const termination = { enabled: true, min_version: null };
+    new ModuleStore(world.database).put(account, seed.id, 'tls_termination', termination);
   }
-  seedEndpoints(world, seed.endpoints, account);
+  edges.put(account, { id: seed.id, terminateAt: seed.terminate_at ?? 'edge' });
+  for (const id of seed.routes) routes.put(account, { id, edgeId: seed.id });
 }
 
 function seedEndpoints(world: World, endpoints: readonly EndpointSeed[], account: string): void {

@@ -11,8 +11,8 @@ const ids = (prefix: string) => z.array(id(prefix)).default([]);
 
 const httpsEdge = z.strictObject({
   id: id('edghts'),
-  /** Cannot be set through the API (reference section 2, TLS termination). */
-  terminate_at: z.enum(['edge', 'upstream']).default('edge'),
+  /** Default edge. Cannot be set through the API (reference section 2, TLS termination). */
+  terminate_at: z.enum(['edge', 'upstream']).optional(),
   routes: ids('edghtsrt'),
 });
 

@@ -1,0 +1,52 @@
+import { Collection } from '../collection.ts';
+import type { HttpsEdgeRecord, HttpsRouteRecord } from '../edges.ts';
+import { kinds } from '../kinds.ts';
+import type { Call } from '../operation.ts';
+import { ApiProblem } from '../problem.ts';
+import type { World } from '../world.ts';
+
+/** What a module is attached to. */
+export interface Parent {
+  readonly id: string;
+  readonly terminateAt: 'edge' | 'upstream';
+}
+
+export type ParentKind = 'httpsRoute' | 'httpsEdge' | 'tlsEdge';
+
+export interface ParentType {
+  readonly path: string;
+  /** @throws ApiProblem 404 when there is none. */
+  readonly find: (call: Call) => Parent;
+}
+
+/** Where the parents of modules are found (reference section 4). A route is found under its own edge only. */
+export function parentTypes(world: World): Readonly<Record<ParentKind, ParentType>> {
+  const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
+  const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
+  const tlsEdges = new Collection(world.database, kinds.tlsEdge);
+  const httpsEdge = (call: Call, id = '') => edges.get(call.account, id) ?? unknown('HTTPS edge', id);
+  return {
+    httpsEdge: { path: '/edges/https/:id', find: (call) => httpsEdge(call, call.params.id) },
+    tlsEdge: {
+      path: '/edges/tls/:id',
+      find: ({ account, params: { id = '' } }) => ({
+        id: (tlsEdges.get(account, id) ?? unknown('TLS edge', id)).id,
+        terminateAt: 'edge',
+      }),
+    },
+    httpsRoute: {
+      path: '/edges/https/:edge_id/routes/:id',
+      find: (call) => {
+        const { id = '', edge_id } = call.params;
+        const edge = httpsEdge(call, edge_id);
+        const route = routes.get(call.account, id);
+        if (route?.edgeId !== edge.id) return unknown('route of this edge', id);
+        return { id, terminateAt: edge.terminateAt };
+      },
+    },
+  };
+}
+
+function unknown(what: string, id: string): never {
+  throw new ApiProblem('resourceUnknown', `no ${what} with id "${id}"`);
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { flag, text, textList } from '../fields.ts';
+import { enabled } from './enabled.ts';
+import { defineModule } from './module.ts';
+import { selfSignedCertificate } from './self-signed.ts';
+
+/** The service's own name followed by a dot. */
+const cookiePrefix = 'edge.';
+const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
+
+const uint32 = z
+  .int({ error: 'must be a whole number' })
+  .min(0, 'must be at least 0')
+  .max(4_294_967_295, 'must be at most 4294967295');
+
+const body = z.strictObject({
+  enabled,
+  options_passthrough: flag.default(false),
+  cookie_prefix: text.default(cookiePrefix),
+  inactivity_timeout: uint32.default(0),
+  maximum_duration: uint32.default(0),
+  idp_metadata: text.min(1, 'must not be empty'),
+  force_authn: flag.default(false),
+  allow_idp_initiated: flag.default(false),
+  authorized_groups: textList.default([]),
+  nameid_format: text.default(persistent),
+});
+
+interface Stored extends z.output<typeof body> {
+  readonly certificate: string;
+}
+
+/** The signing certificate stays while the module is set, or each update would break trust at the IdP. */
+export const saml = defineModule<typeof body, Stored>({
+  name: 'saml',
+  parent: 'httpsRoute',
+  onUpstream: false,
+  body,
+  replace: (wanted, { parent, world }, before) => ({
+    ...wanted,
+    certificate: before?.certificate ?? selfSignedCertificate(`saml ${parent.id}`, world.clock.now()),
+  }),
+  render: ({ certificate, ...stored }, { parent }) => {
+    const serviceProvider = `https://saml.edge.localhost/${parent.id}`;
+    return {
+      ...stored,
+      idp_metadata_url: '',
+      entity_id: `${serviceProvider}/metadata`,
+      assertion_consumer_service_url: `${serviceProvider}/acs`,
+      single_logout_url: `${serviceProvider}/slo`,
+      request_signing_certificate_pem: certificate,
+      metadata_url: `${serviceProvider}/metadata`,
+    };
+  },
+});

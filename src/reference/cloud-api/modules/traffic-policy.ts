@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { fieldName } from '../body.ts';
+import { text, textList } from '../fields.ts';
+import { ApiProblem } from '../problem.ts';
+import { enabled } from './enabled.ts';
+import { defineModule } from './module.ts';
+
+const action = z.looseObject({ type: text, config: z.looseObject({}).optional() });
+const rule = z.looseObject({ name: text, expressions: textList, actions: z.array(action) });
+
+/** What is shown of the grammar (reference section 2); other keys and action types pass. */
+const policy = z.looseObject({ inbound: z.array(rule) });
+
+export const trafficPolicy = defineModule({
+  name: 'traffic_policy',
+  parent: 'tlsEdge',
+  onUpstream: true,
+  body: z.strictObject({ enabled, value: text }),
+  replace: (body) => ({ enabled: body.enabled, value: compact(body.value) }),
+  render: (stored) => stored,
+});
+
+function compact(value: string): string {
+  const document = parse(value);
+  const [issue] = policy.safeParse(document).error?.issues ?? [];
+  if (issue === undefined) return JSON.stringify(document);
+  const path = fieldName(issue.path);
+  throw new ApiProblem('policyInvalid', `invalid field "value": ${path === '' ? '' : `${path}: `}${issue.message}`);
+}
+
+function parse(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw new ApiProblem('policyInvalid', 'invalid field "value": not a JSON document');
+  }
+}
