@@ -46,6 +46,9 @@ async function run(flags: Flags): Promise<void> {
     data: flags.data,
     faults: flags.fault ?? [],
     faultControl: flags.faultControl,
+    onFailure: (operationId: string, error: unknown) => {
+      process.stderr.write(`error: ${operationId}: ${String(error)}\n`);
+    },
   };
   const given = [...(flags.apiKey ?? []), ...(await readKeys(flags.apiKeyFile))];
   const apiKeys = given.length > 0 ? given : [`default=${randomBytes(24).toString('base64url')}`];

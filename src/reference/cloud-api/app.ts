@@ -1,13 +1,12 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import type { Log } from '../../telemetry/log.ts';
 import type { Accounts } from './accounts.ts';
 import { controlRoutes } from './control.ts';
 import { isControl } from './control-path.ts';
 import type { Faults } from './faults/faults.ts';
 import { injectFaults } from './faults/inject.ts';
 import { authenticate, checkVersion } from './guard.ts';
-import { answerError, readJson } from './http.ts';
+import { answerError, type OnFailure, readJson } from './http.ts';
 import type { NewId } from './ids.ts';
 import type { Journal } from './journal.ts';
 import { keepJournal } from './keep-journal.ts';
@@ -29,7 +28,7 @@ export interface AppParts {
   readonly baseUrl: string | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly log: Log;
+  readonly onFailure: OnFailure;
 }
 
 /** The operations over HTTP. Hooks run in this order: journal, faults, key, rate limit, version, path and method. */
@@ -38,13 +37,13 @@ export function createApp(parts: AppParts): FastifyInstance {
     bodyLimit: bodyLimitBytes,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply as FastifyReply, parts),
+    frameworkErrors: (error, _, reply) => answerError(error, reply as FastifyReply, parts),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
     readJson(body),
   );
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
+  app.setErrorHandler((error, _, reply) => answerError(error, reply, parts));
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);
   const accountOf = guard(app, parts);

@@ -1,7 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Log } from '../../telemetry/log.ts';
+import type { FastifyReply } from 'fastify';
 import type { NewId } from './ids.ts';
 import { ApiProblem, errorBody, problems } from './problem.ts';
+
+/** Told of each request that failed by a fault of the server; `operationId` is what its caller was answered. */
+export type OnFailure = (operationId: string, error: unknown) => void;
 
 /** The body as JSON; undefined when it is empty. @throws ApiProblem */
 export function readJson(body: Buffer): unknown {
@@ -13,18 +15,15 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** Answers with the error body; what is not a refusal is logged and answered 500 without its message. */
+/** Answers with the error body; what is not a refusal is reported and answered 500 without its message. */
 export function answerError(
   error: unknown,
-  request: FastifyRequest,
   reply: FastifyReply,
-  { newId, log }: { readonly newId: NewId; readonly log: Log },
+  { newId, onFailure }: { readonly newId: NewId; readonly onFailure: OnFailure },
 ): void {
   const operationId = newId('op');
   const problem = error instanceof ApiProblem ? error : problemOf(error);
-  if (problem.problem === 'internal' && !request.raw.destroyed) {
-    log.error('request failed', { method: request.method, operationId, error: String(error) });
-  }
+  if (problem.problem === 'internal') onFailure(operationId, error);
   reply
     .code(problems[problem.problem].status)
     .headers(problem.headers)
@@ -44,6 +43,6 @@ function problemOf(error: unknown): ApiProblem {
     case 'FST_ERR_BAD_URL':
       return new ApiProblem('requestMalformed', 'the request is malformed');
     default:
-      return new ApiProblem('internal', 'something went wrong; see the server log');
+      return new ApiProblem('internal', 'something went wrong in the server');
   }
 }

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../clock.ts';
-import { type Log, silentLog } from '../../telemetry/log.ts';
 import { readAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
 import { openDatabase } from './database.ts';
 import { FaultSpecError } from './faults/fault-spec.ts';
 import { Faults } from './faults/faults.ts';
+import type { OnFailure } from './http.ts';
 import { idMaker, type Random } from './ids.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { operations } from './operations.ts';
@@ -36,7 +36,8 @@ export interface CloudApiOptions {
   readonly baseUrl?: string | undefined;
   readonly clock?: Clock;
   readonly random?: Random;
-  readonly log?: Log;
+  /** Told of requests that failed by a fault of the server; default nobody. */
+  readonly onFailure?: OnFailure;
 }
 
 /** A running Cloud Management API. */
@@ -81,7 +82,7 @@ export async function startCloudApi(options: CloudApiOptions): Promise<CloudApi>
     baseUrl: options.baseUrl?.replace(/\/+$/, ''),
     clock,
     newId,
-    log: options.log ?? silentLog,
+    onFailure: options.onFailure ?? (() => {}),
   });
   app.addHook('onClose', async () => world.database.close());
   const { host = '127.0.0.1', port = 0 } = options;
