@@ -2,12 +2,15 @@
 export class HeldEvents {
   readonly #held = new Map<string, { writes: number; readonly events: (() => void)[] }>();
 
-  /** Keeps back what comes for the key; the result lets it go, once the last of several such holds has ended. */
+  /** Keeps back what comes for the key; the result lets it go, once the last of several such holds has ended; again, it does nothing. */
   hold(key: string): () => void {
     const entry = this.#held.get(key) ?? { writes: 0, events: [] };
     this.#held.set(key, entry);
     entry.writes++;
+    let ended = false;
     return () => {
+      if (ended) return;
+      ended = true;
       entry.writes--;
       if (entry.writes > 0) return;
       if (this.#held.get(key) === entry) this.#held.delete(key);

@@ -265,6 +265,22 @@ describe('handlers', () => {
     expect(informer.get('default/a')).toMatchObject({ spec: { size: 2 }, status: { seen: 1 } });
   });
 
+  test('hear of a namesake that took the place during our own write, which then is what is read', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const client = await api.client();
+    const { informer, told } = await synced();
+    const seen = await informer.write('default/a', async () => {
+      api.remove('a');
+      api.put('a', { spec: { size: 2 } });
+      api.put('b');
+      await until('all events', () => told.includes('add b -'));
+      const patch = { type: 'merge', body: { status: { seen: 1 } } } as const;
+      return client.patch<Widget>(widgetType, { namespace: 'default', name: 'a' }, patch);
+    });
+    expect(informer.get('default/a')?.metadata.resourceVersion).toBe(seen.metadata.resourceVersion);
+    expect(told.slice(2, 4)).toEqual(['delete a 1', 'add a 2']);
+  });
+
   test('hear of what was kept back when the write fails', async () => {
     api.put('a', { spec: { size: 1 } });
     const { informer, told } = await synced();

@@ -5,6 +5,7 @@ import type { Log } from '../telemetry/log.ts';
 import { HeldEvents } from './held-events.ts';
 import { Reflector } from './reflector.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
+import { sameUid } from './version.ts';
 
 export interface InformerOptions<T extends KubeObject> {
   readonly client: KubeClient;
@@ -146,6 +147,9 @@ export class Informer<T extends KubeObject> {
     const release = this.#held.hold(key);
     try {
       const written = await perform();
+      const stored = this.get(key);
+      // A namesake has taken its place meanwhile: the end of the old one is among what is kept back.
+      if (stored !== undefined && !sameUid(stored, written)) release();
       this.assume(written);
       return written;
     } finally {
