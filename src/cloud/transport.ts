@@ -8,6 +8,7 @@ import { Wire } from './wire.ts';
 
 export interface CallOptions {
   readonly priority: Priority;
+  /** Ends the wait for the budget. What was sent is always seen through, because its effect is not undone by looking away. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -104,7 +105,7 @@ export class Transport {
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
     try {
-      const answer = await this.#wire.exchange(call, key, wait.signal);
+      const answer = await this.#wire.exchange(call, key);
       status = answer.status;
       this.#gate.learn(key, status);
       return call.read(answer);

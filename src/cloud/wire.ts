@@ -58,9 +58,9 @@ export class Wire {
   }
 
   /** Any HTTP answer is a result; throws a CloudError when there is none. */
-  async exchange(call: Call<unknown>, apiKey: string, signal?: AbortSignal): Promise<Answer> {
+  async exchange(call: Call<unknown>, apiKey: string): Promise<Answer> {
     try {
-      const response = await this.#dispatcher.request(this.#request(call, apiKey, signal));
+      const response = await this.#dispatcher.request(this.#request(call, apiKey));
       const { statusCode: status, headers } = response;
       const text = await readText(response.body);
       if (text === undefined) throw malformed({ operation: call.operation, status }, 'larger than 8 MiB');
@@ -76,10 +76,8 @@ export class Wire {
     return this.#closed;
   }
 
-  #request(call: Call<unknown>, apiKey: string, signal: AbortSignal | undefined): Dispatcher.RequestOptions {
+  #request(call: Call<unknown>, apiKey: string): Dispatcher.RequestOptions {
     const { connectMs, headersMs, bodyMs } = this.#timeouts;
-    // The timeouts of the parts do not stop an answer that comes in drops.
-    const deadline = AbortSignal.timeout(connectMs + headersMs + bodyMs);
     return {
       origin: this.#origin,
       path: this.#prefix + call.path,
@@ -94,7 +92,8 @@ export class Wire {
       body: call.body === undefined ? null : JSON.stringify(call.body),
       headersTimeout: headersMs,
       bodyTimeout: bodyMs,
-      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      // The timeouts of the parts do not stop an answer that comes in drops.
+      signal: AbortSignal.timeout(connectMs + headersMs + bodyMs),
     };
   }
 }

@@ -27,7 +27,7 @@ export class Leadership {
    */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#elector === undefined) return lead(signal);
-    await this.#elector.run({ signal, lead });
-    if (!signal.aborted) throw new LeadershipLostError();
+    const term = (leading: AbortSignal) => lead(AbortSignal.any([signal, leading]));
+    if ((await this.#elector.run({ signal, lead: term })) === 'deposed') throw new LeadershipLostError();
   }
 }

@@ -32,8 +32,8 @@ export interface ControllerOptions<Client> {
   readonly resyncIntervalMs: number;
   readonly createSettleMs: number;
   readonly metrics: {
-    reconciles(controller: string): ControllerMetrics;
-    queue(controller: string): QueueHooks;
+    reconciles(controller: string, workers: number): ControllerMetrics;
+    queue(controller: string, state: () => WorkQueue): QueueHooks;
     driftCorrected(kind: string): void;
   };
 }
@@ -57,14 +57,13 @@ export function kindController<Spec extends ManagedSpec, Observed, Client>(
   const log = options.log.child({ controller: name });
   const resources = informersOf(kind, options, log);
   const memory = new Memory();
-  const queue = new WorkQueue({ hooks: metrics.queue(name) });
+  const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue) });
   const reconciler = new Reconciler<Spec, Observed, Client>({
     ...options,
     kind,
     cache: {
       get: (key) => resources.get(key),
       claimants: (claim) => resources.byIndex('claim', claim),
-      assume: (object) => resources.assume(object),
     },
     listResources: () => listEverywhere(client, kind, options.namespaces),
     writer: new ObjectWriter(client, kind.type, resources),
@@ -87,7 +86,7 @@ export function kindController<Spec extends ManagedSpec, Observed, Client>(
     queue,
     concurrency: options.concurrency,
     log,
-    metrics: metrics.reconciles(name),
+    metrics: metrics.reconciles(name, options.concurrency),
     reconcile: ({ key, id, signal }) => reconciler.reconcile(key, id, signal),
   });
   const enqueueAll = () => {

@@ -14,7 +14,6 @@ export interface ResourceCache {
   get(key: string): ManagedObject | undefined;
   /** Everything that claims the same external object; `claim` as made by claimOf. */
   claimants(claim: string): readonly ManagedObject[];
-  assume(object: ManagedObject): void;
 }
 
 export interface Recorder {

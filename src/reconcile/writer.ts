@@ -1,13 +1,13 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
-import type { ResourceType } from '../kube/types.ts';
+import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
 import type { ManagedObject } from './fields.ts';
 import { mergePatch } from './json.ts';
 
-/** The cache that must know of a write before the next reconcile reads it. */
+/** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
 export interface WriteCache {
-  assume(object: ManagedObject): void;
+  write(key: string, perform: () => Promise<ManagedObject>): Promise<ManagedObject>;
 }
 
 type MergePatch = Readonly<Record<string, unknown>>;
@@ -102,14 +102,9 @@ export class ObjectWriter {
     const { resourceVersion } = object.metadata;
     const body = { ...patch, metadata: { ...(patch.metadata as object | undefined), resourceVersion } };
     const options = subresource === undefined ? {} : { subresource };
-    const written = await this.#client.patch<ManagedObject>(
-      this.#type,
-      object.metadata,
-      { type: 'merge', body },
-      options,
+    return this.#cache.write(keyOf(object), () =>
+      this.#client.patch<ManagedObject>(this.#type, object.metadata, { type: 'merge', body }, options),
     );
-    this.#cache.assume(written);
-    return written;
   }
 }
 

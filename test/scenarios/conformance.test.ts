@@ -15,7 +15,7 @@ let namespace: string;
 
 beforeAll(async () => {
   world = await startWorld();
-  world.cloud.seed({ endpointConfigurations: [endpointConfiguration] });
+  world.cloud.seed({ endpoint_configurations: [endpointConfiguration] });
   world.startOperator(['--resync-interval', '1s']);
 });
 beforeEach(async () => {

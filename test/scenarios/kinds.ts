@@ -15,7 +15,7 @@ export interface KindCase {
 }
 
 /** Seeded into the cloud, because the API cannot create it. */
-export const endpointConfiguration = { id: 'ec_2scenarioScenarioScenario001' };
+export const endpointConfiguration = 'ec_2scenarioScenarioScenario0001';
 
 export const kindCases: readonly KindCase[] = [
   {
@@ -28,8 +28,8 @@ export const kindCases: readonly KindCase[] = [
       { field: 'metadata', value: 'm2', patched: { metadata: 'm2' } },
       {
         field: 'endpointConfigurationID',
-        value: endpointConfiguration.id,
-        patched: { endpoint_configuration_id: endpointConfiguration.id },
+        value: endpointConfiguration,
+        patched: { endpoint_configuration_id: endpointConfiguration },
       },
     ],
     drift: { body: { description: 'drifted' }, field: 'description', patched: { description: 'a database' } },
