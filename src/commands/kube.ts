@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import { packageFile } from './package-files.ts';
+import { UsageError } from './usage.ts';
+
+interface Flags {
+  readonly port: string;
+  readonly kubeconfigOut?: string;
+  readonly crds: string;
+}
+
+export function kubeCommand(): Command {
+  return new Command('kube')
+    .description('Run the embedded Kubernetes API: in memory, on loopback, for trying and tests only.')
+    .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', '0')
+    .option('--kubeconfig-out <file>', 'where to write a kubeconfig (default: a new file in the temporary folder)')
+    .option('--crds <dir>', 'folder of CustomResourceDefinitions to serve', packageFile('crds'))
+    .addHelpText('after', '\nExample:\n  edge-operator kube --port 6443 --kubeconfig-out kubeconfig')
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  const port = parsePort(flags.port);
+  const { mkdtemp, writeFile } = await import('node:fs/promises');
+  const { tmpdir } = await import('node:os');
+  const { join, resolve } = await import('node:path');
+  const { startKubeApi } = await import('../reference/kube-api/server.ts');
+  const api = await startKubeApi({ port, crds: await readCrds(flags.crds) }).catch((error) => refused(error, port));
+  try {
+    const file = resolve(
+      flags.kubeconfigOut ?? join(await mkdtemp(join(tmpdir(), 'edge-operator-kube-')), 'kubeconfig'),
+    );
+    await writeFile(file, api.kubeconfig(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`--kubeconfig-out: cannot write ${file}: ${error.code}`);
+    });
+    process.stdout.write(`Kubernetes API on ${api.url}\nexport KUBECONFIG=${file}\n`);
+    await interrupted();
+  } finally {
+    await api.close();
+  }
+}
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new UsageError(`--port: expected a number from 0 to 65535, got ${JSON.stringify(text)}`);
+}
+
+async function readCrds(dir: string): Promise<readonly object[]> {
+  const { loadCrds } = await import('../reference/kube-api/load-crds.ts');
+  try {
+    return loadCrds(dir);
+  } catch (error) {
+    throw new UsageError(`--crds: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function refused(error: NodeJS.ErrnoException, port: number): never {
+  if (error.code === 'EADDRINUSE') throw new UsageError(`--port: ${port} is in use; pick another, or 0 for a free one`);
+  throw error;
+}
+
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}

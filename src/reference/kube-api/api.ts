@@ -1,0 +1,53 @@
+import type { Clock } from '../../clock.ts';
+import { ApiError } from './api-error.ts';
+import { discover } from './discovery.ts';
+import type { Exchange } from './exchange.ts';
+import { type HandlerContext, handleResource } from './handler.ts';
+import { openApi } from './openapi.ts';
+import type { Registry } from './registry.ts';
+import { parseRoute } from './route.ts';
+
+const healthPaths = ['/healthz', '/readyz', '/livez'];
+
+export interface ApiContext extends HandlerContext {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  /** Requests must carry it as a bearer token. */
+  readonly token: string;
+}
+
+/** Answers one request, whatever it is. */
+export async function answer(exchange: Exchange, context: ApiContext): Promise<void> {
+  try {
+    await dispatch(exchange, context);
+  } catch (error) {
+    if (exchange.response.headersSent) return void exchange.response.destroy();
+    exchange.fail(error instanceof ApiError ? error : internal(error));
+  }
+}
+
+function internal(error: unknown): ApiError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`);
+}
+
+async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> {
+  if (healthPaths.some((path) => exchange.path === path || exchange.path.startsWith(`${path}/`))) {
+    return exchange.text(200, 'ok');
+  }
+  if (exchange.header('authorization') !== `Bearer ${context.token}`) {
+    throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+  }
+  const route = parseRoute(exchange.path);
+  const type = route && context.registry.find(route.group, route.version, route.plural);
+  const isKnown =
+    route?.subresource === undefined || route.subresource === 'status'
+      ? type?.hasStatus || !route?.subresource
+      : isFinalize(route.plural, route.subresource);
+  if (route !== undefined && type !== undefined && isKnown) return handleResource(exchange, route, type, context);
+  const document = discover(exchange, context.registry) ?? openApi(exchange, context.registry);
+  if (document === undefined) return exchange.text(404, '404 page not found\n');
+  exchange.json(200, document.body, document.contentType);
+}
+
+const isFinalize = (plural: string, subresource: string) => plural === 'namespaces' && subresource === 'finalize';

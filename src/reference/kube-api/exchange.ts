@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError } from './api-error.ts';
+
+const maxBodyBytes = 3 * 1024 * 1024;
+
+/** One request and its response. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    this.request = request;
+    this.response = response;
+    this.method = request.method ?? 'GET';
+    this.path = url.pathname;
+    this.query = url.searchParams;
+  }
+
+  header(name: string): string {
+    const value = this.request.headers[name];
+    return Array.isArray(value) ? value.join(',') : (value ?? '');
+  }
+
+  /** The body as text. Throws 413 beyond 3 MiB. */
+  async body(): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of this.request) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > maxBodyBytes) throw new ApiError(413, 'RequestEntityTooLarge', `limit is ${maxBodyBytes}`);
+      chunks.push(bytes);
+    }
+    return Buffer.concat(chunks).toString();
+  }
+
+  /** Warning headers of the answer, as `kubectl` prints them. */
+  warn(text: string): void {
+    this.response.appendHeader('Warning', `299 - ${JSON.stringify(text)}`);
+  }
+
+  json(code: number, value: unknown, contentType = 'application/json'): void {
+    const body = Buffer.from(`${JSON.stringify(value)}\n`);
+    this.response.writeHead(code, {
+      'Content-Type': contentType,
+      'Content-Length': body.length,
+      'Cache-Control': 'no-cache, private',
+    });
+    this.response.end(body);
+  }
+
+  text(code: number, text: string): void {
+    this.response.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' });
+    this.response.end(text);
+  }
+
+  fail(error: ApiError): void {
+    if (error.code === 429 || error.code === 504) this.response.setHeader('Retry-After', '1');
+    this.json(error.code, error.toStatus());
+  }
+}

@@ -1,0 +1,102 @@
+import { ApiError, badRequest, expired } from './api-error.ts';
+import type { ApiObject } from './object.ts';
+import { type ResourceType, shownAs } from './resource-type.ts';
+import { fieldSelector, labelSelector, type Predicate } from './selectors.ts';
+import { keyOf, type Store } from './store.ts';
+
+export interface Page {
+  readonly items: readonly ApiObject[];
+  readonly resourceVersion: string;
+  readonly continue: string | undefined;
+  readonly remaining: number | undefined;
+}
+
+/** The label and field selectors of a request as one predicate. Throws 400 when they cannot be used. */
+export function selectorOf(query: URLSearchParams, type: ResourceType): Predicate {
+  const byLabel = labelSelector(query.get('labelSelector') ?? '');
+  const byField = fieldSelector(query.get('fieldSelector') ?? '', type);
+  return (object) => byLabel(object) && byField(object);
+}
+
+/** One page of a list; every page of a list shows the objects as they were when the first was read. */
+export function listPage(
+  store: Store,
+  type: ResourceType,
+  namespace: string | undefined,
+  query: URLSearchParams,
+): Page {
+  const limit = parseNumber(query.get('limit'));
+  const token = query.get('continue') ?? '';
+  const from = token === '' ? undefined : decodeToken(token, store);
+  const revision = from?.rv ?? exactRevision(query, store) ?? store.revision;
+  const stored =
+    revision === store.revision ? store.list(type.storage, namespace) : store.listAt(revision, type.storage, namespace);
+  const matches = selectorOf(query, type);
+  const rest = stored.filter((object) => from === undefined || key(object) > from.start);
+  const found = rest.map((object) => shownAs(type, object)).filter(matches);
+  const items = limit === undefined || limit === 0 ? found : found.slice(0, limit);
+  const last = items.at(-1);
+  if (last === undefined || items.length === found.length) {
+    return { items, resourceVersion: String(revision), continue: undefined, remaining: undefined };
+  }
+  const selective = query.has('labelSelector') || query.has('fieldSelector');
+  return {
+    items,
+    resourceVersion: String(revision),
+    continue: encodeToken({ rv: revision, start: key(last) }),
+    remaining: selective ? undefined : found.length - items.length,
+  };
+}
+
+const key = ({ metadata }: ApiObject) => keyOf(metadata.namespace, metadata.name ?? '');
+
+/** The revision that the request insists on, if any. Throws 410 when it is forgotten and 504 when it is yet to come. */
+function exactRevision(query: URLSearchParams, store: Store): number | undefined {
+  const wanted = parseNumber(query.get('resourceVersion'));
+  if (wanted === undefined) return undefined;
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  if (query.get('resourceVersionMatch') !== 'Exact' || wanted === 0) return undefined;
+  if (wanted < store.compactedRevision) throw expired('The resourceVersion for the provided list is too old.');
+  return wanted;
+}
+
+function tooLarge(wanted: number, current: number): ApiError {
+  const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
+  return new ApiError(504, 'Timeout', message, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version', field: '' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+interface Token {
+  readonly rv: number;
+  readonly start: string;
+}
+
+function encodeToken(token: Token): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', ...token })).toString('base64url');
+}
+
+function decodeToken(text: string, store: Store): Token {
+  const token = parseToken(text);
+  if (token.rv >= store.compactedRevision) return token;
+  throw expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
+  );
+}
+
+function parseToken(text: string): Token {
+  try {
+    const token: Partial<Token> = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (typeof token.rv === 'number' && typeof token.start === 'string') return { rv: token.rv, start: token.start };
+  } catch {
+    // Refused below like any other text that is no token.
+  }
+  throw badRequest('invalid continue token: continue key is not valid');
+}
+
+export function parseNumber(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}

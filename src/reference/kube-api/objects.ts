@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { check, keepServerFields, nextGeneration, normalise, type Subresource, type Validators } from './admission.ts';
+import { ApiError, alreadyExists, conflict, forbidden, invalid, modified, notFound, qualified } from './api-error.ts';
+import { invalidValue } from './field-error.ts';
+import { equal, mapOf, omit, stringsOf } from './json.ts';
+import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
+import { trackUpdate } from './ownership/managed-fields.ts';
+import { type ResourceType, shownAs } from './resource-type.ts';
+import { keyOf, type Store } from './store.ts';
+
+/** Names one object; cluster-scoped ones have no namespace. */
+export interface Ref {
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+export interface WriteOptions {
+  /** Everything is checked and answered, nothing is stored. */
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  /** Called with each unknown field; throws to refuse it. */
+  readonly onUnknown: (paths: readonly string[]) => void;
+}
+
+export interface Preconditions {
+  readonly uid?: unknown;
+  readonly resourceVersion?: unknown;
+}
+
+export interface UpdateRequest extends WriteOptions {
+  readonly subresource: Subresource;
+  /** The object wanted, from the current one; its resourceVersion is a precondition. */
+  readonly change: (current: ApiObject) => ApiObject;
+  /** The change sets `managedFields` itself (server-side apply). */
+  readonly ownsManagedFields?: boolean;
+}
+
+/** Reads and writes of objects of any type, with the rules that every type shares. */
+export class Objects {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #validators: Validators;
+
+  constructor(store: Store, clock: Clock, validators: Validators) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#validators = validators;
+  }
+
+  find(type: ResourceType, ref: Ref): ApiObject | undefined {
+    const stored = this.#store.get(type.storage, keyOf(ref.namespace, ref.name));
+    return stored && shownAs(type, stored);
+  }
+
+  get(type: ResourceType, ref: Ref): ApiObject {
+    const found = this.find(type, ref);
+    if (found === undefined) throw notFound(type, ref.name);
+    return found;
+  }
+
+  create(type: ResourceType, body: ApiObject, options: WriteOptions & { readonly managed?: boolean }): ApiObject {
+    const named = this.#named(body, type);
+    const { namespace, name } = named.metadata;
+    if (namespace !== undefined) this.#checkNamespace(type, namespace, name ?? '');
+    if (this.find(type, { namespace, name: name ?? '' }) !== undefined) throw alreadyExists(type, name ?? '');
+    if (named.metadata.resourceVersion) {
+      throw new ApiError(500, undefined, 'resourceVersion should not be set on objects to be created');
+    }
+    const admitted = this.#admit(named, undefined, type, undefined, options);
+    const created = withMeta(admitted, {
+      uid: randomUUID(),
+      creationTimestamp: timestamp(this.#clock.now()),
+      generation: type.tracksGeneration ? 1 : undefined,
+      deletionTimestamp: undefined,
+    } as object);
+    const owned = options.managed
+      ? created
+      : trackUpdate(undefined, created, type, undefined, options.fieldManager, this.#now());
+    check(owned, undefined, type, this.#validators);
+    return options.dryRun ? owned : this.#put(type, owned);
+  }
+
+  update(type: ResourceType, ref: Ref, request: UpdateRequest): ApiObject {
+    const old = this.get(type, ref);
+    const wanted = request.change(old);
+    this.#checkIdentity(type, wanted, old);
+    const admitted = keepServerFields(this.#admit(wanted, old, type, request.subresource, request), old);
+    const generation = nextGeneration(admitted, old, type);
+    const current = withMeta(admitted, { generation, resourceVersion: old.metadata.resourceVersion } as object);
+    const owned = request.ownsManagedFields
+      ? withMeta(current, { managedFields: wanted.metadata.managedFields } as object)
+      : trackUpdate(old, current, type, request.subresource, request.fieldManager, this.#now());
+    check(owned, old, type, this.#validators);
+    return this.#save(type, owned, old, request.dryRun);
+  }
+
+  delete(
+    type: ResourceType,
+    ref: Ref,
+    preconditions: Preconditions,
+    dryRun: boolean,
+  ): { gone: boolean; object: ApiObject } {
+    const current = this.get(type, ref);
+    checkPreconditions(type, current, preconditions);
+    const old = type.behaviour.beforeDelete?.(current) ?? current;
+    const held = finalizersOf(old).length > 0 || isHeldNamespace(type, old);
+    if (held && current.metadata.deletionTimestamp !== undefined) return { gone: false, object: current };
+    if (!held) return { gone: true, object: dryRun ? old : this.#remove(type, old) };
+    const marked = this.#marked(type, old);
+    return { gone: false, object: dryRun ? marked : this.#put(type, marked) };
+  }
+
+  /** Forgets an object that nothing holds any more. */
+  #remove(type: ResourceType, object: ApiObject): ApiObject {
+    this.#store.remove(type.storage, this.#stored(type, object));
+    return object;
+  }
+
+  #put(type: ResourceType, object: ApiObject): ApiObject {
+    return shownAs(type, this.#store.put(type.storage, this.#stored(type, object)));
+  }
+
+  #save(type: ResourceType, object: ApiObject, old: ApiObject, dryRun: boolean): ApiObject {
+    if (equal(object, old)) return old;
+    if (dryRun) return object;
+    const held = finalizersOf(object).length > 0 || isHeldNamespace(type, object);
+    if (object.metadata.deletionTimestamp !== undefined && !held) return this.#remove(type, object);
+    return this.#put(type, object);
+  }
+
+  #stored(type: ResourceType, object: ApiObject): ApiObject {
+    return type.behaviour.toStored?.(object) ?? object;
+  }
+
+  #marked(type: ResourceType, object: ApiObject): ApiObject {
+    const generation = object.metadata.generation;
+    const isNamespace = type.group === '' && type.kind === 'Namespace';
+    const marked = withMeta(object, {
+      deletionTimestamp: timestamp(this.#clock.now()),
+      deletionGracePeriodSeconds: isNamespace ? undefined : 0,
+      generation: generation === undefined ? undefined : generation + 1,
+    } as object);
+    return isNamespace ? { ...marked, status: { ...mapOf(marked.status), phase: 'Terminating' } } : marked;
+  }
+
+  #admit(
+    candidate: ApiObject,
+    old: ApiObject | undefined,
+    type: ResourceType,
+    subresource: Subresource,
+    { onUnknown }: WriteOptions,
+  ): ApiObject {
+    const unknown: string[] = [];
+    const admitted = normalise(candidate, old, type, subresource, (path) => unknown.push(path));
+    if (unknown.length > 0) onUnknown(unknown.sort());
+    return admitted;
+  }
+
+  #named(object: ApiObject, type: ResourceType): ApiObject {
+    const { name, generateName } = object.metadata;
+    const made = name || !generateName ? object : withMeta(object, { name: generateName + suffix() });
+    return type.namespaced ? made : { ...made, metadata: omit(made.metadata, 'namespace') };
+  }
+
+  #checkNamespace(type: ResourceType, namespace: string, name: string): void {
+    const found = this.#store.get('/namespaces', keyOf(undefined, namespace));
+    if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+    if (found.metadata.deletionTimestamp === undefined) return;
+    throw forbidden(
+      type,
+      name,
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+      [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    );
+  }
+
+  #checkIdentity(type: ResourceType, wanted: ApiObject, old: ApiObject): void {
+    const { uid, resourceVersion } = wanted.metadata;
+    const name = old.metadata.name ?? '';
+    if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) throw modified(type, name);
+    if (uid && uid !== old.metadata.uid) {
+      throw invalid(type.group, type.kind, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
+    }
+  }
+
+  #now(): string {
+    return timestamp(this.#clock.now());
+  }
+}
+
+/** A namespace goes when its content is gone: `spec.finalizers` says so. */
+function isHeldNamespace(type: ResourceType, object: ApiObject): boolean {
+  if (type.group !== '' || type.kind !== 'Namespace') return false;
+  return stringsOf(mapOf(object.spec).finalizers).length > 0;
+}
+
+function checkPreconditions(
+  type: ResourceType,
+  { metadata }: ApiObject,
+  { uid, resourceVersion }: Preconditions,
+): void {
+  const refuse = (why: string) => {
+    const wrong = conflict({ group: type.group, plural: type.plural }, metadata.name ?? '', why);
+    const message = wrong.message.replace(qualified(type.group, type.plural), qualified(type.group, type.kind));
+    return new ApiError(409, 'Conflict', message, { ...wrong.details, kind: type.kind });
+  };
+  if (uid !== undefined && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid})`;
+    throw refuse(`${why}. The object might have been deleted and then recreated`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match`;
+    throw refuse(
+      `${why} the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+/** Five characters without vowels or look-alikes, as the real server appends to `generateName`. */
+function suffix(): string {
+  const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+  const random = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
+  return [...random.subarray(8, 13)].map((byte) => alphabet[byte % alphabet.length]).join('');
+}

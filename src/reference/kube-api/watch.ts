@@ -1,0 +1,101 @@
+import { ApiError, expired, invalid } from './api-error.ts';
+import { forbiddenField } from './field-error.ts';
+import { parseNumber, selectorOf } from './list.ts';
+import type { ApiObject } from './object.ts';
+import { apiVersionOf, type ResourceType, shownAs } from './resource-type.ts';
+import type { Predicate } from './selectors.ts';
+import type { Change, ChangeType, Store } from './store.ts';
+
+export type WatchEventType = ChangeType | 'BOOKMARK' | 'ERROR';
+
+/** Receives the events of one watch. */
+export interface Sink {
+  event(type: WatchEventType, object: ApiObject | object): void;
+  end(): void;
+}
+
+export interface WatchRequest {
+  readonly type: ResourceType;
+  readonly namespace: string | undefined;
+  readonly matches: Predicate;
+  /** Changes after this revision are sent; undefined starts with the current objects. */
+  readonly from: number | undefined;
+  /** A bookmark tells when the current objects were all sent. */
+  readonly marksInitialEvents: boolean;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Reads the watch parameters of a list request. Throws 400 or 422 when they make no sense. */
+export function parseWatch(query: URLSearchParams, type: ResourceType, namespace: string | undefined): WatchRequest {
+  const initial = query.get('sendInitialEvents') === 'true';
+  if (query.has('sendInitialEvents') && query.get('resourceVersionMatch') !== 'NotOlderThan') {
+    const detail = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
+    throw invalid('meta.k8s.io', 'ListOptions', '', [forbiddenField('resourceVersionMatch', detail)]);
+  }
+  const version = parseNumber(query.get('resourceVersion'));
+  const bookmarks = query.get('allowWatchBookmarks') === 'true';
+  const fromNow = query.get('sendInitialEvents') === 'false';
+  return {
+    type,
+    namespace,
+    matches: selectorOf(query, type),
+    from: initial || (!fromNow && (version === undefined || version === 0)) ? undefined : (version ?? 0),
+    marksInitialEvents: initial && bookmarks,
+    bookmarks,
+    timeoutMs: 1_000 * (parseNumber(query.get('timeoutSeconds')) ?? 1_800),
+  };
+}
+
+/** Sends the events of a watch until it times out or `stop` is called, which is returned. */
+export function startWatch(store: Store, request: WatchRequest, sink: Sink, bookmarkMs: number): () => void {
+  const { type, from } = request;
+  if (from !== undefined && from !== 0 && from < store.compactedRevision) {
+    sink.event('ERROR', expired(`too old resource version: ${from} (${store.compactedRevision})`).toStatus());
+    sink.end();
+    return () => {};
+  }
+  const bookmark = (annotations?: Record<string, string>) => {
+    const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
+    sink.event('BOOKMARK', { kind: type.kind, apiVersion: apiVersionOf(type), metadata });
+  };
+  if (from === undefined) sendCurrent(store, request, sink);
+  else for (const change of from === 0 ? [] : store.since(from)) sendChange(change, request, sink);
+  if (request.marksInitialEvents) bookmark({ 'k8s.io/initial-events-end': 'true' });
+  const unsubscribe = store.subscribe((change) => sendChange(change, request, sink));
+  const ticker = request.bookmarks ? setInterval(bookmark, bookmarkMs) : undefined;
+  const stop = () => {
+    unsubscribe();
+    clearInterval(ticker);
+    clearTimeout(timeout);
+  };
+  const timeout = setTimeout(() => {
+    stop();
+    sink.end();
+  }, request.timeoutMs);
+  return stop;
+}
+
+function sendCurrent(store: Store, { type, namespace, matches }: WatchRequest, sink: Sink): void {
+  for (const stored of store.list(type.storage, namespace)) {
+    const object = shownAs(type, stored);
+    if (matches(object)) sink.event('ADDED', object);
+  }
+}
+
+/** An object that starts or stops matching is added or deleted as far as this watch is concerned. */
+function sendChange(change: Change, { type, namespace, matches }: WatchRequest, sink: Sink): void {
+  if (change.storage !== type.storage) return;
+  if (namespace !== undefined && change.object.metadata.namespace !== namespace) return;
+  const object = shownAs(type, change.object);
+  const before = change.previous !== undefined && matches(shownAs(type, change.previous));
+  const after = change.type !== 'DELETED' && matches(object);
+  if (before && after) sink.event('MODIFIED', object);
+  else if (after) sink.event('ADDED', object);
+  else if (before) sink.event('DELETED', object);
+}
+
+/** What a watch of a single object or an unusable request is refused with. */
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof ApiError;
+}
