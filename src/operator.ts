@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { CloudAccount, accountOf } from './accounts/accounts.ts';
+import { accountOf, CloudAccount } from './accounts/accounts.ts';
 import { type Credential, credentialOf } from './accounts/credential.ts';
 import { systemClock } from './clock.ts';
 import { UsageError } from './commands/usage.ts';
@@ -69,7 +69,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (leading) => {
     metrics.leader(true);
-    await Promise.all(kinds.map((kind) => lead(kind, leading)));
+    await Promise.all(kinds.map((kind) => kind.run(leading)));
     await events.flush();
     metrics.leader(false);
   });
@@ -98,7 +98,8 @@ function openAccount(
   metrics: Metrics,
 ): CloudAccount | undefined {
   if (credential === undefined) return undefined;
-  if (settings.apiUrl === undefined) throw new UsageError('--api-url is needed: the address of the Cloud Management API');
+  if (settings.apiUrl === undefined)
+    throw new UsageError('--api-url is needed: the address of the Cloud Management API');
   const account = new CloudAccount('default', {
     baseURL: settings.apiUrl,
     apiKey: () => credential.key(),
@@ -140,15 +141,6 @@ function watch(
   });
 }
 
-async function lead(kind: KindController, leading: AbortSignal): Promise<void> {
-  try {
-    await kind.resources.whenSynced(leading);
-  } catch {
-    return;
-  }
-  await kind.controller.run(leading, leading);
-}
-
 async function serveTelemetry(
   stack: AsyncDisposableStack,
   settings: RunSettings,
@@ -162,7 +154,11 @@ async function serveTelemetry(
     stack.defer(() => server.close());
     log.info(`serving ${name}`, { url: server.url });
   };
-  await serve('metrics', settings.metricsAddr, metricsRoute(() => metrics.scrape()));
+  await serve(
+    'metrics',
+    settings.metricsAddr,
+    metricsRoute(() => metrics.scrape()),
+  );
   const stuck = () => kinds.filter((kind) => kind.controller.oldestReconcileMs() > stuckMs).map((kind) => kind.kind);
   const healthy = () => (stuck().length === 0 ? undefined : `makes no progress: ${stuck().join(', ')}`);
   const waiting = () => kinds.filter((kind) => !kind.resources.synced).map((kind) => kind.kind);

@@ -37,7 +37,10 @@ export class CloudAccount implements Account<CloudClient> {
 /** The account that a resource uses. Throws DependencyError when there is none that it could use. */
 export function accountOf(defaultAccount: CloudAccount | undefined, object: ManagedObject): CloudAccount {
   const ref = object.spec.accountRef as { readonly name: string } | undefined;
-  if (ref !== undefined) throw new DependencyError(`spec.accountRef: there is no CloudAccount ${ref.name} in this namespace`);
+  if (ref !== undefined)
+    throw new DependencyError(`spec.accountRef: there is no CloudAccount ${ref.name} in this namespace`);
   if (defaultAccount !== undefined) return defaultAccount;
-  throw new DependencyError('the operator has no default account: start it with --api-key-file, or set spec.accountRef');
+  throw new DependencyError(
+    'the operator has no default account: start it with --api-key-file, or set spec.accountRef',
+  );
 }

@@ -27,7 +27,12 @@ export function rowOf(object: ManagedObject): Row {
 export function table(rows: readonly Row[]): readonly string[] {
   const all = [headings, ...rows];
   const widths = columns.map((column) => Math.max(...all.map((row) => row[column].length)));
-  return all.map((row) => columns.map((column, index) => row[column].padEnd(widths[index] ?? 0)).join('  ').trimEnd());
+  return all.map((row) =>
+    columns
+      .map((column, index) => row[column].padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 /**

@@ -43,6 +43,8 @@ export interface KindController {
   readonly kind: string;
   readonly resources: InformerGroup<ManagedObject>;
   readonly controller: Controller;
+  /** Reconciles until `leading` aborts, then finishes what is under way. Once only. */
+  run(leading: AbortSignal): Promise<void>;
   /** Asks for a reconcile of every resource, as after a change of credentials. */
   enqueueAll(): void;
 }
@@ -79,7 +81,8 @@ export function kindController<Spec extends ManagedSpec, Observed, Client>(
     queue.add(keyOf(object), urgency);
     // What lost a conflict with this one may take over now.
     const released = type === 'delete' ? claimOf(object) : old === undefined ? [] : claimOf(old);
-    for (const rival of released.flatMap((claim) => resources.byIndex('claim', claim))) queue.add(keyOf(rival), 'change');
+    for (const rival of released.flatMap((claim) => resources.byIndex('claim', claim)))
+      queue.add(keyOf(rival), 'change');
   });
   const controller = new Controller({
     name,
@@ -92,7 +95,18 @@ export function kindController<Spec extends ManagedSpec, Observed, Client>(
   const enqueueAll = () => {
     for (const object of resources.list()) queue.add(keyOf(object), 'change');
   };
-  return { kind: kind.type.kind, resources, controller, enqueueAll };
+  const run = async (leading: AbortSignal) => {
+    try {
+      const synced = await resources.whenSynced(leading).then(
+        () => true,
+        () => false,
+      );
+      if (synced) await controller.run(leading, leading);
+    } finally {
+      queue.close();
+    }
+  };
+  return { kind: kind.type.kind, resources, controller, run, enqueueAll };
 }
 
 function informersOf<Spec extends ManagedSpec, Observed, Client>(

@@ -16,7 +16,7 @@ let namespace: string;
 beforeAll(async () => {
   world = await startWorld();
   world.cloud.seed({ endpoint_configurations: [endpointConfiguration] });
-  world.startOperator(['--resync-interval', '1s']);
+  world.startOperator(['--resync-interval', '1s', '--requests-per-minute', '10000']);
 });
 beforeEach(async () => {
   namespace = await world.namespace();
@@ -25,8 +25,9 @@ beforeEach(async () => {
 });
 afterAll(() => world.stop());
 
-const mutations = () => world.cloud.requests().filter((request) => request.method !== 'GET' && !request.headers['x-test']);
-const sweeps = (path: string) => world.cloud.requests().filter((request) => request.method === 'GET' && request.path === path);
+const mutations = () => world.cloud.requests().filter((request) => request.method !== 'GET');
+const sweeps = (path: string) =>
+  world.cloud.requests().filter((request) => request.method === 'GET' && request.path === path);
 const idOf = (object: ManagedObject) => object.status?.id as string;
 
 describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, status }) => {
@@ -43,7 +44,9 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
 
   test('create: one POST, then ids and status', async () => {
     const object = await available('a');
-    expect(mutations().map(({ method, path, body }) => ({ method, path, body }))).toEqual([{ method: 'POST', path, body: created }]);
+    expect(mutations().map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+      { method: 'POST', path, body: created },
+    ]);
     expect(mutations()[0]?.headers).toMatchObject({
       'service-version': '2',
       'content-type': 'application/json',
@@ -62,7 +65,9 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     await nextSweep(3);
     expect((await world.get(before))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     expect(mutations()).toEqual([]);
-    expect(world.cloud.requests().filter((request) => request.path !== '/reserved_addrs' && request.path !== '/bot_users')).toEqual([]);
+    expect(
+      world.cloud.requests().filter((request) => request.path !== '/reserved_addrs' && request.path !== '/bot_users'),
+    ).toEqual([]);
   });
 
   test.each(changes)('a changed $field is one PATCH of that field', async ({ field, value, patched }) => {
@@ -81,7 +86,9 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     await world.cloud.call('PATCH', `${path}/${idOf(object)}`, drift.body);
     world.cloud.clearRequests();
     await until('the drift to be put back', () => mutations().length > 0);
-    expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([{ method: 'PATCH', body: drift.patched }]);
+    expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([
+      { method: 'PATCH', body: drift.patched },
+    ]);
     await nextSweep();
     const events = (await world.events(object)).filter((event) => event.reason === 'DriftCorrected');
     expect(events.map((event) => event.note)).toEqual([expect.stringContaining(drift.field)]);
@@ -136,7 +143,9 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     world.cloud.clearRequests();
     const object = await available('a', spec, { [annotation.externalID]: id });
     expect(idOf(object)).toBe(id);
-    expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([{ method: 'PATCH', body: drift.patched }]);
+    expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([
+      { method: 'PATCH', body: drift.patched },
+    ]);
     expect((await world.events(object)).map((event) => event.reason).sort()).toEqual(['Adopted', 'Updated']);
   });
 
@@ -180,8 +189,13 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     await world.cloud.call('PATCH', `${path}/${idOf(object)}`, drift.body);
     world.cloud.clearRequests();
     await world.annotate(object, { [annotation.reconcileAt]: 'now' });
-    await until('the annotation to be echoed', async () => (await world.get(object))?.status?.lastHandledReconcileAt === 'now');
-    expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([{ method: 'PATCH', body: drift.patched }]);
+    await until(
+      'the annotation to be echoed',
+      async () => (await world.get(object))?.status?.lastHandledReconcileAt === 'now',
+    );
+    expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([
+      { method: 'PATCH', body: drift.patched },
+    ]);
   });
 
   test('a response dropped after the POST was done: adopted, not created again', async () => {
@@ -207,7 +221,10 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
       until('the lost POST', () => mutations().length === 1).then(() => create({ ...created, ...unique })),
       apply('a', { ...spec, ...unique, resyncIntervalSeconds: 3_600 }),
     ]);
-    const object = await world.reason(await apply('a', { ...spec, ...unique, resyncIntervalSeconds: 3_600 }), 'AmbiguousCreate');
+    const object = await world.reason(
+      await apply('a', { ...spec, ...unique, resyncIntervalSeconds: 3_600 }),
+      'AmbiguousCreate',
+    );
     expect(conditionOf(object, 'Ready')?.message).toContain(foreign);
     await world.annotate(object, { [annotation.externalID]: foreign });
     expect(idOf(await world.reason(object, 'Available'))).toBe(foreign);
@@ -228,7 +245,10 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     const object = await available('a');
     world.cloud.clearRequests();
     await world.annotate(object, { [annotation.externalID]: null, [annotation.createdID]: null });
-    await until('the annotation', async () => (await world.get(object))?.metadata.annotations?.[annotation.externalID] === idOf(object));
+    await until(
+      'the annotation',
+      async () => (await world.get(object))?.metadata.annotations?.[annotation.externalID] === idOf(object),
+    );
     expect(mutations()).toEqual([]);
   });
 
@@ -264,7 +284,9 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     await world.delete(object);
     await world.gone(object);
     expect(mutations()).toEqual([]);
-    const orphaned = await until('the event', async () => (await world.events(object)).find((event) => event.reason === 'Orphaned'));
+    const orphaned = await until('the event', async () =>
+      (await world.events(object)).find((event) => event.reason === 'Orphaned'),
+    );
     expect(orphaned).toMatchObject({ type: 'Warning', note: expect.stringContaining(idOf(object)) });
   });
 });

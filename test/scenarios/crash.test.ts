@@ -17,7 +17,8 @@ interface Step {
   readonly matches: (request: ProxiedRequest) => boolean;
 }
 
-const patchOf = (text: string) => (request: ProxiedRequest) => request.method === 'PATCH' && request.body.includes(text);
+const patchOf = (text: string) => (request: ProxiedRequest) =>
+  request.method === 'PATCH' && request.body.includes(text);
 const isIntent = (request: ProxiedRequest) => patchOf('"nonce')(request) || patchOf('\\"nonce')(request);
 const isRecord = patchOf(`"${annotation.createdID}":"`);
 const isStatus = (request: ProxiedRequest) => request.method === 'PATCH' && request.path.includes('/status');
@@ -45,12 +46,16 @@ describe.each(kindCases)('$kind', (kind) => {
   beforeAll(() => {
     results = new Map(steps.map((step) => [step.name, killAt(step, kind)]));
   });
-  test.each(steps.map((step) => step.name))('killed %s: exactly one object', async (name) => {
-    const { objects, id, ready } = (await results.get(name)) ?? {};
-    expect(objects).toHaveLength(1);
-    expect(ready).toBe('True');
-    expect(objects?.[0]).toBe(id);
-  }, 60_000);
+  test.each(steps.map((step) => step.name))(
+    'killed %s: exactly one object',
+    async (name) => {
+      const { objects, id, ready } = (await results.get(name)) ?? {};
+      expect(objects).toHaveLength(1);
+      expect(ready).toBe('True');
+      expect(objects?.[0]).toBe(id);
+    },
+    60_000,
+  );
 });
 
 interface Result {

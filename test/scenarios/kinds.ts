@@ -7,9 +7,17 @@ export interface KindCase {
   /** The body of the one POST that the spec makes. */
   readonly created: Readonly<Record<string, unknown>>;
   /** A change of each field that can be changed: new value, and the body of the one PATCH it makes. */
-  readonly changes: readonly { readonly field: string; readonly value: unknown; readonly patched: Readonly<Record<string, unknown>> }[];
+  readonly changes: readonly {
+    readonly field: string;
+    readonly value: unknown;
+    readonly patched: Readonly<Record<string, unknown>>;
+  }[];
   /** A change made behind the operator's back, the field it is seen in, and the PATCH that puts it back. */
-  readonly drift: { readonly body: Readonly<Record<string, unknown>>; readonly field: string; readonly patched: Readonly<Record<string, unknown>> };
+  readonly drift: {
+    readonly body: Readonly<Record<string, unknown>>;
+    readonly field: string;
+    readonly patched: Readonly<Record<string, unknown>>;
+  };
   /** Status fields, and what they are in the cloud's answer. */
   readonly status: (external: Record<string, string>) => Readonly<Record<string, unknown>>;
 }

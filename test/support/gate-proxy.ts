@@ -42,16 +42,20 @@ export async function startGateProxy(target: string): Promise<GateProxy> {
     const gate = gates.find((candidate) => candidate.matches(seen));
     if (gate !== undefined) gates.splice(gates.indexOf(gate), 1);
     if (gate?.side === 'before') return gate.held(seen);
-    const upstream = send(new URL(path, target), { method, headers: request.headers, rejectUnauthorized: false }, (answer) => {
-      if (gate !== undefined) {
-        answer.resume().once('end', () => gate.held(seen));
-        return;
-      }
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      response.flushHeaders();
-      answer.pipe(response);
-      answer.once('error', () => response.destroy());
-    });
+    const upstream = send(
+      new URL(path, target),
+      { method, headers: request.headers, rejectUnauthorized: false },
+      (answer) => {
+        if (gate !== undefined) {
+          answer.resume().once('end', () => gate.held(seen));
+          return;
+        }
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        response.flushHeaders();
+        answer.pipe(response);
+        answer.once('error', () => response.destroy());
+      },
+    );
     upstream.once('error', () => response.destroy());
     response.once('close', () => upstream.destroy());
     upstream.end(body);

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Polls until `probe` gives something that is neither undefined nor false; fails with what it gave last. */
-export async function until<T>(what: string, probe: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 15_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 15_000,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
   for (;;) {
@@ -12,7 +16,8 @@ export async function until<T>(what: string, probe: () => Promise<T | undefined 
     } catch (error) {
       last = error;
     }
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for ${what}; last: ${String(last)}`, { cause: last });
-    await sleep(20);
+    if (performance.now() > deadline)
+      throw new Error(`waited ${timeoutMs} ms for ${what}; last: ${String(last)}`, { cause: last });
+    await sleep(30);
   }
 }

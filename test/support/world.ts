@@ -1,7 +1,7 @@
+import { definitions } from '../../src/kinds/index.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connect } from '../../src/kube/connection.ts';
 import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
-import { definitions } from '../../src/kinds/index.ts';
 import { type Condition, conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import { silentLog } from '../../src/telemetry/log.ts';
 import { startTestCloud } from './cloud-api.ts';
@@ -9,8 +9,20 @@ import { startTestKubeApi } from './kube-api.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
 import { until } from './until.ts';
 
-const eventsType: ResourceType = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
-const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+const eventsType: ResourceType = {
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+};
+const namespaceType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
@@ -28,7 +40,12 @@ export async function startWorld() {
     client,
 
     startOperator(args: readonly string[] = []): OperatorProcess {
-      const operator = startOperatorProcess({ kubeconfig: kube.kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey, args });
+      const operator = startOperatorProcess({
+        kubeconfig: kube.kubeconfig,
+        apiURL: cloud.url,
+        apiKey: cloud.apiKey,
+        args,
+      });
       operators.push(operator);
       return operator;
     },
@@ -41,16 +58,33 @@ export async function startWorld() {
       return name;
     },
 
-    async apply(kind: string, namespace: string, name: string, spec: object, annotations: object = {}): Promise<ManagedObject> {
+    async apply(
+      kind: string,
+      namespace: string,
+      name: string,
+      spec: object,
+      annotations: object = {},
+    ): Promise<ManagedObject> {
       const body = { apiVersion: 'edge-operator.dev/v1alpha1', kind, metadata: { name, namespace, annotations }, spec };
-      return client.patch(typeOf(kind), { name, namespace }, { type: 'apply', body, fieldManager: 'test', force: true });
+      return client.patch(
+        typeOf(kind),
+        { name, namespace },
+        { type: 'apply', body, fieldManager: 'test', force: true },
+      );
     },
 
-    async annotate(object: ManagedObject, annotations: Readonly<Record<string, string | null>>): Promise<ManagedObject> {
+    async annotate(
+      object: ManagedObject,
+      annotations: Readonly<Record<string, string | null>>,
+    ): Promise<ManagedObject> {
       return client.patch(typeOf(object.kind), object.metadata, { type: 'merge', body: { metadata: { annotations } } });
     },
 
     get: (object: ManagedObject) => client.get<ManagedObject>(typeOf(object.kind), object.metadata),
+
+    async list(kind: string, namespace: string): Promise<readonly ManagedObject[]> {
+      return (await client.listAll<ManagedObject>(typeOf(kind), { namespace })).items;
+    },
 
     async delete(object: ManagedObject): Promise<void> {
       await client.delete(typeOf(object.kind), object.metadata);

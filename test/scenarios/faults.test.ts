@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { startOperatorProcess } from '../support/operator-process.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/*
+ * Everything that can go wrong with an answer, at every call of an object's life: the condition says what, nothing is
+ * duplicated, and all is well again when the fault is gone. Each fault has its own cloud, operator and namespace; all
+ * of them run side by side.
+ */
+
+interface Fault {
+  readonly name: string;
+  /** As the reference cloud takes it, after method and path. */
+  readonly what: string;
+  readonly reason: string;
+  /** The reason where the call is an update of something that may have vanished. */
+  readonly onUpdate?: string;
+  readonly stalled: boolean;
+}
+
+const faults: readonly Fault[] = [
+  { name: '401', what: 'status=401', reason: 'Unauthorized', stalled: true },
+  { name: '403', what: 'status=403', reason: 'Unauthorized', stalled: true },
+  { name: '404', what: 'status=404', reason: 'Unreachable', onUpdate: 'ExternalNotFound', stalled: false },
+  { name: '409', what: 'status=409', reason: 'Conflict', stalled: false },
+  { name: '429 with Retry-After', what: 'status=429 retry-after=1', reason: 'RateLimited', stalled: false },
+  { name: '500', what: 'status=500', reason: 'Unreachable', stalled: false },
+  { name: 'a timeout', what: 'hang', reason: 'Unreachable', stalled: false },
+  { name: 'a reset', what: 'reset', reason: 'Unreachable', stalled: false },
+  { name: 'a lost answer', what: 'drop', reason: 'Unreachable', stalled: false },
+  { name: 'HTML instead of JSON', what: 'html', reason: 'Unreachable', stalled: false },
+  { name: 'a wrong type in a field', what: 'malformed', reason: 'Unreachable', stalled: false },
+];
+
+let world: World;
+let lives: ReadonlyMap<string, Promise<Life>>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  lives = new Map(faults.map((fault) => [fault.name, live(fault)]));
+});
+afterAll(() => world.stop());
+
+test.each(faults)(
+  '$name: told, survived, nothing duplicated',
+  async ({ name, reason, onUpdate, stalled }) => {
+    const { create, update, objects, left } = (await lives.get(name)) as Life;
+    for (const [phase, expected] of [
+      [create, reason],
+      [update, onUpdate ?? reason],
+    ] as const) {
+      expect(phase.reason).toBe(expected);
+      expect(phase).toMatchObject({ ready: 'False', stalled, reconciling: !stalled });
+      expect(phase.message).not.toContain(world.cloud.apiKey);
+    }
+    expect(objects).toEqual([{ description: 'two' }]);
+    // A 404 to a DELETE is the service's word that there is nothing left, so the resource goes.
+    expect(left).toEqual(name === '404' ? objects : []);
+  },
+  90_000,
+);
+
+interface Phase {
+  readonly ready: string | undefined;
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  readonly stalled: boolean;
+  readonly reconciling: boolean;
+}
+
+interface Life {
+  readonly create: Phase;
+  readonly update: Phase;
+  /** In the cloud before the delete, and after it. */
+  readonly objects: readonly object[];
+  readonly left: readonly object[];
+}
+
+async function live({ what }: Fault): Promise<Life> {
+  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
+  const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000'];
+  const operator = startOperatorProcess({
+    kubeconfig: world.kube.kubeconfig,
+    apiURL: cloud.url,
+    apiKey: cloud.apiKey,
+    args,
+  });
+  try {
+    cloud.fault(`POST /reserved_addrs ${what}`);
+    const object = await world.apply('ReservedAddr', namespace, 'a', { description: 'one' });
+    const create = await failed(object);
+    cloud.clearFaults();
+    await world.reason(object, 'Available', 60_000);
+
+    cloud.fault(`PATCH /reserved_addrs/* ${what}`);
+    await world.apply('ReservedAddr', namespace, 'a', { description: 'two' });
+    const update = await failed(object, 2);
+    cloud.clearFaults();
+    await world.reason(object, 'Available', 60_000);
+    const objects = await objectsIn(cloud);
+
+    cloud.fault(`DELETE /reserved_addrs/* ${what} count=1`);
+    await world.delete(object);
+    await world.gone(object, 60_000);
+    return { create, update, objects, left: await objectsIn(cloud) };
+  } finally {
+    await operator.stop('SIGKILL');
+    await cloud.stop();
+  }
+}
+
+/** The first failure that the status tells of, for this generation. */
+async function failed(object: ManagedObject, generation = 1): Promise<Phase> {
+  return until(
+    'the condition to tell of the fault',
+    async () => {
+      const found = await world.get(object);
+      const ready = found && conditionOf(found, 'Ready');
+      if (found === undefined || ready?.status !== 'False' || ready.observedGeneration !== generation) return undefined;
+      // Looking for what an unanswered create made comes between the failure and its repetition.
+      if (ready.reason === 'Creating') return undefined;
+      const { reason, message, status } = ready;
+      const has = (type: string) => conditionOf(found, type)?.status === 'True';
+      return { ready: status, reason, message, stalled: has('Stalled'), reconciling: has('Reconciling') };
+    },
+    30_000,
+  );
+}
+
+async function objectsIn(cloud: TestCloud): Promise<readonly object[]> {
+  const { body } = await cloud.call('GET', '/reserved_addrs');
+  return body.reserved_addrs.map(({ description }: { description: string }) => ({ description }));
+}

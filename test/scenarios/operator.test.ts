@@ -1,0 +1,236 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { annotation } from '../../src/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/* The operator as a process: its promises about time, budget, signals, keys, leadership and flags. */
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+interface Setting {
+  readonly namespace: string;
+  readonly cloud: TestCloud;
+  start(...args: string[]): OperatorProcess;
+}
+
+/** A namespace and a cloud of its own, so that every request that is seen is this test's. */
+async function withSetting(use: (setting: Setting) => Promise<void>): Promise<void> {
+  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
+  const operators: OperatorProcess[] = [];
+  const options = { kubeconfig: world.kube.kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey };
+  const start = (...args: string[]) => {
+    const operator = startOperatorProcess({ ...options, args: ['--watch-namespaces', namespace, ...args] });
+    operators.push(operator);
+    return operator;
+  };
+  try {
+    await use({ namespace, cloud, start });
+  } finally {
+    await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
+    await cloud.stop();
+  }
+}
+
+const ready = async (operator: OperatorProcess) => {
+  const url = await operator.url('health');
+  await until('the operator to be ready', async () => (await fetch(`${url}/readyz`)).ok);
+};
+
+test('a ReservedAddr is Ready within 2 s of its creation, by one POST', () =>
+  withSetting(async ({ namespace, cloud, start }) => {
+    await ready(start());
+    const appliedAt = performance.now();
+    const spec = { description: 'fast', metadata: 'm', region: 'eu' };
+    const object = await world.reason(await world.apply('ReservedAddr', namespace, 'a', spec), 'Available');
+    expect(performance.now() - appliedAt).toBeLessThan(2_000);
+    const { id, uri, addr, host, port, region, createdAt } = object.status ?? {};
+    for (const value of [id, uri, addr, host, port, region, createdAt]) expect(value).toBeTruthy();
+    expect(cloud.requests().map((request) => request.method)).toEqual(['POST']);
+  }));
+
+test(
+  '250 unchanged resources: three list calls a sweep, no get, no write to Kubernetes',
+  () =>
+    withSetting(async ({ namespace, cloud, start }) => {
+      const names = Array.from({ length: 250 }, (_, index) => `r${index}`);
+      await Promise.all(names.map((name) => world.apply('ReservedAddr', namespace, name, { description: name })));
+      const first = start('--requests-per-minute', '100000', '--concurrency', '16');
+      const settled = await until(
+        'all to be Ready',
+        async () => {
+          const all = await world.list('ReservedAddr', namespace);
+          return all.every((object) => conditionOf(object, 'Ready')?.status === 'True') && all;
+        },
+        60_000,
+      );
+      expect(cloud.requests().filter((request) => request.method === 'POST')).toHaveLength(250);
+      await first.stop();
+
+      // A restarted operator has nothing in memory: its first look is a sweep too.
+      cloud.clearRequests();
+      start('--resync-interval', '2s', '--requests-per-minute', '100000');
+      const lists = () => cloud.requests().filter((request) => request.path === '/reserved_addrs');
+      await until('three sweeps', () => lists().length >= 9, 20_000);
+      const requests = cloud.requests();
+      expect(
+        requests.filter((request) => request.method !== 'GET' || !/^\/(reserved_addrs|bot_users)$/.test(request.path)),
+      ).toEqual([]);
+      const pages = lists().map((request) => request.query.before_id !== undefined);
+      expect(pages.slice(0, 9)).toEqual([false, true, true, false, true, true, false, true, true]);
+      const versions = (all: readonly ManagedObject[]) => all.map((object) => object.metadata.resourceVersion);
+      expect(versions(await world.list('ReservedAddr', namespace))).toEqual(versions(settled));
+    }),
+  120_000,
+);
+
+test('a rotated key is used within 5 s', () =>
+  withSetting(async ({ namespace, cloud, start }) => {
+    const operator = start('--requests-per-minute', '10000');
+    await ready(operator);
+    operator.writeKey('no-such-key');
+    await until('the new key to be noticed', () => operator.logs().includes('the API key changed'));
+    const object = await world.apply('BotUser', namespace, 'a', { name: 'a' });
+    await world.reason(object, 'Unauthorized');
+    const rotatedAt = performance.now();
+    operator.writeKey(cloud.apiKey);
+    await world.reason(object, 'Available');
+    expect(performance.now() - rotatedAt).toBeLessThan(5_000);
+    expect(operator.logs()).not.toContain(cloud.apiKey);
+  }));
+
+test('SIGTERM: a create under way is finished and recorded', () =>
+  withSetting(async ({ namespace, cloud, start }) => {
+    const operator = start();
+    cloud.fault('POST /bot_users latency=1500ms');
+    const object = await world.apply('BotUser', namespace, 'a', { name: 'slow' });
+    await until('the POST', () => cloud.requests().some((request) => request.method === 'POST'));
+    expect(await operator.stop('SIGTERM')).toBe(0);
+    const found = await world.get(object);
+    expect(found?.metadata.annotations?.[annotation.externalID]).toBe(found?.status?.id);
+    expect(found?.status?.id).toBeDefined();
+  }));
+
+describe('leader election', () => {
+  const args = (namespace: string) => ['--leader-elect', '--leader-elect-namespace', namespace];
+  const leads = (operator: OperatorProcess) => operator.logs().includes('became the leader');
+
+  test(
+    'one leads, and the other takes over within 20 s of its death',
+    () =>
+      withSetting(async ({ namespace, cloud, start }) => {
+        const first = start(...args(namespace));
+        await until('a leader', () => leads(first));
+        const second = start(...args(namespace));
+        await ready(second);
+        await world.reason(await world.apply('BotUser', namespace, 'a', { name: 'a' }), 'Available');
+        expect(leads(second)).toBe(false);
+        const killedAt = performance.now();
+        await first.stop('SIGKILL');
+        await world.reason(await world.apply('BotUser', namespace, 'b', { name: 'b' }), 'Available', 25_000);
+        expect(performance.now() - killedAt).toBeLessThan(20_000);
+        expect(cloud.requests().filter((request) => request.method === 'POST')).toHaveLength(2);
+      }),
+    60_000,
+  );
+
+  test(
+    'a leader that stops hands over at once',
+    () =>
+      withSetting(async ({ namespace, start }) => {
+        const first = start(...args(namespace));
+        await until('a leader', () => leads(first));
+        const second = start(...args(namespace));
+        await ready(second);
+        const stoppedAt = performance.now();
+        expect(await first.stop('SIGTERM')).toBe(0);
+        await until('the other to lead', () => leads(second));
+        expect(performance.now() - stoppedAt).toBeLessThan(6_000);
+      }),
+    60_000,
+  );
+
+  test(
+    'a leader that was frozen past its deadline starts no call when it wakes, and ends',
+    () =>
+      withSetting(async ({ namespace, cloud, start }) => {
+        const first = start(...args(namespace), '--resync-interval', '1s', '--requests-per-minute', '10000');
+        await until('a leader', () => leads(first));
+        await world.reason(await world.apply('BotUser', namespace, 'a', { name: 'a' }), 'Available');
+        first.signal('SIGSTOP');
+        const second = start(...args(namespace), '--resync-interval', '1h');
+        await until('the other to lead', () => leads(second), 25_000);
+        const object = await world.apply('BotUser', namespace, 'b', { name: 'b' });
+        await world.reason(object, 'Available');
+        cloud.clearRequests();
+        first.signal('SIGCONT');
+        expect(await first.exited).toBe(1);
+        expect(cloud.requests()).toEqual([]);
+        expect(first.logs()).toContain('lost leadership');
+      }),
+    90_000,
+  );
+});
+
+test('metrics and health', () =>
+  withSetting(async ({ namespace, start }) => {
+    const operator = start();
+    await ready(operator);
+    await world.reason(await world.apply('BotUser', namespace, 'a', { name: 'a' }), 'Available');
+    expect((await fetch(`${await operator.url('health')}/healthz`)).status).toBe(200);
+    const text = await (await fetch(`${await operator.url('metrics')}/metrics`)).text();
+    expect(text).toContain('controller_runtime_max_concurrent_reconciles{controller="botuser"} 4');
+    expect(text).toMatch(/controller_runtime_reconcile_total\{controller="botuser",result="requeue_after"\} [1-9]/);
+    expect(text).toMatch(/edge_operator_resources\{kind="BotUser",ready="True",reason="Available"\} 1/);
+    expect(text).toMatch(
+      /edge_operator_cloud_requests_total\{operation="bot_users.create",code="2xx",outcome="ok"\} 1/,
+    );
+    expect(text).toContain('edge_operator_cloud_rate_limit_requests{account="default"} 120');
+    expect(text).toContain('workqueue_depth{name="botuser",controller="botuser"} 0');
+  }));
+
+describe('what cannot be used is one line and exit code 2', () => {
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const cases: readonly [args: string[], line: RegExp, env?: Record<string, string>][] = [
+    [['--resync-interval', '5'], /--resync-interval .*"5" .*30s/],
+    [['--resync-interval', '10ms'], /--resync-interval .*at least 1s/],
+    [['--api-url', 'ftp://x'], /--api-url .*"ftp:\/\/x" .*https/],
+    [['--concurrency', '0'], /--concurrency .*at least 1/],
+    [['--requests-per-minute', 'many'], /--requests-per-minute .*whole number/],
+    [['--metrics-addr', 'nonsense'], /--metrics-addr .*host:port/],
+    [['--log-level', 'loud'], /--log-level .*error, warn, info or debug/],
+    [['--kubeconfig', '/nowhere/config'], /\/nowhere\/config/],
+    [['--api-key-file', '/nowhere/key'], /--api-key-file.*\/nowhere\/key/],
+    [['--no-such-flag'], /--no-such-flag/],
+    [[], /EDGE_OPERATOR_LOG_FORMAT.*"xml" .*json or text/, { EDGE_OPERATOR_LOG_FORMAT: 'xml' }],
+  ];
+  test.each(cases)('%j', (args, line, env = {}) => {
+    const kubeconfig = args.includes('--kubeconfig') ? [] : ['--kubeconfig', world.kube.kubeconfig];
+    const result = spawnSync(process.execPath, [main, 'run', ...kubeconfig, ...args], {
+      encoding: 'utf8',
+      timeout: 20_000,
+      env: { PATH: process.env.PATH, ...env },
+    });
+    expect(result.stderr.trim().split('\n')).toHaveLength(1);
+    expect(result.stderr).toMatch(line);
+    expect(result.status).toBe(2);
+  });
+
+  test('a key without an address', () => {
+    const result = spawnSync(process.execPath, [main, 'run', '--kubeconfig', world.kube.kubeconfig], {
+      encoding: 'utf8',
+      timeout: 20_000,
+      env: { PATH: process.env.PATH, EDGE_OPERATOR_API_KEY: 'k' },
+    });
+    expect(result.stderr).toMatch(/^error: --api-url is needed/);
+    expect(result.status).toBe(2);
+  });
+});
