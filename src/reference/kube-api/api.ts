@@ -33,7 +33,7 @@ function internal(error: unknown): ApiError {
 
 async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> {
   if (healthPaths.some((path) => exchange.path === path || exchange.path.startsWith(`${path}/`))) {
-    return exchange.text(200, 'ok');
+    return exchange.plain(200, 'ok');
   }
   if (exchange.header('authorization') !== `Bearer ${context.token}`) {
     throw new ApiError(401, 'Unauthorized', 'Unauthorized');
@@ -46,7 +46,7 @@ async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> 
       : isFinalize(route.plural, route.subresource);
   if (route !== undefined && type !== undefined && isKnown) return handleResource(exchange, route, type, context);
   const document = discover(exchange, context.registry) ?? openApi(exchange, context.registry);
-  if (document === undefined) return exchange.text(404, '404 page not found\n');
+  if (document === undefined) return exchange.plain(404, '404 page not found\n');
   exchange.json(200, document.body, document.contentType);
 }
 

@@ -3,12 +3,13 @@ import { badRequest, invalid, unsupportedMediaType } from './api-error.ts';
 import { invalidValue } from './field-error.ts';
 import { isMap, type JsonMap } from './json.ts';
 import type { ApiObject } from './object.ts';
+import { decodeProtobuf } from './protobuf.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
 
 const accepted = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
 /** The object in a request body. Throws 400, 415 or 422 in the real server's words. */
-export function decodeObject(body: string, contentType: string, type: ResourceType): ApiObject {
+export function decodeObject(body: Buffer, contentType: string, type: ResourceType): ApiObject {
   const value = parseBody(body, contentType, type);
   const shown = JSON.stringify(value);
   if (typeof value.kind !== 'string' || value.kind === '')
@@ -36,10 +37,11 @@ export function checkGvk(value: JsonMap, type: ResourceType): ApiObject {
   return { ...value, apiVersion: wanted, kind: type.kind, metadata };
 }
 
-function parseBody(body: string, contentType: string, type: ResourceType): JsonMap {
+function parseBody(body: Buffer, contentType: string, type: ResourceType): JsonMap {
   const mediaType = contentType.split(';')[0]?.trim() ?? '';
+  if (mediaType === 'application/vnd.kubernetes.protobuf' && !type.custom) return decodeProtobuf(body);
   if (mediaType !== '' && !accepted.slice(0, 2).includes(mediaType)) throw unsupportedMediaType(accepted);
-  const value = parse(body, mediaType, type);
+  const value = parse(body.toString(), mediaType, type);
   if (!isMap(value)) throw unrecognized(type, "couldn't get version/kind; json parse error: not an object");
   return value;
 }

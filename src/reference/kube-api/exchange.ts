@@ -26,7 +26,12 @@ export class Exchange {
   }
 
   /** The body as text. Throws 413 beyond 3 MiB. */
-  async body(): Promise<string> {
+  async text(): Promise<string> {
+    return (await this.body()).toString();
+  }
+
+  /** The body as it came. Throws 413 beyond 3 MiB. */
+  async body(): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of this.request) {
@@ -35,7 +40,7 @@ export class Exchange {
       if (size > maxBodyBytes) throw new ApiError(413, 'RequestEntityTooLarge', `limit is ${maxBodyBytes}`);
       chunks.push(bytes);
     }
-    return Buffer.concat(chunks).toString();
+    return Buffer.concat(chunks);
   }
 
   /** Warning headers of the answer, as `kubectl` prints them. */
@@ -53,7 +58,7 @@ export class Exchange {
     this.response.end(body);
   }
 
-  text(code: number, text: string): void {
+  plain(code: number, text: string): void {
     this.response.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' });
     this.response.end(text);
   }

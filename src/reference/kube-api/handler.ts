@@ -131,7 +131,7 @@ async function patch(
   const mediaType = exchange.header('content-type').split(';')[0]?.trim() ?? '';
   if (applyPatchTypes.includes(mediaType)) return apply(exchange, ref, subresource, type, context);
   const options = writeOptions(exchange, type, 'PatchOptions');
-  const change = decodePatch(await exchange.body(), mediaType, type);
+  const change = decodePatch(await exchange.text(), mediaType, type);
   const updated = context.objects.update(type, ref, {
     ...options,
     subresource,
@@ -156,7 +156,7 @@ async function apply(
   if (manager === '') {
     throw invalid('meta.k8s.io', 'PatchOptions', '', [required('fieldManager', 'is required for apply patch')]);
   }
-  const decoded = decodeApply(await exchange.body(), type);
+  const decoded = decodeApply(await exchange.text(), type);
   const configuration = inNamespace(decoded, ref.namespace, type);
   checkName(configuration, ref.name);
   const force = isTrue(exchange.query.get('force'));
@@ -194,7 +194,7 @@ async function deleteCollection(exchange: Exchange, route: Route, type: Resource
 }
 
 async function deleteOptions(exchange: Exchange): Promise<{ preconditions: Preconditions; dryRun: boolean }> {
-  const text = await exchange.body();
+  const text = await exchange.text();
   const body = text === '' ? {} : parseJson(text);
   const dryRun = exchange.query.get('dryRun') === 'All' || (Array.isArray(body.dryRun) && body.dryRun.includes('All'));
   return { preconditions: mapOf(body.preconditions), dryRun };

@@ -1,3 +1,4 @@
+import { omit } from './json.ts';
 import type { Page } from './list.ts';
 import type { ApiObject } from './object.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
@@ -42,7 +43,7 @@ const plainPresentation = (type: ResourceType): Presentation => ({
     kind: type.listKind,
     apiVersion: apiVersionOf(type),
     metadata: listMeta(page),
-    items: page.items,
+    items: page.items.map((item) => (type.custom ? item : omit(item, 'apiVersion', 'kind'))),
   }),
 });
 

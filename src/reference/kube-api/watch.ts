@@ -1,4 +1,4 @@
-import { ApiError, expired, invalid } from './api-error.ts';
+import { expired, invalid } from './api-error.ts';
 import { forbiddenField } from './field-error.ts';
 import { parseNumber, selectorOf } from './list.ts';
 import type { ApiObject } from './object.ts';
@@ -93,9 +93,4 @@ function sendChange(change: Change, { type, namespace, matches }: WatchRequest, 
   if (before && after) sink.event('MODIFIED', object);
   else if (after) sink.event('ADDED', object);
   else if (before) sink.event('DELETED', object);
-}
-
-/** What a watch of a single object or an unusable request is refused with. */
-export function isApiError(error: unknown): error is ApiError {
-  return error instanceof ApiError;
 }

@@ -117,7 +117,7 @@ const namespace = core({
     }),
   }),
   columns: [{ name: 'Status', type: 'string', jsonPath: '.status.phase' }],
-  behaviour: { emptyObject: { spec: {}, status: {} }, prepare: prepareNamespace },
+  behaviour: { emptyObject: { spec: { finalizers: ['kubernetes'] }, status: {} }, prepare: prepareNamespace },
 });
 
 function prepareNamespace(entry: ApiObject, old: ApiObject | undefined): ApiObject {

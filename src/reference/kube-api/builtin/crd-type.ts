@@ -69,7 +69,7 @@ export const crdType = builtinType({
     { name: 'Created At', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
   behaviour: {
-    emptyObject: { spec: {}, status: {} },
+    emptyObject: { spec: { names: {} }, status: {} },
     prepare: prepareCrd,
     beforeDelete: withCleanup,
     unconditionalUpdate: false,

@@ -1,31 +1,35 @@
 import { mapOf, omit } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import type { Column } from '../resource-type.ts';
+import type { Structural } from '../schema/structural.ts';
 import { builtinType } from './builtin-type.ts';
 import { checkMicroTimes } from './lease.ts';
-import { integer, object, objectSchema, string, time } from './schemas.ts';
+import { integer, microTime, object, objectSchema, string, time } from './schemas.ts';
 
 const storage = '/events';
 
-const reference = object('Names an object.', {
-  apiVersion: string('API version of the object.'),
-  kind: string('Kind of the object.'),
-  namespace: string('Namespace of the object.'),
-  name: string('Name of the object.'),
-  uid: string('UID of the object.'),
-  resourceVersion: string('Version of the object.'),
-  fieldPath: string('A part of the object.'),
-});
+const reference: Structural = {
+  ...object('Names an object.', {
+    apiVersion: string('API version of the object.'),
+    kind: string('Kind of the object.'),
+    namespace: string('Namespace of the object.'),
+    name: string('Name of the object.'),
+    uid: string('UID of the object.'),
+    resourceVersion: string('Version of the object.'),
+    fieldPath: string('A part of the object.'),
+  }),
+  'x-kubernetes-map-type': 'atomic',
+};
 const series = object('How often the event was seen.', {
   count: integer('How often.'),
-  lastObservedTime: time('When last.'),
+  lastObservedTime: microTime('When last.'),
 });
 const source = object('The component that reported the event.', {
   component: string('Name of the component.'),
   host: string('Node of the component.'),
 });
 const shared = {
-  eventTime: time('When the event was first seen.'),
+  eventTime: microTime('When the event was first seen.'),
   series,
   reportingInstance: string('Which instance of the controller reported it.'),
   action: string('What was done.'),
@@ -41,6 +45,15 @@ const columns: readonly Column[] = [
   { name: 'Object', type: 'string', jsonPath: '.involvedObject' },
   { name: 'Message', type: 'string', jsonPath: '.message' },
 ];
+
+const emptyTimes = { firstTimestamp: null, lastTimestamp: null, eventTime: null };
+const emptyCore = { ...emptyTimes, source: {}, reportingComponent: '', reportingInstance: '' };
+const emptyNew = {
+  deprecatedFirstTimestamp: null,
+  deprecatedLastTimestamp: null,
+  deprecatedSource: {},
+  eventTime: null,
+};
 
 const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
@@ -69,7 +82,7 @@ const coreEvent = builtinType({
     'reportingComponent',
     'source',
   ],
-  behaviour: { prepare: prepareCore },
+  behaviour: { prepare: prepareCore, emptyObject: emptyCore },
 });
 
 function prepareCore(event: ApiObject): ApiObject {
@@ -127,6 +140,7 @@ const newEvent = builtinType({
   })),
   selectableFields: [...involved.map((field) => `regarding.${field}`), 'reason', 'type', 'reportingController'],
   behaviour: {
+    emptyObject: emptyNew,
     prepare: (event) => {
       const core = prepareCore(rename(event, 'v1', renamed));
       return fromCore(core);

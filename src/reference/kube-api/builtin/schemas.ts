@@ -23,6 +23,9 @@ export const time = (description: string): Structural => ({
   description,
 });
 
+/** `metav1.MicroTime`; its format is checked when the object is decoded. */
+export const microTime = (description: string): Structural => ({ type: 'string', nullable: true, description });
+
 export const object = (
   description: string,
   properties: Readonly<Record<string, Structural>>,

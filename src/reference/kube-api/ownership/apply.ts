@@ -1,24 +1,138 @@
+import { parse } from 'yaml';
 import type { Subresource } from '../admission.ts';
-import type { ApiObject } from '../object.ts';
-import type { ResourceType } from '../resource-type.ts';
+import { ApiError, badRequest, type FieldError, modified } from '../api-error.ts';
+import { checkGvk } from '../decode.ts';
+import { isMap } from '../json.ts';
+import { type ApiObject, timestamp, withMeta } from '../object.ts';
+import { apiVersionOf, type ResourceType } from '../resource-type.ts';
+import { fieldsOf, unionOf } from './compare.ts';
+import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf, union } from './field-set.ts';
+import { ownable, ownableChanges } from './managed-fields.ts';
+import { identityOf, type Manager, type Managers, managersOf, toManagedFields } from './managers.ts';
+import { merge, removeFields } from './merge.ts';
+import { checkTyped } from './typed.ts';
+
+/** A server-side apply: `configuration` is all that `manager` wants to own. */
 export interface ApplyRequest {
   readonly configuration: ApiObject;
   readonly type: ResourceType;
   readonly subresource: Subresource;
   readonly manager: string;
+  /** Takes fields from other managers instead of failing. */
   readonly force: boolean;
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-import { parse } from 'yaml';
-import { checkGvk } from '../decode.ts';
-import { mergePatch } from '../patch.ts';
+/** The configuration in a request body, YAML or JSON. Throws 400 or 500 in the real server's words. */
 export function decodeApply(body: string, type: ResourceType): ApiObject {
-  return checkGvk(parse(body), type);
+  const value = parseYaml(body);
+  if (!isMap(value)) throw badRequest('error decoding YAML: not an object');
+  const configuration = checkGvk(value, type);
+  if (configuration.metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
+  checkTyped(configuration, type);
+  return configuration;
 }
+
+function parseYaml(body: string): unknown {
+  try {
+    return parse(body);
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${(error as Error).message}`);
+  }
+}
+
+/** The new object that an apply creates. Throws 409 when it names a uid. */
 export function createdByApply(request: ApplyRequest): ApiObject {
-  return request.configuration;
+  const { configuration, type } = request;
+  const { uid, name = '' } = configuration.metadata;
+  if (uid) {
+    const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+    const wrong = modified(type, name);
+    throw new ApiError(409, 'Conflict', wrong.message.replace(/: .*/s, `: ${why}`), wrong.details);
+  }
+  const { entry, set } = applier(request);
+  const managers = new Map([[identityOf(entry), { entry, set }]]);
+  return withMeta(configuration, { managedFields: toManagedFields(managers, new Map()) } as object);
 }
-export function applyConfiguration(current: ApiObject, request: ApplyRequest): ApiObject {
-  return mergePatch(current, request.configuration) as ApiObject;
+
+function applier({ configuration, type, subresource, manager, now }: ApplyRequest): Manager {
+  const set = ownable(fieldsOf(configuration, type.schema), type, subresource);
+  const scope = subresource === undefined ? {} : { subresource };
+  const entry = {
+    manager,
+    operation: 'Apply' as const,
+    apiVersion: apiVersionOf(type),
+    time: timestamp(now),
+    ...scope,
+  };
+  return { entry, set };
+}
+
+/**
+ * `live` as the apply leaves it: what the manager sets is merged in, what it set before and no longer does is removed
+ * unless someone else owns it. Throws 409 with a cause for each field that another manager owns with another value.
+ */
+export function applyConfiguration(live: ApiObject, request: ApplyRequest): ApiObject {
+  const { configuration, type, subresource } = request;
+  const mine = applier(request);
+  const id = identityOf(mine.entry);
+  const before = managersOf(live);
+  const others = new Map([...before].filter(([other]) => other !== id));
+  const gone = difference(before.get(id)?.set ?? emptySet, mine.set);
+  // All of the configuration, also what nobody can own: `metadata` stays though only its name is left.
+  const kept = unionOf([fieldsOf(configuration, type.schema), ...[...others.values()].map(({ set }) => set)]);
+  const merged = merge(live, configuration, type.schema);
+  const wanted = removeFields(merged, gone, kept, type.schema) as ApiObject;
+  const { changed, removed } = ownableChanges(live, wanted, type, subresource);
+  const conflicts = conflictsOf(others, changed);
+  if (conflicts.length > 0 && !request.force) throw applyConflict(conflicts);
+  const lost = union(changed, removed);
+  const left = [...others].map(([other, { entry, set }]) => [other, { entry, set: difference(set, lost) }] as const);
+  const managers = new Map([...left, [id, mine]]);
+  return withMeta(wanted, {
+    managedFields: toManagedFields(managers, before),
+    resourceVersion: configuration.metadata.resourceVersion ?? live.metadata.resourceVersion,
+  } as object);
+}
+
+interface Conflict {
+  readonly manager: string;
+  readonly path: string;
+}
+
+function conflictsOf(others: Managers, changed: FieldSet): readonly Conflict[] {
+  return [...others.values()].flatMap(({ entry, set }) => {
+    const both = intersection(set, changed);
+    return isEmpty(both) ? [] : pathsOf(both).map((path) => ({ manager: describe(entry), path }));
+  });
+}
+
+function describe({ manager, operation, apiVersion, time, subresource }: Manager['entry']): string {
+  const name =
+    JSON.stringify(manager) + (subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`);
+  if (operation === 'Apply') return name;
+  return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+}
+
+function applyConflict(conflicts: readonly Conflict[]): ApiError {
+  const causes = conflicts.map(
+    ({ manager, path }): FieldError => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${manager}`,
+      field: path,
+    }),
+  );
+  return new ApiError(409, 'Conflict', conflictMessage(conflicts), { causes });
+}
+
+function conflictMessage(conflicts: readonly Conflict[]): string {
+  const [first, ...more] = conflicts;
+  if (more.length === 0) return `Apply failed with 1 conflict: conflict with ${first?.manager}: ${first?.path}`;
+  const managers = [...new Set(conflicts.map(({ manager }) => manager))].sort();
+  const parts = managers.map((manager) => {
+    const paths = conflicts.filter((conflict) => conflict.manager === manager).map(({ path }) => `\n- ${path}`);
+    return `conflicts with ${manager}:${paths.join('')}`;
+  });
+  return `Apply failed with ${conflicts.length} conflicts: ${parts.join('\n')}`;
 }

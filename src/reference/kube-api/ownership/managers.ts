@@ -1,0 +1,46 @@
+import { canonical, isMap } from '../json.ts';
+import type { ApiObject, ManagedFieldsEntry } from '../object.ts';
+import { difference, type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './field-set.ts';
+
+/** Who owns which fields: one entry for each manager, operation, version and subresource. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+export interface Manager {
+  readonly entry: Omit<ManagedFieldsEntry, 'fieldsType' | 'fieldsV1'>;
+  readonly set: FieldSet;
+}
+
+/** Appliers are the same whatever version they apply. */
+export function identityOf({ manager, operation, apiVersion, subresource }: Manager['entry']): string {
+  return canonical([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource ?? '']);
+}
+
+export function managersOf(object: ApiObject | undefined): Managers {
+  const entries = (object?.metadata.managedFields ?? []).filter((entry) => isMap(entry) && entry.manager !== undefined);
+  return new Map(
+    entries.map(({ fieldsV1, fieldsType: _, ...entry }) => [identityOf(entry), { entry, set: fromFieldsV1(fieldsV1) }]),
+  );
+}
+
+/** Managers after `lost` went from each of them but `except`. */
+export function without(managers: Managers, lost: FieldSet, except: string): Managers {
+  return new Map(
+    [...managers].map(([id, { entry, set }]) => [id, { entry, set: id === except ? set : difference(set, lost) }]),
+  );
+}
+
+/** `metadata.managedFields`; an entry keeps its time while its fields stay the same. */
+export function toManagedFields(managers: Managers, before: Managers): readonly ManagedFieldsEntry[] | undefined {
+  const entries = [...managers]
+    .filter(([, { set }]) => !isEmpty(set))
+    .map(([id, { entry, set }]): ManagedFieldsEntry => {
+      const fieldsV1 = toFieldsV1(set);
+      const old = before.get(id);
+      const unchanged = old !== undefined && canonical(toFieldsV1(old.set)) === canonical(fieldsV1);
+      return { ...(unchanged ? old.entry : entry), fieldsType: 'FieldsV1', fieldsV1 } as ManagedFieldsEntry;
+    });
+  return entries.length === 0 ? undefined : entries.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+const orderOf = ({ operation, time = '', manager, apiVersion, subresource = '' }: ManagedFieldsEntry) =>
+  [operation, time, manager, apiVersion, subresource].join('\0');
