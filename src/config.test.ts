@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseSettings, settingsHelp } from './config.ts';
+
+describe('settings', () => {
+  test('defaults', () => {
+    expect(parseSettings({})).toMatchObject({
+      watchNamespaces: [],
+      requestsPerMinute: 120,
+      resyncInterval: 600_000,
+      concurrency: 4,
+      leaderElect: false,
+      metricsAddr: { host: '0.0.0.0', port: 8080 },
+      healthAddr: { host: '0.0.0.0', port: 8081 },
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  test.each([
+    ['500ms', 500, '1s'],
+    ['30s', 30_000, '1s'],
+    ['1.5m', 90_000, '1s'],
+    ['1h', 3_600_000, '1s'],
+  ])('a duration: %s', (text, ms) => {
+    if (ms >= 1_000) expect(parseSettings({ resyncInterval: text }).resyncInterval).toBe(ms);
+    else expect(() => parseSettings({ resyncInterval: text })).toThrow(/at least 1s/);
+  });
+
+  test('lists, addresses and switches', () => {
+    const settings = parseSettings({
+      watchNamespaces: 'a, b,',
+      metricsAddr: '[::1]:0',
+      healthAddr: '0',
+      leaderElect: 'true',
+    });
+    expect(settings.watchNamespaces).toEqual(['a', 'b']);
+    expect(settings.metricsAddr).toEqual({ host: '::1', port: 0 });
+    expect(settings.healthAddr).toBeUndefined();
+    expect(settings.leaderElect).toBe(true);
+  });
+
+  test('every setting is a flag and a variable, and says what it is', () => {
+    for (const { name, flag, variable, about } of settingsHelp()) {
+      expect(flag).toMatch(/^--[a-z-]+$/);
+      expect(variable).toBe(`EDGE_OPERATOR_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`);
+      expect(`${name}: ${about}`).toMatch(/\S: \S/);
+    }
+  });
+
+  test('a wrong value names the flag, the variable, the value and what to write', () => {
+    expect(() => parseSettings({ resyncInterval: 'soon' })).toThrow(
+      '--resync-interval (or EDGE_OPERATOR_RESYNC_INTERVAL): "soon" is no duration: write 500ms, 30s, 5m or 1h',
+    );
+  });
+});
