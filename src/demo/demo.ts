@@ -10,6 +10,7 @@ import { KubeClient } from '../kube/client.ts';
 import { connect } from '../kube/connection.ts';
 import { runOperator } from '../operator.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
+import { defaultSeed } from '../reference/cloud-api/seed/default.ts';
 import { startCloudApi } from '../reference/cloud-api/server.ts';
 import { loadCrds, startKubeApi } from '../reference/kube-api/server.ts';
 import { silentLog } from '../telemetry/log.ts';
@@ -49,7 +50,7 @@ async function startWorld(dir: string, cleanups: (() => Promise<unknown>)[]): Pr
   const apiKey = `demo-${randomUUID()}`;
   const [kube, cloud] = await Promise.all([
     startKubeApi({ crds: await loadCrds(packageFile('crds')) }),
-    startCloudApi({ apiKeys: [apiKey] }),
+    startCloudApi({ apiKeys: [apiKey], seeds: [defaultSeed] }),
   ]);
   cleanups.push(
     () => kube.close(),
@@ -82,6 +83,7 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const table = new LiveTable(process.stdout);
     const ready = await showUntilReady(client, samples, table, stop);
+    if (once && ready) process.stdout.write('Everything is Ready.\n');
     if (once || stop.aborted) return ready;
     table.detach();
     process.stdout.write(invitation(world, ready));

@@ -49,16 +49,11 @@ export class LiveTable {
   }
 
   show(rows: readonly Row[]): void {
-    const lines = table(rows);
-    const changed = lines.filter((line) => !this.#shown.includes(line));
-    if (changed.length === 0) return;
-    if (this.#out.isTTY) {
-      const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
-      this.#out.write(up + lines.map((line) => `\u001b[2K${line}\n`).join(''));
-      this.#drawn = lines.length;
-    } else {
-      this.#out.write(`${changed.join('\n')}\n`);
-    }
+    const lines = this.#out.isTTY ? table(rows) : rows.map(line);
+    const changed = lines.filter((text) => !this.#shown.includes(text));
+    if (changed.length === 0 && lines.length === this.#shown.length) return;
+    if (this.#out.isTTY) this.#draw(lines);
+    else for (const text of changed) this.#out.write(`${text}\n`);
     this.#shown = lines;
   }
 
@@ -66,4 +61,15 @@ export class LiveTable {
   detach(): void {
     this.#drawn = 0;
   }
+
+  #draw(lines: readonly string[]): void {
+    const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
+    const blank = lines.length < this.#drawn ? '\u001b[0J' : '';
+    this.#out.write(up + blank + lines.map((text) => `\u001b[2K${text}\n`).join(''));
+    this.#drawn = lines.length;
+  }
+}
+
+function line({ kind, name, ready, reason, id }: Row): string {
+  return [`${kind}/${name}`, `Ready=${ready}`, reason, id].filter(Boolean).join('  ');
 }

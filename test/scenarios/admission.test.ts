@@ -1,0 +1,143 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/* What the API server itself refuses, by the generated CRDs, and how the kinds read in kubectl. */
+
+let world: World;
+let namespace: string;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  namespace = await world.namespace();
+});
+afterAll(() => world.stop());
+
+describe('a bad resource is refused with the name of the field', () => {
+  const cases: readonly [why: string, kind: string, spec: object, message: RegExp][] = [
+    [
+      'a region outside the seven',
+      'ReservedAddr',
+      { region: 'xx' },
+      /spec\.region: Unsupported value: "xx": supported values: "us", "eu"/,
+    ],
+    [
+      'metadata of 4097 bytes',
+      'ReservedAddr',
+      { metadata: 'x'.repeat(4097) },
+      /spec\.metadata: Too long: may not be more than 4096 bytes/,
+    ],
+    [
+      'metadata of 4098 bytes in 2049 characters',
+      'ReservedAddr',
+      { metadata: 'ü'.repeat(2049) },
+      /spec\.metadata: .*at most 4096 bytes of UTF-8/,
+    ],
+    [
+      'an unknown field',
+      'ReservedAddr',
+      { regoin: 'eu' },
+      /unknown field "spec\.regoin"|spec\.regoin: field not declared/,
+    ],
+    ['a bot without a name', 'BotUser', { active: true }, /spec\.name: Required value/],
+    [
+      'a wrong type',
+      'BotUser',
+      { name: 'a', active: 'yes' },
+      /spec\.active: Invalid value: "?string"?|\.spec\.active: expected boolean/,
+    ],
+    [
+      'an interval below the floor',
+      'BotUser',
+      { name: 'a', resyncIntervalSeconds: 29 },
+      /spec\.resyncIntervalSeconds: .*greater than or equal to 30/,
+    ],
+    [
+      'a policy outside the two',
+      'BotUser',
+      { name: 'a', deletionPolicy: 'Keep' },
+      /spec\.deletionPolicy: Unsupported value: "Keep"/,
+    ],
+  ];
+  test.each(cases)('%s', async (_why, kind, spec, message) => {
+    await expect(world.apply(kind, namespace, 'a', spec)).rejects.toThrow(message);
+  });
+
+  test('a changed region', async () => {
+    await world.apply('ReservedAddr', namespace, 'a', { region: 'eu' });
+    await expect(world.apply('ReservedAddr', namespace, 'a', { region: 'us' })).rejects.toThrow(
+      /spec\.region: .*region cannot be changed/,
+    );
+  });
+
+  test('metadata of exactly 4096 bytes is accepted, in characters of any width', async () => {
+    for (const [index, metadata] of ['x'.repeat(4096), 'ü'.repeat(2048), '😀'.repeat(1024)].entries()) {
+      const object = await world.apply('ReservedAddr', namespace, `m${index}`, { metadata });
+      expect(object.spec.metadata).toBe(metadata);
+    }
+  });
+});
+
+test('a new resource is never taken for a current one: its status is of generation -1', async () => {
+  const object = await world.apply('ReservedAddr', namespace, 'a', {});
+  expect(object.status).toEqual({ observedGeneration: -1 });
+  expect(object.spec).toEqual({ region: 'us', deletionPolicy: 'Delete', managementPolicy: 'Manage' });
+});
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+(hasKubectl ? describe : describe.skip)('kubectl', () => {
+  // Not spawnSync: the servers that kubectl talks to live in this very process.
+  const kubectl = async (args: readonly string[], input = '') => {
+    const child = spawn('kubectl', ['--kubeconfig', world.kube.kubeconfig, '-n', namespace, ...args]);
+    child.stdin.end(input);
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { status: status as number | null, stdout, stderr };
+  };
+  const apply = (yaml: string) => kubectl(['apply', '-f', '-'], yaml);
+  const manifest = (kind: string, name: string, spec: object) =>
+    JSON.stringify({ apiVersion: 'edge-operator.dev/v1alpha1', kind, metadata: { name }, spec });
+
+  test('apply, wait, get, explain and delete read well', async () => {
+    const operator = world.startOperator(['--watch-namespaces', namespace]);
+    for (const yaml of [manifest('ReservedAddr', 'db', { region: 'eu' }), manifest('BotUser', 'ci', { name: 'ci' })]) {
+      expect((await apply(yaml)).stdout).toMatch(/created/);
+    }
+    const waited = await kubectl(['wait', '--for=condition=Ready', 'ra/db', 'bot/ci', '--timeout=20s']);
+    expect(waited).toMatchObject({ status: 0 });
+    const { stdout: table } = await kubectl(['get', 'ra,bot']);
+    expect(table).toMatch(
+      /NAME +ID +ADDR +REGION +READY +AGE\nreservedaddr\.edge-operator\.dev\/db +ra_\w+ +\S+:\d+ +eu +True +\d+s/,
+    );
+    expect(table).toMatch(
+      /NAME +ID +USERNAME +ACTIVE +READY +AGE\nbotuser\.edge-operator\.dev\/ci +bot_\w+ +ci +true +True +\d+s/,
+    );
+    expect((await kubectl(['get', 'edge', '-o', 'wide'])).stdout).toMatch(/REASON.*\n.*Available/);
+    const { stdout: explained } = await kubectl(['explain', 'ra.spec']);
+    expect(explained).toMatch(/region\t<string>\n +enum: us, eu/);
+    expect(explained).toContain('cannot be changed');
+    const described = () => kubectl(['describe', 'ra', 'db']);
+    await until('the event to be described', async () =>
+      /created reserved address ra_/.test((await described()).stdout),
+    );
+    expect(await kubectl(['delete', 'ra/db', 'bot/ci', '--timeout=20s'])).toMatchObject({ status: 0 });
+    await operator.stop();
+  }, 60_000);
+
+  test('a bad resource is refused at apply', async () => {
+    const refusal = async (spec: object) => (await apply(manifest('ReservedAddr', 'a', spec))).stderr;
+    expect(await refusal({ region: 'xx' })).toMatch(/spec\.region: Unsupported value: "xx"/);
+    expect(await refusal({ regoin: 'eu' })).toMatch(/unknown field "spec\.regoin"/);
+    expect(await refusal({ metadata: 'x'.repeat(4097) })).toMatch(/spec\.metadata: Too long/);
+    expect(await refusal({ region: 'eu' })).toBe('');
+    expect(await refusal({ region: 'us' })).toMatch(/spec\.region: .*cannot be changed/);
+  });
+});
