@@ -1,3 +1,4 @@
+import { contractChecker } from '../../src/reference/cloud-api/contract.fixture.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import type { Seed } from '../../src/reference/cloud-api/seed/schema.ts';
 import { type CloudApi, type CloudApiOptions, startCloudApi } from '../../src/reference/cloud-api/server.ts';
@@ -28,7 +29,10 @@ export interface TestCloud {
   seed(seed: Seed): void;
   /** Takes away a seeded object, such as an endpoint. */
   unseed(id: string): boolean;
-  /** A request of the test's own, with its key; it stands in the journal as all others. */
+  /**
+   * A request of the test's own, with its key; it stands in the journal as all others. While no fault is set, the
+   * answer must be as docs/openapi.json says, and a request that is not must be refused.
+   */
   call(method: string, path: string, body?: unknown): Promise<CloudAnswer>;
   stop(): Promise<void>;
 }
@@ -41,6 +45,16 @@ export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Pr
     ...options,
     apiKeys: [`${account}=${testKey}`, ...(options.apiKeys ?? [])],
   });
+  const conforms = contractChecker();
+  const call = async (method: string, path: string, body?: unknown): Promise<CloudAnswer> => {
+    const faultless = server.faults.list().length === 0;
+    const answer = await send(server.url, testKey, method, path, body);
+    const { pathname } = new URL(path, server.url);
+    if (!faultless || method === 'HEAD' || pathname.startsWith('/_')) return answer;
+    const wrong = conforms({ method, path: pathname, body, status: answer.status, answer: answer.body });
+    if (wrong !== undefined) throw new Error(`${method} ${path}: ${wrong}`);
+    return answer;
+  };
   return {
     url: server.url,
     apiKey: testKey,
@@ -51,7 +65,7 @@ export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Pr
     clearFaults: () => server.faults.clear(),
     seed: (seed) => server.seed({ accounts: [account], ...seed }),
     unseed: (id) => server.unseed(account, id),
-    call: (method, path, body) => send(server.url, testKey, method, path, body),
+    call,
     stop: () => server.close(),
   };
 }

@@ -1,33 +1,24 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import type { Accounts } from './accounts.ts';
 import { controlRoutes } from './control.ts';
-import { isControl } from './control-path.ts';
-import type { Faults } from './faults/faults.ts';
-import { injectFaults } from './faults/inject.ts';
-import { authenticate, checkVersion } from './guard.ts';
+import { type Injection, injectFaults } from './faults/inject.ts';
+import { type Access, type Guarded, guard } from './guard.ts';
 import { answerError, type OnFailure, readJson } from './http.ts';
-import type { NewId } from './ids.ts';
-import type { Journal } from './journal.ts';
-import { keepJournal } from './keep-journal.ts';
-import type { Method, Operation } from './operation.ts';
+import { type Journal, keepJournal } from './journal.ts';
+import { openApi } from './openapi.ts';
+import type { Call, Method, Operation, Route } from './operation.ts';
 import { ApiProblem } from './problem.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 const bodyLimitBytes = 1024 * 1024;
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-export interface AppParts {
+export interface AppParts extends Guarded, Injection {
   readonly operations: readonly Operation[];
-  readonly accounts: Accounts;
-  readonly rateLimit: RateLimit;
-  readonly faults: Faults;
+  /** Where agents report to; no part of the API, so they take nothing of its rate limit. */
+  readonly agentRoutes: readonly Route[];
   /** With it, requests are recorded and test control is served. */
   readonly journal: Journal | undefined;
   /** Base URL of `uri` values; else that of the request's Host header. */
   readonly baseUrl: string | undefined;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly onFailure: OnFailure;
 }
 
@@ -46,51 +37,35 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.setErrorHandler((error, _, reply) => answerError(error, reply, parts));
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);
-  const accountOf = guard(app, parts);
+  const callOf = callReader(guard(app, parts), parts.baseUrl);
+  app.get('/openapi.json', { config: { access: 'open' } }, async () => openApi(parts.operations));
   if (parts.journal !== undefined) controlRoutes(app, parts.faults, parts.journal);
-  for (const operation of parts.operations) serve(app, operation, parts, accountOf);
+  for (const operation of parts.operations) serve(app, operation, callOf, 'metered');
+  for (const route of parts.agentRoutes) serve(app, route, callOf, 'unmetered');
   refuseOtherMethods(app, parts.operations);
   return app;
 }
 
-type AccountOf = (request: FastifyRequest) => string;
+type Read<T> = (request: FastifyRequest) => T;
 
-function guard(app: FastifyInstance, { accounts, rateLimit, clock }: AppParts): AccountOf {
-  const callers = new WeakMap<FastifyRequest, string>();
-  app.addHook('onRequest', async (request) => {
-    if (isControl(request)) return;
-    const account = authenticate(request.headers, accounts);
-    callers.set(request, account);
-    limit(rateLimit, account, clock.now());
-    checkVersion(request.headers);
-    if (request.is404) throw new ApiProblem('pathUnknown', 'no such path');
+function callReader(accountOf: Read<string>, baseUrl: string | undefined): Read<Call> {
+  return (request) => ({
+    account: accountOf(request),
+    params: request.params as Record<string, string>,
+    query: request.query as Record<string, unknown>,
+    body: request.body,
+    base: baseUrl ?? `http://${request.host}`,
   });
-  app.setNotFoundHandler(async () => {
-    throw new ApiProblem('pathUnknown', 'no such path');
-  });
-  return (request) => callers.get(request) ?? '';
 }
 
-function limit(rateLimit: RateLimit, account: string, now: number): void {
-  const refusal = rateLimit.take(account, now);
-  if (refusal === undefined) return;
-  const seconds = String(refusal.retryAfterSeconds);
-  throw new ApiProblem('rateLimited', `too many requests; try again in ${seconds} s`, { 'retry-after': seconds });
-}
-
-function serve(app: FastifyInstance, operation: Operation, parts: AppParts, accountOf: AccountOf): void {
+function serve(app: FastifyInstance, route: Route, callOf: Read<Call>, access: Access): void {
   app.route({
-    method: operation.method,
-    url: routePath(operation.path),
+    method: route.method,
+    url: routePath(route.path),
+    config: { access },
     handler: async (request, reply) => {
-      const answer = operation.handle({
-        account: accountOf(request),
-        params: request.params as Record<string, string>,
-        query: request.query as Record<string, unknown>,
-        body: request.body,
-        base: parts.baseUrl ?? `http://${request.host}`,
-      });
-      return reply.code(operation.status).send(operation.status === 204 ? undefined : answer);
+      const answer = route.handle(callOf(request));
+      return reply.code(route.status).send(route.status === 204 ? undefined : answer);
     },
   });
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { readBody } from './body.ts';
-import { Collection } from './collection.ts';
-import { flag, text } from './fields.ts';
-import { kinds } from './kinds.ts';
-import { uriOf } from './ref.ts';
+import { Collection, kinds } from './collection.ts';
+import { flag, idOf, text, time, uri } from './fields.ts';
+import { uriOf } from './ids.ts';
 import type { Resource } from './resource.ts';
 import type { World } from './world.ts';
 
@@ -17,14 +16,26 @@ export interface BotUserRecord {
 const createBody = z.strictObject({ name: text, active: flag.default(true) });
 const updateBody = z.strictObject({ name: text.optional(), active: flag.optional() });
 
+const answer = z.strictObject({
+  id: idOf('bot'),
+  uri,
+  name: text.describe('human-readable name'),
+  active: flag.describe('whether the bot is active'),
+  created_at: time,
+});
+
 /** Bot users: reference sections 2, 3 and 4. */
 export function botUsers(world: World): Resource<BotUserRecord> {
   const collection = new Collection<BotUserRecord>(world.database, kinds.botUser);
   return {
     name: 'bot_users',
+    title: 'BotUser',
     collection,
+    answer,
     render,
     write: {
+      createBody,
+      updateBody,
       create: (call) => {
         const body = readBody(createBody, call.body);
         return collection.insert(call.account, () => ({ id: world.newId('bot'), createdAt: world.now(), ...body }));
@@ -37,7 +48,7 @@ export function botUsers(world: World): Resource<BotUserRecord> {
   };
 }
 
-function render(item: BotUserRecord, base: string): unknown {
+function render(item: BotUserRecord, base: string): z.output<typeof answer> {
   return {
     id: item.id,
     uri: uriOf(base, item.id),

@@ -1,5 +1,21 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
+/** How the stored kinds are named in the data file. Never rename one: existing files would lose their objects. */
+export const kinds = {
+  reservedAddr: 'reserved_addr',
+  botUser: 'bot_user',
+  endpoint: 'endpoint',
+  endpointConfiguration: 'endpoint_configuration',
+  ipPolicy: 'ip_policy',
+  certificateAuthority: 'certificate_authority',
+  httpsEdge: 'https_edge',
+  httpsRoute: 'https_route',
+  tlsEdge: 'tls_edge',
+  domain: 'reserved_domain',
+} as const;
+
+export type Kind = (typeof kinds)[keyof typeof kinds];
+
 export interface Page<T> {
   /** Newest first. */
   readonly items: readonly T[];
@@ -8,10 +24,10 @@ export interface Page<T> {
 
 /** The objects of one kind, by account, in the order of their making. Every write is committed when it returns. */
 export class Collection<T extends { readonly id: string }> {
-  readonly #kind: string;
+  readonly #kind: Kind;
   readonly #statements: Statements;
 
-  constructor(database: DatabaseSync, kind: string) {
+  constructor(database: DatabaseSync, kind: Kind) {
     this.#kind = kind;
     this.#statements = prepare(database);
   }
@@ -39,6 +55,11 @@ export class Collection<T extends { readonly id: string }> {
     return this.#statements.remove.run(account, this.#kind, id).changes === 1;
   }
 
+  /** Removes those whose `expiresAt` (ms since 1970) has come. */
+  expire(account: string, now: number): void {
+    this.#statements.expire.run(account, this.#kind, now);
+  }
+
   /** Where the object stands, also after it was removed; undefined when the id was never known. */
   position(account: string, id: string): number | undefined {
     const seq = this.#statements.position.get(account, this.#kind, id)?.seq;
@@ -52,7 +73,9 @@ export class Collection<T extends { readonly id: string }> {
   }
 }
 
-type Statements = Readonly<Record<'get' | 'next' | 'insert' | 'put' | 'remove' | 'position' | 'page', StatementSync>>;
+type Statements = Readonly<
+  Record<'get' | 'next' | 'insert' | 'put' | 'remove' | 'expire' | 'position' | 'page', StatementSync>
+>;
 
 function prepare(database: DatabaseSync): Statements {
   const which = 'account = ? AND kind = ? AND id = ?';
@@ -65,6 +88,9 @@ function prepare(database: DatabaseSync): Statements {
        ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body`,
     ),
     remove: database.prepare(`UPDATE objects SET body = NULL WHERE ${which} AND body IS NOT NULL`),
+    expire: database.prepare(
+      "UPDATE objects SET body = NULL WHERE account = ? AND kind = ? AND body ->> 'expiresAt' <= ?",
+    ),
     position: database.prepare(`SELECT seq FROM objects WHERE ${which}`),
     page: database.prepare(
       `SELECT body FROM objects WHERE account = ? AND kind = ? AND seq < ? AND body IS NOT NULL

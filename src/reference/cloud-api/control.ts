@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { readBody } from './body.ts';
-import { controlPrefix } from './control-path.ts';
 import { FaultSpecError } from './faults/fault-spec.ts';
 import type { Faults } from './faults/faults.ts';
+import type { Access } from './guard.ts';
 import type { Journal } from './journal.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -11,19 +11,18 @@ const faultBody = z.strictObject({ spec: z.string({ error: 'must be a string' })
 
 /** `/_faults` and `/_requests`: what tests steer the server by. Needs no key. */
 export function controlRoutes(app: FastifyInstance, faults: Faults, journal: Journal): void {
-  const faultsUrl = `${controlPrefix}faults`;
-  const requestsUrl = `${controlPrefix}requests`;
-  app.get(faultsUrl, async () => ({ faults: faults.list() }));
-  app.post(faultsUrl, async (request, reply) => {
+  const open = { config: { access: 'open' satisfies Access } };
+  app.get('/_faults', open, async () => ({ faults: faults.list() }));
+  app.post('/_faults', open, async (request, reply) => {
     addFault(faults, readBody(faultBody, request.body).spec);
     return reply.code(201).send({ faults: faults.list() });
   });
-  app.delete(faultsUrl, async (_, reply) => {
+  app.delete('/_faults', open, async (_, reply) => {
     faults.clear();
     return reply.code(204).send();
   });
-  app.get(requestsUrl, async () => ({ requests: journal.entries() }));
-  app.delete(requestsUrl, async (_, reply) => {
+  app.get('/_requests', open, async () => ({ requests: journal.entries() }));
+  app.delete('/_requests', open, async (_, reply) => {
     journal.clear();
     return reply.code(204).send();
   });

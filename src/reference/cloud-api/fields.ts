@@ -14,14 +14,33 @@ export const text = z.string({ error: 'must be a string' });
 export const textList = z.array(text, { error: 'must be a list of strings' });
 export const flag = z.boolean({ error: 'must be true or false' });
 
-export const metadata = text.refine((value) => Buffer.byteLength(value) <= metadataLimitBytes, {
-  error: `must be at most ${metadataLimitBytes} bytes of UTF-8`,
-  params: cause('metadataTooLong'),
-});
+/** Of every module: reference section 4, rule 3. */
+export const enabled = flag.default(true).describe('whether the module applies to traffic');
+
+export const metadata = text
+  .refine((value) => Buffer.byteLength(value) <= metadataLimitBytes, {
+    error: `must be at most ${metadataLimitBytes} bytes of UTF-8`,
+    params: cause('metadataTooLong'),
+  })
+  .meta({ maxLength: metadataLimitBytes, description: `at most ${metadataLimitBytes} bytes of UTF-8` });
+
+export type Region = (typeof regions)[number];
 
 export const region = text
-  .refine((value) => (regions as readonly string[]).includes(value), {
+  .refine((value): value is Region => (regions as readonly string[]).includes(value), {
     error: `must be one of ${regions.join(', ')}`,
     params: cause('regionUnknown'),
   })
+  .meta({ enum: regions })
   .default(defaultRegion);
+
+/** An id with its type prefix (reference section 2); shorter than the server's own, so that people can write them. */
+export const idOf = (...prefixes: readonly string[]) =>
+  text.regex(new RegExp(`^(${prefixes.join('|')})_[0-9A-Za-z]{1,64}$`), {
+    error: `must be an id: ${prefixes.map((prefix) => `${prefix}_…`).join(' or ')} and 1 to 64 letters or digits`,
+  });
+
+export const hostport = text.regex(/^.+:\d{1,5}$/, { error: 'must be hostname:port' });
+export const uri = z.url({ error: 'must be an absolute URL' });
+export const time = text.meta({ format: 'date-time', description: 'RFC 3339, in UTC' });
+export const refShape = z.strictObject({ id: text, uri });

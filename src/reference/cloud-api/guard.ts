@@ -1,13 +1,56 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { Accounts } from './accounts.ts';
 import { ApiProblem } from './problem.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/**
+ * What a route is spared, as `config: { access }` of the framework: an `open` one everything (key, rate limit, version,
+ * faults, journal), an `unmetered` one the rate limit.
+ */
+export type Access = 'open' | 'metered' | 'unmetered';
+
+const accessOf = (request: FastifyRequest): Access =>
+  (request.routeOptions.config as { readonly access?: Access } | undefined)?.access ?? 'metered';
+
+export const isOpen = (request: FastifyRequest): boolean => accessOf(request) === 'open';
+
+/** Without the query. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '/';
+
+export interface Guarded {
+  readonly accounts: Accounts;
+  readonly rateLimit: RateLimit;
+  readonly clock: Clock;
+}
+
+/** Lets in whoever may come in; the function it returns says as which account. */
+export function guard(
+  app: FastifyInstance,
+  { accounts, rateLimit, clock }: Guarded,
+): (request: FastifyRequest) => string {
+  const callers = new WeakMap<FastifyRequest, string>();
+  app.addHook('onRequest', async (request) => {
+    if (isOpen(request)) return;
+    const account = authenticate(request.headers, accounts);
+    callers.set(request, account);
+    if (accessOf(request) === 'metered') limit(rateLimit, account, clock.now());
+    checkVersion(request.headers);
+    if (request.is404) throw new ApiProblem('pathUnknown', 'no such path');
+  });
+  app.setNotFoundHandler(async () => {
+    throw new ApiProblem('pathUnknown', 'no such path');
+  });
+  return (request) => callers.get(request) ?? '';
+}
 
 /**
  * The account that the request's key opens (reference section 5).
  *
  * @throws ApiProblem 401 without credentials, 403 with unknown ones.
  */
-export function authenticate(headers: IncomingHttpHeaders, accounts: Accounts): string {
+function authenticate(headers: IncomingHttpHeaders, accounts: Accounts): string {
   const challenge = { 'www-authenticate': 'Bearer' };
   const header = headers.authorization?.trim();
   if (!header) {
@@ -22,8 +65,15 @@ export function authenticate(headers: IncomingHttpHeaders, accounts: Accounts): 
   return account;
 }
 
+function limit(rateLimit: RateLimit, account: string, now: number): void {
+  const refusal = rateLimit.take(account, now);
+  if (refusal === undefined) return;
+  const seconds = String(refusal.retryAfterSeconds);
+  throw new ApiProblem('rateLimited', `too many requests; try again in ${seconds} s`, { 'retry-after': seconds });
+}
+
 /** Reference section 9. @throws ApiProblem 400 unless the header says 2. */
-export function checkVersion(headers: IncomingHttpHeaders): void {
+function checkVersion(headers: IncomingHttpHeaders): void {
   const version = headers['service-version'];
   if (version === undefined) throw new ApiProblem('versionMissing', 'header "Service-Version" is missing; send 2');
   if (version !== '2') throw new ApiProblem('versionUnknown', 'header "Service-Version" must be 2');

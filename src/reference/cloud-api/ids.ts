@@ -14,3 +14,30 @@ export function idMaker(random: Random): NewId {
   const character = () => base62.charAt(Math.floor(random() * base62.length));
   return (prefix) => `${prefix}_${Array.from({ length: idLength }, character).join('')}`;
 }
+
+/** An embedded reference (reference section 2). */
+export interface Ref {
+  readonly id: string;
+  readonly uri: string;
+}
+
+/** Where the records of each id prefix would be read, were they more than a Ref. */
+const folders: Readonly<Record<string, string>> = {
+  ra: 'reserved_addrs',
+  bot: 'bot_users',
+  ep: 'endpoints',
+  ec: 'endpoint_configurations',
+  ipp: 'ip_policies',
+  ca: 'certificate_authorities',
+  edghts: 'edges/https',
+  edgtls: 'edges/tls',
+  rd: 'reserved_domains',
+  tn: 'tunnels',
+};
+
+export const uriOf = (base: string, id: string): string => {
+  const prefix = id.slice(0, id.lastIndexOf('_'));
+  return `${base}/${folders[prefix] ?? prefix}/${id}`;
+};
+
+export const ref = (base: string, id: string): Ref => ({ id, uri: uriOf(base, id) });

@@ -1,3 +1,7 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import { isOpen, pathOf } from './guard.ts';
+
 /** A request as it was received, for tests that assert exact calls. */
 export interface JournalEntry {
   readonly method: string;
@@ -35,12 +39,41 @@ export class Journal {
   }
 }
 
+/** Writes every request into the journal as it arrives, then its body as it is read and its status as it is sent. */
+export function keepJournal(app: FastifyInstance, journal: Journal, clock: Clock): void {
+  const entries = new WeakMap<FastifyRequest, JournalEntry>();
+
+  app.addHook('onRequest', async (request) => {
+    if (isOpen(request)) return;
+    const entry: JournalEntry = {
+      method: request.method,
+      path: pathOf(request),
+      query: { ...(request.query as Record<string, unknown>) },
+      at: new Date(clock.now()).toISOString(),
+      headers: journalHeaders(request.headers),
+      status: null,
+    };
+    entries.set(request, entry);
+    journal.add(entry);
+  });
+
+  app.addHook('preHandler', async (request) => {
+    const entry = entries.get(request);
+    if (entry !== undefined && request.body !== undefined) entry.body = journalBody(request.body);
+  });
+
+  app.addHook('onSend', async (request, reply) => {
+    const entry = entries.get(request);
+    if (entry !== undefined) entry.status = reply.statusCode;
+  });
+}
+
 /** Long bodies are kept as their length only. */
 export function journalBody(body: unknown): unknown {
   const length = JSON.stringify(body)?.length ?? 0;
   return length > maximumBodyCharacters ? { omittedCharacters: length } : body;
 }
 
-export function journalHeaders(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function journalHeaders(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return headers.authorization === undefined ? headers : { ...headers, authorization: '(not shown)' };
 }

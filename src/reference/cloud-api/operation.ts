@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An authenticated request, as an operation sees it. */
@@ -11,8 +13,7 @@ export interface Call {
   readonly base: string;
 }
 
-/** One row of the table of reference section 4. */
-export interface Operation {
+export interface Route {
   readonly method: Method;
   /** With `:name` for parameters. */
   readonly path: string;
@@ -23,4 +24,21 @@ export interface Operation {
    * @throws ApiProblem when the request is refused; nothing was changed then.
    */
   readonly handle: (call: Call) => unknown;
+}
+
+/** A body, under the name it has in the OpenAPI document. */
+export interface Shape {
+  readonly name: string;
+  readonly schema: z.ZodObject;
+}
+
+/** One row of the table of reference section 4, with what the OpenAPI document says of it. */
+export interface Operation extends Route {
+  /** What it acts on and how: `reserved_addrs.create`. */
+  readonly id: string;
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  readonly body?: Shape;
+  /** None with status 204. */
+  readonly answer?: Shape;
 }

@@ -1,9 +1,15 @@
+import { z } from 'zod';
 import type { Collection, Page } from './collection.ts';
 import type { Call } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 
 /** Default and maximum (the reference, section 8, shows neither). */
 const maximum = 100;
+
+export const listQuery = z.object({
+  limit: z.int().min(1).max(maximum).default(maximum).describe('items of a page'),
+  before_id: z.string().optional().describe('continue after this item, as next_page_uri does'),
+});
 
 type Identified = { readonly id: string };
 

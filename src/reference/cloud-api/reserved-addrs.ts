@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { readBody } from './body.ts';
-import { Collection } from './collection.ts';
-import { metadata, region, text } from './fields.ts';
-import { kinds } from './kinds.ts';
+import { Collection, kinds } from './collection.ts';
+import { idOf, metadata, type Region, refShape, region, regions, text, time, uri } from './fields.ts';
+import { ref, uriOf } from './ids.ts';
 import type { Call } from './operation.ts';
 import { ApiProblem } from './problem.ts';
-import { ref, uriOf } from './ref.ts';
 import type { Resource } from './resource.ts';
 import type { World } from './world.ts';
 
@@ -16,7 +15,7 @@ export interface ReservedAddrRecord {
   /** Empty when unset. */
   readonly metadata: string;
   readonly addr: string;
-  readonly region: string;
+  readonly region: Region;
   /** Empty when none is attached. */
   readonly endpointConfigurationId: string;
 }
@@ -26,7 +25,18 @@ const createBody = z.strictObject({ description: text.default(''), metadata: met
 const updateBody = z.strictObject({
   description: text.optional(),
   metadata: metadata.optional(),
-  endpoint_configuration_id: text.optional(),
+  endpoint_configuration_id: text.optional().describe('attaches that configuration; empty detaches it'),
+});
+
+const answer = z.strictObject({
+  id: idOf('ra'),
+  uri,
+  created_at: time,
+  description: text.describe('what the address is used for'),
+  metadata: metadata.optional(),
+  addr: text.describe('hostname:port, assigned at creation'),
+  region: z.enum(regions),
+  endpoint_configuration: refShape.nullable(),
 });
 
 /** Reserved addresses: reference sections 2 and 4, rules 1 and 2. */
@@ -62,13 +72,14 @@ export function reservedAddrs(world: World): Resource<ReservedAddrRecord> {
     };
   };
 
-  return { name: 'reserved_addrs', collection, render, write: { create, update } };
+  const write = { createBody, updateBody, create, update };
+  return { name: 'reserved_addrs', title: 'ReservedAddr', collection, answer, render, write };
 }
 
 /** The host name carries the number, so no two addresses ever share a host and port. */
 const address = (seq: number, where: string): string => `${seq}.tcp.${where}.localhost:${10_000 + (seq % 50_000)}`;
 
-function render(item: ReservedAddrRecord, base: string): unknown {
+function render(item: ReservedAddrRecord, base: string): z.output<typeof answer> {
   return {
     id: item.id,
     uri: uriOf(base, item.id),

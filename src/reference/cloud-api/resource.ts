@@ -1,47 +1,98 @@
+import { z } from 'zod';
 import type { Collection } from './collection.ts';
+import { uri } from './fields.ts';
 import type { Call, Operation } from './operation.ts';
-import { listEnvelope } from './paging.ts';
+import { listEnvelope, listQuery } from './paging.ts';
 import { ApiProblem } from './problem.ts';
 
-/** A kind with a list: what the operations on it need to know. Without create and update it is read-only. */
+/** A kind with a list: what the operations on it need to know. Without `write` it is read-only. */
 export interface Resource<T extends { readonly id: string }> {
   /** As its path and its list are named: `reserved_addrs`. */
   readonly name: string;
+  /** As its answer is named: `ReservedAddr`. */
+  readonly title: string;
   readonly collection: Collection<T>;
+  readonly answer: z.ZodObject;
   readonly render: (item: T, base: string) => unknown;
   readonly write?: {
+    readonly createBody: z.ZodObject;
+    readonly updateBody: z.ZodObject;
     readonly create: (call: Call) => T;
     readonly update: (call: Call, item: T) => T;
   };
 }
 
 export function resourceOperations<T extends { readonly id: string }>(resource: Resource<T>): readonly Operation[] {
-  const { name, collection, render } = resource;
+  return [...readOperations(resource), ...writeOperations(resource)];
+}
+
+function readOperations<T extends { readonly id: string }>(resource: Resource<T>): readonly Operation[] {
+  const { name, title, collection, render } = resource;
   const path = `/${name}`;
-  const list = (call: Call) =>
-    listEnvelope(call, collection, `${call.base}${path}`, name, (item) => render(item, call.base));
+  const schema = z.strictObject({ uri, next_page_uri: uri.nullable(), [name]: z.array(resource.answer) });
   return [
-    { method: 'GET', path, status: 200, handle: list },
-    { method: 'GET', path: `${path}/:id`, status: 200, handle: (call) => render(find(resource, call), call.base) },
-    ...writeOperations(resource, path),
+    {
+      id: `${name}.list`,
+      summary: `List every ${title}, newest first`,
+      method: 'GET',
+      path,
+      status: 200,
+      query: listQuery,
+      answer: { name: `${title}List`, schema },
+      handle: (call) => listEnvelope(call, collection, `${call.base}${path}`, name, (item) => render(item, call.base)),
+    },
+    {
+      id: `${name}.get`,
+      summary: `Read one ${title}`,
+      method: 'GET',
+      path: `${path}/:id`,
+      status: 200,
+      answer: { name: title, schema: resource.answer },
+      handle: (call) => render(find(resource, call), call.base),
+    },
   ];
 }
 
-function writeOperations<T extends { readonly id: string }>(resource: Resource<T>, path: string): readonly Operation[] {
-  const { write, collection, render } = resource;
+function writeOperations<T extends { readonly id: string }>(resource: Resource<T>): readonly Operation[] {
+  const { name, title, write, collection, render } = resource;
   if (write === undefined) return [];
-  const update = (call: Call) => {
-    const item = write.update(call, find(resource, call));
-    collection.put(call.account, item);
-    return render(item, call.base);
-  };
-  const remove = (call: Call) => {
-    collection.remove(call.account, find(resource, call).id);
-  };
+  const path = `/${name}/:id`;
+  const answer = { name: title, schema: resource.answer };
   return [
-    { method: 'POST', path, status: 201, handle: (call) => render(write.create(call), call.base) },
-    { method: 'PATCH', path: `${path}/:id`, status: 200, handle: update },
-    { method: 'DELETE', path: `${path}/:id`, status: 204, handle: remove },
+    {
+      id: `${name}.create`,
+      summary: `Create a ${title}`,
+      method: 'POST',
+      path: `/${name}`,
+      status: 201,
+      body: { name: `${title}Create`, schema: write.createBody },
+      answer,
+      handle: (call) => render(write.create(call), call.base),
+    },
+    {
+      id: `${name}.update`,
+      summary: `Change the given fields of a ${title}`,
+      method: 'PATCH',
+      path,
+      status: 200,
+      body: { name: `${title}Update`, schema: write.updateBody },
+      answer,
+      handle: (call) => {
+        const item = write.update(call, find(resource, call));
+        collection.put(call.account, item);
+        return render(item, call.base);
+      },
+    },
+    {
+      id: `${name}.delete`,
+      summary: `Delete a ${title}`,
+      method: 'DELETE',
+      path,
+      status: 204,
+      handle: (call) => {
+        collection.remove(call.account, find(resource, call).id);
+      },
+    },
   ];
 }
 

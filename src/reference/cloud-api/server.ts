@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { readAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
 import { openDatabase } from './database.ts';
+import { endpointLeases } from './endpoint-leases.ts';
 import { FaultSpecError } from './faults/fault-spec.ts';
 import { Faults } from './faults/faults.ts';
 import type { OnFailure } from './http.ts';
@@ -75,6 +76,7 @@ export async function startCloudApi(options: CloudApiOptions): Promise<CloudApi>
   const seed = (wanted: Seed) => applySeed(world, wanted, accounts.names);
   const app = createApp({
     operations: operations(world),
+    agentRoutes: endpointLeases(world),
     accounts,
     rateLimit: new RateLimit(options.rateLimit ?? 120),
     faults,

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import type { NewId } from './ids.ts';
-import { timestamp } from './timestamp.ts';
 
 /** What operations act on: the stored objects, time and fresh ids. */
 export interface World {
@@ -15,3 +14,6 @@ export interface World {
 export function createWorld(database: DatabaseSync, clock: Clock, newId: NewId): World {
   return { database, clock, newId, now: () => timestamp(clock.now()) };
 }
+
+/** RFC 3339 in UTC to the second, as the reference's timestamps (section 2). */
+const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');

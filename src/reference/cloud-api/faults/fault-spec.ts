@@ -1,4 +1,4 @@
-import type { Effect, Fault } from './fault.ts';
+import type { Effect, Fault } from './faults.ts';
 
 /** A fault that is written wrong; the message is one line that says what is. */
 export class FaultSpecError extends Error {

@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../clock.ts';
-import { isControl, pathOf } from '../control-path.ts';
+import { isOpen, pathOf } from '../guard.ts';
 import type { NewId } from '../ids.ts';
 import { errorBody } from '../problem.ts';
-import type { Effect, Fault } from './fault.ts';
-import type { Faults } from './faults.ts';
-import { malform } from './malformed.ts';
+import type { Effect, Fault, Faults } from './faults.ts';
 
 const page = '<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Sign in to continue</h1></body></html>';
 
@@ -22,7 +20,7 @@ export function injectFaults(app: FastifyInstance, { faults, clock, newId }: Inj
   app.addHook('preClose', async () => closing.abort(new Error('the server is closing')));
 
   app.addHook('onRequest', async (request, reply) => {
-    const fault = isControl(request) ? undefined : faults.take(request.method, pathOf(request));
+    const fault = isOpen(request) ? undefined : faults.take(request.method, pathOf(request));
     if (fault === undefined) return;
     struck.set(request, fault);
     const cut = await late(fault.latencyMs, clock, closing.signal);
@@ -84,4 +82,27 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const wrongType = (value: unknown): unknown => (typeof value === 'string' ? 4711 : 'not the right type');
+
+/** The JSON text with one field of a wrong type; of a list, in its first item. What is no object stays as it is. */
+function malform(payload: string, field?: string): string {
+  const answer: unknown = payload === '' ? undefined : JSON.parse(payload);
+  if (!isObject(answer)) return payload;
+  const target = (field === undefined || !(field in answer) ? firstItem(answer) : undefined) ?? answer;
+  const name = field ?? Object.keys(target)[0];
+  if (name !== undefined) target[name] = wrongType(target[name]);
+  return JSON.stringify(answer);
+}
+
+function firstItem(answer: Json): Json | undefined {
+  if (!('next_page_uri' in answer)) return undefined;
+  const items = Object.values(answer).find(Array.isArray);
+  return items?.find(isObject);
 }

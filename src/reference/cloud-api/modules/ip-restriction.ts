@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { textList } from '../fields.ts';
-import { kinds } from '../kinds.ts';
-import { ref } from '../ref.ts';
-import { enabled } from './enabled.ts';
-import { knownIds } from './known-ids.ts';
-import { defineModule } from './module.ts';
+import { kinds } from '../collection.ts';
+import { enabled, refShape, textList } from '../fields.ts';
+import { ref } from '../ids.ts';
+import { defineModule, knownIds } from './module.ts';
 
 export const ipRestriction = defineModule({
   name: 'ip_restriction',
+  title: 'IpRestrictionModule',
   parent: 'httpsRoute',
   onUpstream: true,
   body: z.strictObject({ enabled, ip_policy_ids: textList.default([]) }),
+  answer: z.strictObject({ enabled, ip_policies: z.array(refShape) }),
   replace: (body, context) => ({
     enabled: body.enabled,
     ids: knownIds(body.ip_policy_ids, 'ip_policy_ids', kinds.ipPolicy, context),

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { readBody } from '../body.ts';
+import { Collection, type Kind } from '../collection.ts';
 import type { Call } from '../operation.ts';
+import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
 import type { Parent, ParentKind } from './parents.ts';
 
@@ -12,37 +14,52 @@ export interface Context {
 }
 
 /** A kind of module: a singleton of its parent. `Stored` is what is kept of it, JSON. */
-export interface ModuleDefinition<Body extends z.ZodObject, Stored extends object> {
+export interface ModuleDefinition<Body extends z.ZodObject, Answer extends z.ZodObject, Stored extends object> {
   /** Its last path segment. */
   readonly name: string;
+  /** As its answer is named: `SamlModule`. */
+  readonly title: string;
   readonly parent: ParentKind;
   /** Whether it may be on an edge that passes TLS through (reference section 2, TLS termination). */
   readonly onUpstream: boolean;
   readonly body: Body;
+  readonly answer: Answer;
   /** @throws ApiProblem when the request breaks a rule that needs more than the body. */
   readonly replace: (body: z.output<Body>, context: Context, before: Stored | undefined) => Stored;
-  readonly render: (stored: Stored, context: Context) => unknown;
+  readonly render: (stored: Stored, context: Context) => z.output<Answer>;
 }
 
 /** A module in the table of all, where the kinds of body no longer show. */
 export interface Module {
   readonly name: string;
+  readonly title: string;
   readonly parent: ParentKind;
   readonly onUpstream: boolean;
+  readonly body: z.ZodObject;
+  readonly answer: z.ZodObject;
   /** What is to be stored from now on. */
   readonly replace: (context: Context, before: unknown) => object;
   readonly render: (stored: unknown, context: Context) => unknown;
 }
 
-export function defineModule<Body extends z.ZodObject, Stored extends object>(
-  definition: ModuleDefinition<Body, Stored>,
+export function defineModule<Body extends z.ZodObject, Answer extends z.ZodObject, Stored extends object>(
+  definition: ModuleDefinition<Body, Answer, Stored>,
 ): Module {
-  const { name, parent, onUpstream, body, replace, render } = definition;
+  const { body, replace, render } = definition;
   return {
-    name,
-    parent,
-    onUpstream,
+    ...definition,
     replace: (context, before) => replace(readBody(body, context.call.body), context, before as Stored | undefined),
     render: (stored, context) => render(stored as Stored, context),
   };
+}
+
+/** The ids, each once. @throws ApiProblem 400 naming the one that is unknown. */
+export function knownIds(ids: readonly string[], field: string, kind: Kind, context: Context): readonly string[] {
+  const collection = new Collection(context.world.database, kind);
+  for (const [index, id] of ids.entries()) {
+    if (collection.get(context.call.account, id) === undefined) {
+      throw new ApiProblem('referenceUnknown', `invalid field "${field}[${index}]": no such id: "${id}"`);
+    }
+  }
+  return [...new Set(ids)];
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { textList } from '../fields.ts';
-import { kinds } from '../kinds.ts';
-import { ref } from '../ref.ts';
-import { enabled } from './enabled.ts';
-import { knownIds } from './known-ids.ts';
-import { defineModule } from './module.ts';
+import { kinds } from '../collection.ts';
+import { enabled, refShape, textList } from '../fields.ts';
+import { ref } from '../ids.ts';
+import { defineModule, knownIds } from './module.ts';
 
 export const mutualTls = defineModule({
   name: 'mutual_tls',
+  title: 'MutualTlsModule',
   parent: 'httpsEdge',
   onUpstream: false,
   body: z.strictObject({ enabled, certificate_authority_ids: textList.default([]) }),
+  answer: z.strictObject({ enabled, certificate_authorities: z.array(refShape) }),
   replace: (body, context) => ({
     enabled: body.enabled,
     ids: knownIds(body.certificate_authority_ids, 'certificate_authority_ids', kinds.certificateAuthority, context),

@@ -1,10 +1,27 @@
 import type { Call, Operation } from '../operation.ts';
 import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
+import { compression } from './compression.ts';
+import { ipRestriction } from './ip-restriction.ts';
 import type { Context, Module } from './module.ts';
-import { modules } from './modules.ts';
+import { mutualTls } from './mutual-tls.ts';
 import { type ParentType, parentTypes } from './parents.ts';
+import { saml } from './saml.ts';
 import { ModuleStore } from './store.ts';
+import { tlsTermination } from './tls-termination.ts';
+import { trafficPolicy } from './traffic-policy.ts';
+import { webhookVerification } from './webhook-verification.ts';
+
+/** Every module of reference section 2. */
+const modules: readonly Module[] = [
+  saml,
+  ipRestriction,
+  webhookVerification,
+  compression,
+  trafficPolicy,
+  mutualTls,
+  tlsTermination,
+];
 
 /** PUT, GET and DELETE of every module (reference section 4, rules 3 and 4). */
 export function moduleOperations(world: World): readonly Operation[] {
@@ -32,10 +49,22 @@ function operationsOf(module: Module, type: ParentType, store: ModuleStore, worl
   const remove = (call: Call) => {
     if (!store.remove(call.account, type.find(call).id, module.name)) unset(module);
   };
+  const id = `${type.name}_${module.name}`;
+  const body = { name: `${module.title}Request`, schema: module.body };
+  const answer = { name: module.title, schema: module.answer };
   return [
-    { method: 'PUT', path, status: 200, handle: put },
-    { method: 'GET', path, status: 200, handle: get },
-    { method: 'DELETE', path, status: 204, handle: remove },
+    {
+      id: `${id}.replace`,
+      summary: `Set or replace the ${module.title}`,
+      method: 'PUT',
+      path,
+      status: 200,
+      body,
+      answer,
+      handle: put,
+    },
+    { id: `${id}.get`, summary: `Read the ${module.title}`, method: 'GET', path, status: 200, answer, handle: get },
+    { id: `${id}.delete`, summary: `Remove the ${module.title}`, method: 'DELETE', path, status: 204, handle: remove },
   ];
 }
 

@@ -1,9 +1,18 @@
-import { Collection } from '../collection.ts';
-import type { HttpsEdgeRecord, HttpsRouteRecord } from '../edges.ts';
-import { kinds } from '../kinds.ts';
+import { Collection, kinds } from '../collection.ts';
 import type { Call } from '../operation.ts';
 import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
+
+/** An HTTPS edge as stored: what decides about its modules. */
+export interface HttpsEdgeRecord {
+  readonly id: string;
+  readonly terminateAt: 'edge' | 'upstream';
+}
+
+export interface HttpsRouteRecord {
+  readonly id: string;
+  readonly edgeId: string;
+}
 
 /** What a module is attached to. */
 export interface Parent {
@@ -14,6 +23,8 @@ export interface Parent {
 export type ParentKind = 'httpsRoute' | 'httpsEdge' | 'tlsEdge';
 
 export interface ParentType {
+  /** In the ids of operations. */
+  readonly name: string;
   readonly path: string;
   /** @throws ApiProblem 404 when there is none. */
   readonly find: (call: Call) => Parent;
@@ -26,8 +37,9 @@ export function parentTypes(world: World): Readonly<Record<ParentKind, ParentTyp
   const tlsEdges = new Collection(world.database, kinds.tlsEdge);
   const httpsEdge = (call: Call, id = '') => edges.get(call.account, id) ?? unknown('HTTPS edge', id);
   return {
-    httpsEdge: { path: '/edges/https/:id', find: (call) => httpsEdge(call, call.params.id) },
+    httpsEdge: { name: 'https_edge', path: '/edges/https/:id', find: (call) => httpsEdge(call, call.params.id) },
     tlsEdge: {
+      name: 'tls_edge',
       path: '/edges/tls/:id',
       find: ({ account, params: { id = '' } }) => ({
         id: (tlsEdges.get(account, id) ?? unknown('TLS edge', id)).id,
@@ -35,6 +47,7 @@ export function parentTypes(world: World): Readonly<Record<ParentKind, ParentTyp
       }),
     },
     httpsRoute: {
+      name: 'https_route',
       path: '/edges/https/:edge_id/routes/:id',
       find: (call) => {
         const { id = '', edge_id } = call.params;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { fieldName } from '../body.ts';
-import { text, textList } from '../fields.ts';
+import { enabled, text, textList } from '../fields.ts';
 import { ApiProblem } from '../problem.ts';
-import { enabled } from './enabled.ts';
 import { defineModule } from './module.ts';
 
 const action = z.looseObject({ type: text, config: z.looseObject({}).optional() });
@@ -11,11 +10,15 @@ const rule = z.looseObject({ name: text, expressions: textList, actions: z.array
 /** What is shown of the grammar (reference section 2); other keys and action types pass. */
 const policy = z.looseObject({ inbound: z.array(rule) });
 
+const policyText = text.meta({ contentMediaType: 'application/json', contentSchema: z.toJSONSchema(policy) });
+
 export const trafficPolicy = defineModule({
   name: 'traffic_policy',
+  title: 'TrafficPolicyModule',
   parent: 'tlsEdge',
   onUpstream: true,
-  body: z.strictObject({ enabled, value: text }),
+  body: z.strictObject({ enabled, value: policyText }),
+  answer: z.strictObject({ enabled, value: policyText }),
   replace: (body) => ({ enabled: body.enabled, value: compact(body.value) }),
   render: (stored) => stored,
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { text } from '../fields.ts';
+import { enabled, text } from '../fields.ts';
 import { ApiProblem } from '../problem.ts';
-import { enabled } from './enabled.ts';
 import { defineModule } from './module.ts';
 
 /** The cloud notification service, whose requests are verified without a secret (reference section 7). */
@@ -9,9 +8,15 @@ const notificationProvider = 'sns';
 
 export const webhookVerification = defineModule({
   name: 'webhook_verification',
+  title: 'WebhookVerificationModule',
   parent: 'httpsRoute',
   onUpstream: false,
-  body: z.strictObject({ enabled, provider: text.min(1, 'must not be empty'), secret: text.default('') }),
+  body: z.strictObject({
+    enabled,
+    provider: text.min(1, 'must not be empty'),
+    secret: text.default('').describe(`needed by every provider but ${notificationProvider}`),
+  }),
+  answer: z.strictObject({ enabled, provider: text, secret: text }),
   replace: (body) => {
     if (body.secret === '' && body.provider.toLowerCase() !== notificationProvider) {
       throw new ApiProblem(

@@ -1,8 +1,7 @@
-import { Collection } from '../collection.ts';
+import { Collection, type Kind, kinds } from '../collection.ts';
 import { transaction } from '../database.ts';
-import type { HttpsEdgeRecord, HttpsRouteRecord } from '../edges.ts';
-import type { EndpointRecord } from '../endpoints.ts';
-import { kinds } from '../kinds.ts';
+import { endpointCollection, reviseEndpoint } from '../endpoints.ts';
+import type { HttpsEdgeRecord, HttpsRouteRecord } from '../modules/parents.ts';
 import { ModuleStore } from '../modules/store.ts';
 import { SetupError } from '../setup-error.ts';
 import type { World } from '../world.ts';
@@ -60,41 +59,30 @@ function seedHttpsEdge(world: World, seed: ReadSeed['https_edges'][number], acco
 }
 
 function seedEndpoints(world: World, endpoints: readonly EndpointSeed[], account: string): void {
-  const has = (kind: string, id: string | undefined) =>
+  const has = (kind: Kind, id: string | undefined) =>
     id === undefined || new Collection(world.database, kind).get(account, id) !== undefined;
-  const collection = new Collection<EndpointRecord>(world.database, kinds.endpoint);
+  const collection = endpointCollection(world);
   for (const [index, endpoint] of endpoints.entries()) {
     const fail = (field: 'edge' | 'domain') => {
       throw new SetupError(`seed: endpoints[${index}].${field}: no ${field} with id ${endpoint[field]} is seeded`);
     };
     if (!has(kinds.httpsEdge, endpoint.edge) && !has(kinds.tlsEdge, endpoint.edge)) fail('edge');
     if (!has(kinds.domain, endpoint.domain)) fail('domain');
-    const record = endpointRecord(endpoint, collection.get(account, endpoint.id), world.now());
-    if (record !== undefined) collection.put(account, record);
+    const before = collection.get(account, endpoint.id);
+    collection.put(account, reviseEndpoint(endpointRecord(endpoint), before, world.now()));
   }
 }
 
-/** undefined when nothing changed. */
-function endpointRecord(
-  seed: EndpointSeed,
-  before: EndpointRecord | undefined,
-  now: string,
-): EndpointRecord | undefined {
-  const record = {
-    id: seed.id,
-    region: seed.region,
-    createdAt: before?.createdAt ?? now,
-    updatedAt: before?.updatedAt ?? now,
-    publicUrl: seed.public_url,
-    proto: seed.proto,
-    hostport: seed.hostport,
-    type: seed.type,
-    metadata: seed.metadata,
-    domainId: seed.domain,
-    tcpAddrId: seed.tcp_addr,
-    tunnelId: seed.tunnel,
-    edgeId: seed.edge,
-  };
-  if (before === undefined) return record;
-  return JSON.stringify(before) === JSON.stringify(record) ? undefined : { ...record, updatedAt: now };
-}
+const endpointRecord = (seed: EndpointSeed) => ({
+  id: seed.id,
+  region: seed.region,
+  publicUrl: seed.public_url,
+  proto: seed.proto,
+  hostport: seed.hostport,
+  type: seed.type,
+  metadata: seed.metadata,
+  domainId: seed.domain,
+  tcpAddrId: seed.tcp_addr,
+  tunnelId: seed.tunnel,
+  edgeId: seed.edge,
+});

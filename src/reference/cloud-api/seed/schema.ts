@@ -1,16 +1,11 @@
 import { z } from 'zod';
-import { regions } from '../fields.ts';
+import { endpointTypes, protocols } from '../endpoints.ts';
+import { hostport, idOf, region } from '../fields.ts';
 
-/** An id with its type prefix (reference section 2); shorter than the server's own, so that people can write them. */
-const id = (...prefixes: readonly string[]) =>
-  z.string().regex(new RegExp(`^(${prefixes.join('|')})_[0-9A-Za-z]{1,64}$`), {
-    error: `must be an id: ${prefixes.map((prefix) => `${prefix}_…`).join(' or ')} and 1 to 64 letters or digits`,
-  });
-
-const ids = (prefix: string) => z.array(id(prefix)).default([]);
+const ids = (prefix: string) => z.array(idOf(prefix)).default([]);
 
 const httpsEdge = z.strictObject({
-  id: id('edghts'),
+  id: idOf('edghts'),
   /** Default edge. Cannot be set through the API (reference section 2, TLS termination). */
   terminate_at: z.enum(['edge', 'upstream']).optional(),
   routes: ids('edghtsrt'),
@@ -18,17 +13,17 @@ const httpsEdge = z.strictObject({
 
 const endpoint = z
   .strictObject({
-    id: id('ep'),
-    region: z.enum(regions).default('us'),
+    id: idOf('ep'),
+    region,
     public_url: z.url(),
-    proto: z.enum(['http', 'https', 'tcp', 'tls']),
-    hostport: z.string().regex(/^.+:\d{1,5}$/, { error: 'must be hostname:port' }),
-    type: z.enum(['ephemeral', 'edge']),
+    proto: z.enum(protocols),
+    hostport,
+    type: z.enum(endpointTypes),
     metadata: z.string().optional(),
-    domain: id('rd').optional(),
-    tcp_addr: id('ra').optional(),
-    tunnel: id('tn').optional(),
-    edge: id('edghts', 'edgtls').optional(),
+    domain: idOf('rd').optional(),
+    tcp_addr: idOf('ra').optional(),
+    tunnel: idOf('tn').optional(),
+    edge: idOf('edghts', 'edgtls').optional(),
   })
   .refine((it) => it.type !== 'edge' || (it.edge !== undefined && it.tunnel === undefined), {
     error: 'of type edge needs "edge" and has no "tunnel"',
