@@ -182,11 +182,15 @@ export class Objects {
   }
 
   #checkIdentity(type: ResourceType, wanted: ApiObject, old: ApiObject): void {
-    const { uid, resourceVersion } = wanted.metadata;
+    const { uid, resourceVersion, deletionTimestamp } = wanted.metadata;
     const name = old.metadata.name ?? '';
     if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) throw modified(type, name);
     if (uid && uid !== old.metadata.uid) {
       throw invalid(type.group, type.kind, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
+    }
+    if (deletionTimestamp && deletionTimestamp !== old.metadata.deletionTimestamp) {
+      const error = invalidValue('metadata.deletionTimestamp', deletionTimestamp, 'field is immutable');
+      throw invalid(type.group, type.kind, name, [error]);
     }
   }
 

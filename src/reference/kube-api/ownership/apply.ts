@@ -91,9 +91,20 @@ export function applyConfiguration(live: ApiObject, request: ApplyRequest): ApiO
   const left = [...others].map(([other, { entry, set }]) => [other, { entry, set: difference(set, lost) }] as const);
   const managers = new Map([...left, [id, mine]]);
   return withMeta(wanted, {
+    annotations: annotationsAfter(wanted, request),
     managedFields: toManagedFields(managers, before),
     resourceVersion: configuration.metadata.resourceVersion ?? live.metadata.resourceVersion,
   } as object);
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What `kubectl apply` without `--server-side` compares with is kept up to date when kubectl applies on the server. */
+function annotationsAfter({ metadata }: ApiObject, { manager, subresource, configuration }: ApplyRequest) {
+  const { annotations } = metadata;
+  if (manager !== 'kubectl' || subresource !== undefined || annotations?.[lastApplied] === undefined)
+    return annotations;
+  return { ...annotations, [lastApplied]: `${JSON.stringify(configuration)}\n` };
 }
 
 interface Conflict {
@@ -108,11 +119,11 @@ function conflictsOf(others: Managers, changed: FieldSet): readonly Conflict[] {
   });
 }
 
-function describe({ manager, operation, apiVersion, time, subresource }: Manager['entry']): string {
+function describe({ manager, operation, apiVersion, subresource }: Manager['entry']): string {
   const name =
     JSON.stringify(manager) + (subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`);
   if (operation === 'Apply') return name;
-  return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+  return `${name} using ${apiVersion}`;
 }
 
 function applyConflict(conflicts: readonly Conflict[]): ApiError {

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import {
+  type Body,
+  type Cluster,
+  causes,
+  configMap,
+  paths,
+  startCluster,
+  type WatchEvent,
+  watchUntil,
+  widget,
+} from './cluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster.stop());
+
+const names = (body: Body): string[] => body.items.map((item: Body) => item.metadata.name);
+const brief = (events: readonly WatchEvent[]) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
+
+async function filled(): Promise<string> {
+  const path = await cluster.fresh();
+  const labels: Record<string, object> = {
+    a: { app: 'x', tier: '1' },
+    b: { app: 'y', tier: '1' },
+    c: { app: 'x' },
+    d: {},
+  };
+  for (const [name, own] of Object.entries(labels)) {
+    await cluster.send(
+      'POST',
+      path,
+      widget(name, { color: name === 'b' ? 'blue' : 'red' }, { metadata: { labels: own } }),
+    );
+  }
+  return path;
+}
+
+describe('lists', () => {
+  test('carry kind and version; items of custom resources too, those of built-in types not', async () => {
+    const path = await filled();
+    const { body } = await cluster.send('GET', path);
+    expect([body.kind, body.apiVersion, names(body)]).toEqual([
+      'WidgetList',
+      'test.example.com/v1',
+      ['a', 'b', 'c', 'd'],
+    ]);
+    expect([body.items[0].kind, body.metadata.resourceVersion]).toEqual(['Widget', expect.stringMatching(/^\d+$/)]);
+    const maps = await cluster.fresh(paths.configmaps);
+    await cluster.send('POST', maps, configMap('a'));
+    const { items } = (await cluster.send('GET', maps)).body;
+    expect([items[0].kind, items[0].apiVersion]).toEqual([undefined, undefined]);
+  });
+
+  const selectors = [
+    ['labelSelector=app', 'abc'],
+    ['labelSelector=!app', 'd'],
+    ['labelSelector=app=x', 'ac'],
+    ['labelSelector=app==x,tier=1', 'a'],
+    ['labelSelector=app!=x', 'bd'],
+    ['labelSelector=app in (x, y),tier', 'ab'],
+    ['labelSelector=app notin (x)', 'bd'],
+    ['fieldSelector=metadata.name=a', 'a'],
+    ['fieldSelector=metadata.name!=a', 'bcd'],
+    ['fieldSelector=spec.color=blue', 'b'],
+    ['fieldSelector=spec.color=red&labelSelector=tier', 'a'],
+  ] as const;
+  test.each(selectors)('%s', async (query, wanted) => {
+    const path = await filled();
+    const encoded = query.replaceAll(
+      /=(.*?)(&|$)/g,
+      (_all, value: string, end: string) => `=${encodeURIComponent(value)}${end}`,
+    );
+    expect(names((await cluster.send('GET', `${path}?${encoded}`)).body).join('')).toBe(wanted);
+  });
+
+  const refused = [
+    ['limit=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['fieldSelector=spec.nope%3D1', 'field label not supported: spec.nope'],
+    ['fieldSelector=bad', "invalid selector: 'bad'; can't understand 'bad'"],
+    ['labelSelector=a%20in%20x', expect.stringContaining('unable to parse requirement')],
+    ['limit=1&continue=abc', expect.stringContaining('invalid continue token')],
+  ] as const;
+  test.each(refused)('refuses %s', async (query, message) => {
+    const path = await cluster.fresh();
+    expect((await cluster.send('GET', `${path}?${query}`)).body).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      message,
+    });
+  });
+
+  test('pages show the objects as they were at the first page', async () => {
+    const path = await filled();
+    const first = (await cluster.send('GET', `${path}?limit=2`)).body;
+    expect([names(first), first.metadata.remainingItemCount]).toEqual([['a', 'b'], 2]);
+    await cluster.send('DELETE', `${path}/c`);
+    await cluster.send('POST', path, widget('e'));
+    const next = `${path}?limit=2&continue=${encodeURIComponent(first.metadata.continue)}`;
+    const second = (await cluster.send('GET', next)).body;
+    expect([names(second), second.metadata.continue || undefined]).toEqual([['c', 'd'], undefined]);
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+  });
+
+  test('across namespaces, and of a future version', async () => {
+    await filled();
+    const all = '/apis/test.example.com/v1/widgets';
+    expect(names((await cluster.send('GET', `${all}?fieldSelector=metadata.name%3Dd`)).body).length).toBeGreaterThan(0);
+    const future = await cluster.send('GET', `${all}?resourceVersion=99999999`);
+    expect([future.code, future.body.reason, future.body.details.causes[0].reason]).toEqual([
+      504,
+      'Timeout',
+      'ResourceVersionTooLarge',
+    ]);
+  });
+});
+
+describe('watches', () => {
+  test('from a version: every later change, in order', async () => {
+    const path = await cluster.fresh();
+    const { resourceVersion } = (await cluster.send('GET', path)).body.metadata;
+    await cluster.send('POST', path, widget('a'));
+    await cluster.merge(`${path}/a`, { spec: { size: 4 } });
+    await cluster.send('DELETE', `${path}/a`);
+    const events = await watchUntil(
+      cluster,
+      `${path}?watch=true&resourceVersion=${resourceVersion}`,
+      ({ length }) => length === 3,
+    );
+    expect(brief(events)).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a']);
+    const versions = events.map(({ object }) => Number(object.metadata.resourceVersion));
+    expect(versions).toEqual(versions.toSorted((a, b) => a - b));
+    expect(new Set(versions).size).toBe(3);
+  });
+
+  test.each(['', '&resourceVersion=0'])('without a version they start with what is there (%s)', async (version) => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a'));
+    const events = await watchUntil(cluster, `${path}?watch=true${version}`, ({ length }) => length === 1);
+    expect(brief(events)).toEqual(['ADDED a']);
+  });
+
+  test('with selectors: what starts to match is added, what no longer does is deleted', async () => {
+    const path = await cluster.fresh();
+    const { resourceVersion } = (await cluster.send('GET', path)).body.metadata;
+    await cluster.send('POST', path, widget('a'));
+    for (const app of ['x', 'x2', null]) await cluster.merge(`${path}/a`, { metadata: { labels: { app } } });
+    const query = `watch=true&labelSelector=app&resourceVersion=${resourceVersion}`;
+    const events = await watchUntil(cluster, `${path}?${query}`, ({ length }) => length === 3);
+    expect(brief(events)).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a']);
+  });
+
+  test('sendInitialEvents ends what is there with a bookmark', async () => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a'));
+    const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const events = await watchUntil(cluster, `${path}?${query}`, ({ length }) => length === 2);
+    expect(events.map(({ type }) => type)).toEqual(['ADDED', 'BOOKMARK']);
+    expect(events[1]?.object).toMatchObject({
+      kind: 'Widget',
+      apiVersion: 'test.example.com/v1',
+      metadata: {
+        annotations: { 'k8s.io/initial-events-end': 'true' },
+        resourceVersion: expect.stringMatching(/^\d+$/),
+      },
+    });
+    const wrong = await cluster.send('GET', `${path}?watch=true&sendInitialEvents=true`);
+    expect(causes(wrong)).toEqual([
+      'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    ]);
+  });
+
+  test('timeoutSeconds ends them', async () => {
+    const path = await cluster.fresh();
+    const started = performance.now();
+    expect(await watchUntil(cluster, `${path}?watch=true&timeoutSeconds=1`, () => false)).toEqual([]);
+    expect(performance.now() - started).toBeGreaterThan(900);
+  });
+
+  test('deletion that waits for finalizers is a modification first', async () => {
+    const path = await cluster.fresh();
+    const { body } = await cluster.send('POST', path, widget('a', {}, { metadata: { finalizers: ['a.b/c'] } }));
+    await cluster.send('DELETE', `${path}/a`);
+    await cluster.merge(`${path}/a`, { metadata: { finalizers: null } });
+    const query = `watch=true&resourceVersion=${body.metadata.resourceVersion}`;
+    const events = await watchUntil(cluster, `${path}?${query}`, (seen) => seen.some(({ type }) => type === 'DELETED'));
+    expect(brief(events).at(0)).toBe('MODIFIED a');
+    expect(brief(events).at(-1)).toBe('DELETED a');
+  });
+});
+
+describe('tables', () => {
+  const accept = { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+
+  test('have the columns of the definition', async () => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a', { note: 'n' }));
+    await cluster.merge(`${path}/a/status`, { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+    const table: Body = await (await cluster.request(path, { headers: accept })).json();
+    expect(table.columnDefinitions.map((column: Body) => [column.name, column.type, column.priority])).toEqual([
+      ['Name', 'string', 0],
+      ['COLOR', 'string', 0],
+      ['SIZE', 'integer', 0],
+      ['READY', 'string', 0],
+      ['NOTE', 'string', 1],
+      ['AGE', 'date', 0],
+    ]);
+    expect(table.columnDefinitions[1].description).toBe(
+      'Custom resource definition column (in JSONPath format): .spec.color',
+    );
+    expect(table.rows[0].cells).toEqual(['a', 'red', 3, 'True', 'n', expect.stringMatching(/^\d+s$/)]);
+    expect(table.rows[0].object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'a' } });
+  });
+
+  test('leave cells empty where there is no value', async () => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a'));
+    const table: Body = await (await cluster.request(path, { headers: accept })).json();
+    expect(table.rows[0].cells.slice(3, 5)).toEqual([null, null]);
+  });
+});
+
+describe('the server', () => {
+  test.each([{}, { Authorization: 'Bearer nobody' }])('wants a token it knows (%j)', async (headers) => {
+    const response = await cluster.request('/api/v1/namespaces', { headers: { Authorization: '', ...headers } });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({
+      kind: 'Status',
+      reason: 'Unauthorized',
+      message: 'Unauthorized',
+      code: 401,
+    });
+  });
+
+  test.each(['/healthz', '/readyz', '/livez'])('%s is ok', async (path) => {
+    expect((await cluster.send('GET', path)).body).toBe('ok');
+  });
+
+  test('tells its resources, one by one and all at once', async () => {
+    await until(
+      'the group to be discovered',
+      async () => (await cluster.send('GET', '/apis/test.example.com/v1')).code === 200,
+    );
+    const legacy = (await cluster.send('GET', '/apis/test.example.com/v1')).body;
+    expect(legacy.resources.find((resource: Body) => resource.name === 'widgets')).toMatchObject({
+      singularName: 'widget',
+      namespaced: true,
+      kind: 'Widget',
+      shortNames: ['wd'],
+      categories: ['gadgets'],
+    });
+    expect(legacy.resources.map((resource: Body) => resource.name)).toContain('widgets/status');
+    const headers = { Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
+    const discovered = await until('aggregated discovery', async () => {
+      const body: Body = await (await cluster.request('/apis', { headers })).json();
+      expect(body.kind).toBe('APIGroupDiscoveryList');
+      return body.items.find((item: Body) => item.metadata.name === 'test.example.com');
+    });
+    expect(discovered.versions[0].resources[0]).toMatchObject({
+      resource: 'widgets',
+      scope: 'Namespaced',
+      singularResource: 'widget',
+      responseKind: { group: 'test.example.com', version: 'v1', kind: 'Widget' },
+      subresources: [{ subresource: 'status' }],
+    });
+  });
+
+  test('publishes the schemas that kubectl explain reads', async () => {
+    const schema = await until('the schema to be published', async () => {
+      const { body } = await cluster.send('GET', '/openapi/v3/apis/test.example.com/v1');
+      return body.components?.schemas?.['com.example.test.v1.Widget'];
+    });
+    expect(schema['x-kubernetes-group-version-kind']).toEqual([
+      { group: 'test.example.com', version: 'v1', kind: 'Widget' },
+    ]);
+    expect(schema.description).toBe('A widget.');
+    expect(schema.properties.spec.properties.color.description).toBe('The colour.');
+  });
+
+  test('knows nothing of other paths', async () => {
+    for (const path of ['/apis/test.example.com/v1/namespaces/default/nope', '/apis/nope.example.com/v1']) {
+      expect((await cluster.send('GET', path)).code).toBe(404);
+    }
+  });
+});
