@@ -50,7 +50,7 @@ async function readCrds(dir: string): Promise<readonly object[]> {
   try {
     return loadCrds(dir);
   } catch (error) {
-    throw new UsageError(`--crds: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--crds: ${(error as Error).message}`);
   }
 }
 

@@ -82,6 +82,6 @@ function nameError(name: string | undefined, wanted: string) {
 
 function versionErrors(version: Readonly<Record<string, unknown>>, path: string) {
   const schema = mapOf(version.schema).openAPIV3Schema;
-  if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`, 'schemas are required')];
+  if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`)];
   return new CelValidator().syntaxErrors(schema as Structural, `${path}.schema.openAPIV3Schema`);
 }

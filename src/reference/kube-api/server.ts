@@ -68,8 +68,10 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const url = `https://${host}:${(server.address() as AddressInfo).port}`;
   const close = async () => {
     stopLifecycle();
+    const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
+    await closed;
   };
   return { url, token, certificate, kubeconfig: () => kubeconfigText({ url, token, certificate }), close };
 }

@@ -120,16 +120,20 @@ function messageOf({ rule, message }: Compiled, variables: Record<string, unknow
 
 function celError(rule: CelRule, path: string, value: unknown, message: string): FieldError {
   const field = rule.fieldPath === undefined ? path : `${path}${rule.fieldPath}`.replace(/^\./, '');
-  const shown = isMap(value) ? 'object' : isList(value) ? 'array' : value;
-  const text = JSON.stringify(shown);
+  // Like the real server, which does not show whole maps and lists.
+  const text = isMap(value) || isList(value) ? undefined : JSON.stringify(value);
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return { reason: rule.reason, message: `Forbidden: ${message}`, field };
     case 'FieldValueRequired':
       return { reason: rule.reason, message: `Required value: ${message}`, field };
     case 'FieldValueDuplicate':
-      return { reason: rule.reason, message: `Duplicate value: ${text}`, field };
+      return { reason: rule.reason, message: `Duplicate value: ${text ?? message}`, field };
     default:
-      return { reason: 'FieldValueInvalid', message: `Invalid value: ${text}: ${message}`, field };
+      return {
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: ${text === undefined ? '' : `${text}: `}${message}`,
+        field,
+      };
   }
 }

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { kubeCommand } from './kube.ts';
+import { UsageError } from './usage.ts';
+
+const main = join(import.meta.dirname, '../main.ts');
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'kube-command-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+test('prints its address and how to use it, and ends on SIGTERM', async () => {
+  const kubeconfig = join(dir, 'kubeconfig');
+  const child = spawn(process.execPath, [main, 'kube', '--kubeconfig-out', kubeconfig], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  for await (const chunk of child.stdout) {
+    output += chunk;
+    if (output.split('\n').length > 2) break;
+  }
+  const url = /^Kubernetes API on (https:\/\/127\.0\.0\.1:\d+)$/m.exec(output)?.[1];
+  expect(output).toContain(`export KUBECONFIG=${kubeconfig}\n`);
+  expect(parse(await readFile(kubeconfig, 'utf8')).clusters[0].cluster.server).toBe(url);
+  expect((await stat(kubeconfig)).mode & 0o777).toBe(0o600);
+  child.kill('SIGTERM');
+  expect((await once(child, 'exit'))[0]).toBe(0);
+});
+
+const wrong = [
+  [['--port', 'x'], '--port: expected a number from 0 to 65535, got "x"'],
+  [['--port', '70000'], '--port: expected a number from 0 to 65535, got "70000"'],
+  [['--crds', '/nowhere/at/all'], '--crds: ENOENT'],
+  [['--kubeconfig-out', '/nowhere/at/all'], '--kubeconfig-out: cannot write /nowhere/at/all: ENOENT'],
+] as const;
+test.each(wrong)('%j is one clear line', async (flags, message) => {
+  const run = kubeCommand().parseAsync(['node', 'kube', ...flags]);
+  await expect(run).rejects.toThrow(UsageError);
+  await expect(run).rejects.toThrow(message);
+});
