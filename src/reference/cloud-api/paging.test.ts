@@ -53,6 +53,10 @@ describe('the list envelope (section 2)', () => {
     expect(await list('/endpoints')).toEqual({ uri: `${cloud.url}/endpoints`, next_page_uri: null, endpoints: [] });
   });
 
+  test.each(['reserved_addrs', 'bot_users', 'endpoints'])('the array of %s is named so', async (name) => {
+    expect(Object.keys((await cloud.call('GET', `/${name}`)).body)).toEqual(['uri', 'next_page_uri', name]);
+  });
+
   test.each(['0', '101', '-1', 'ten', '1.5', '', '5&limit=6'])('limit=%s is 400', async (limit) => {
     const { status, body } = await cloud.call('GET', `/bot_users?limit=${limit}`);
     expect([status, body.error_code]).toEqual([400, 'ERR_EDGE_320']);

@@ -109,6 +109,13 @@ describe('read, update, delete', () => {
     expect((await cloud.call('PATCH', `/reserved_addrs/${id}`, { metadata: '' })).body).not.toHaveProperty('metadata');
   });
 
+  test('metadata keeps its limit in an update (section 8)', async () => {
+    const { id } = await create();
+    const update = (metadata: string) => cloud.call('PATCH', `/reserved_addrs/${id}`, { metadata });
+    expect((await update('m'.repeat(4096))).status).toBe(200);
+    expect(await update('m'.repeat(4097))).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_307' } });
+  });
+
   test('region cannot be updated', async () => {
     const { id } = await create();
     const { status, body } = await cloud.call('PATCH', `/reserved_addrs/${id}`, { region: 'eu' });

@@ -46,6 +46,21 @@ async function refused(path: string, body: object): Promise<[code: string, msg: 
   return [answer.body.error_code, answer.body.msg];
 }
 
+/** By the last path segment, besides `enabled`. */
+const fields: Readonly<Record<string, readonly string[]>> = {
+  saml: [
+    ...['options_passthrough', 'cookie_prefix', 'inactivity_timeout', 'maximum_duration', 'idp_metadata'],
+    ...['force_authn', 'allow_idp_initiated', 'authorized_groups', 'nameid_format', 'idp_metadata_url', 'entity_id'],
+    ...['assertion_consumer_service_url', 'single_logout_url', 'request_signing_certificate_pem', 'metadata_url'],
+  ],
+  ip_restriction: ['ip_policies'],
+  webhook_verification: ['provider', 'secret'],
+  compression: [],
+  traffic_policy: ['value'],
+  mutual_tls: ['certificate_authorities'],
+  tls_termination: ['terminate_at', 'min_version'],
+};
+
 describe.each(minimal)('%s', (path, body) => {
   const unset = { status: 404, body: { error_code: 'ERR_EDGE_203' } };
 
@@ -62,6 +77,13 @@ describe.each(minimal)('%s', (path, body) => {
   test('rule 3: PUT replaces all; enabled defaults to true', async () => {
     expect((await put(path, { ...body, enabled: false })).body.enabled).toBe(false);
     expect((await put(path, body)).body.enabled).toBe(true);
+  });
+
+  test('rule 4: answers the fields of section 2 and no other wrapper', async () => {
+    const name = path.split('/').at(-1) ?? '';
+    expect(Object.keys((await put(path, body)).body).toSorted()).toEqual(
+      ['enabled', ...(fields[name] ?? [])].toSorted(),
+    );
   });
 
   test('refuses unknown fields and wrong types by name', async () => {
