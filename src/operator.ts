@@ -6,7 +6,7 @@ import { UsageError } from './commands/usage.ts';
 import type { RunSettings } from './config.ts';
 import { Leadership } from './controller/leadership.ts';
 import { botUser } from './kinds/bot-user/kind.ts';
-import { type ControllerOptions, type KindController, kindController } from './kinds/controller.ts';
+import { type ControllerOptions, identifiedController, type KindController } from './kinds/controller.ts';
 import { reservedAddr } from './kinds/reserved-addr/kind.ts';
 import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
@@ -59,10 +59,10 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     log,
     concurrency: settings.concurrency,
     resyncIntervalMs: settings.resyncInterval,
-    createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
     metrics,
   };
-  const kinds = [kindController(reservedAddr, shared), kindController(botUser, shared)];
+  const identified = { ...shared, createSettleMs: options.createSettleMs ?? defaultCreateSettleMs };
+  const kinds = [identifiedController(reservedAddr, identified), identifiedController(botUser, identified)];
   metrics.poll('resources', () => kinds.flatMap(readiness));
   await serveTelemetry(stack, settings, metrics, kinds, log);
   watch(stack, kinds, credential, log);

@@ -5,10 +5,11 @@ import { Informer } from '../controller/informer.ts';
 import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { keyOf } from '../kube/types.ts';
-import { claimOf } from '../reconcile/claims.ts';
+import { keyOf, type ResourceType } from '../kube/types.ts';
 import type { Account, ExternalKind } from '../reconcile/external.ts';
 import type { ManagedObject, ManagedSpec } from '../reconcile/fields.ts';
+import type { Flow } from '../reconcile/flow.ts';
+import { IdentifiedFlow } from '../reconcile/identified/flow.ts';
 import { Memory } from '../reconcile/memory.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
 import { priorityOf, type Recorder } from '../reconcile/turn.ts';
@@ -30,7 +31,6 @@ export interface ControllerOptions<Client> {
   readonly log: Log;
   readonly concurrency: number;
   readonly resyncIntervalMs: number;
-  readonly createSettleMs: number;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -49,38 +49,57 @@ export interface KindController {
   enqueueAll(): void;
 }
 
-/** Informers, queue, reconciler and controller of one kind, wired. */
-export function kindController<Spec extends ManagedSpec, Observed, Client>(
+/** What differs between families of kinds. */
+interface Family<Client> {
+  readonly type: ResourceType;
+  readonly flow: Flow<Client>;
+  readonly epochOf: (object: ManagedObject) => number;
+}
+
+/** The controller of a kind whose external id the service assigns. */
+export function identifiedController<Spec extends ManagedSpec, Observed, Client>(
   kind: ExternalKind<Spec, Observed, Client>,
+  options: ControllerOptions<Client> & { readonly createSettleMs: number },
+): KindController {
+  const { client, namespaces, createSettleMs, clock } = options;
+  const listResources = () => listEverywhere(client, kind.type, namespaces);
+  const flow = new IdentifiedFlow(kind, { listResources, createSettleMs, nonce: randomUUID });
+  const epoch = clock.now();
+  return kindController({ type: kind.type, flow, epochOf: () => epoch }, options);
+}
+
+/** Informers, queue, reconciler and controller of one kind, wired. */
+function kindController<Client>(
+  { type, flow, epochOf }: Family<Client>,
   options: ControllerOptions<Client>,
 ): KindController {
-  const { client, clock, metrics } = options;
-  const name = kind.type.kind.toLowerCase();
+  const { client, metrics } = options;
+  const name = type.kind.toLowerCase();
   const log = options.log.child({ controller: name });
-  const resources = informersOf(kind, options, log);
+  const resources = informersOf(type, options, log);
   const memory = new Memory();
   const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue) });
-  const reconciler = new Reconciler<Spec, Observed, Client>({
-    ...options,
-    kind,
-    cache: {
-      get: (key) => resources.get(key),
-      claimants: (claim) => resources.byIndex('claim', claim),
+  const reconciler = new Reconciler<Client>(
+    {
+      ...options,
+      cache: {
+        get: (key) => resources.get(key),
+        claimants: (claim) => resources.byIndex('claim', claim),
+      },
+      writer: new ObjectWriter(client, type, resources),
+      memory,
+      epochOf,
+      onDriftCorrected: () => metrics.driftCorrected(type.kind),
     },
-    listResources: () => listEverywhere(client, kind, options.namespaces),
-    writer: new ObjectWriter(client, kind.type, resources),
-    memory,
-    nonce: randomUUID,
-    epoch: clock.now(),
-    onDriftCorrected: () => metrics.driftCorrected(kind.type.kind),
-  });
-  resources.addIndex('claim', claimOf);
-  resources.onChange(({ type, object, old, initial }) => {
-    if (type === 'delete') reconciler.forget(object);
+    flow,
+  );
+  resources.addIndex('claim', (object) => flow.claims(object));
+  resources.onChange(({ type: change, object, old, initial }) => {
+    if (change === 'delete') reconciler.forget(object);
     const urgency = initial ? priorityOf(object, memory.of(object.metadata.uid ?? '')) : 'change';
     queue.add(keyOf(object), urgency);
     // What lost a conflict with this one may take over now.
-    const released = type === 'delete' ? claimOf(object) : old === undefined ? [] : claimOf(old);
+    const released = change === 'delete' ? flow.claims(object) : old === undefined ? [] : flow.claims(old);
     for (const rival of released.flatMap((claim) => resources.byIndex('claim', claim)))
       queue.add(keyOf(rival), 'change');
   });
@@ -106,28 +125,28 @@ export function kindController<Spec extends ManagedSpec, Observed, Client>(
       queue.close();
     }
   };
-  return { kind: kind.type.kind, resources, controller, run, enqueueAll };
+  return { kind: type.kind, resources, controller, run, enqueueAll };
 }
 
-function informersOf<Spec extends ManagedSpec, Observed, Client>(
-  kind: ExternalKind<Spec, Observed, Client>,
+function informersOf<Client>(
+  type: ResourceType,
   options: ControllerOptions<Client>,
   log: Log,
 ): InformerGroup<ManagedObject> {
   const { reader, namespaces, labelSelector, clock } = options;
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   return new InformerGroup(
-    scopes.map((namespace) => new Informer({ client: reader, type: kind.type, namespace, labelSelector, clock, log })),
+    scopes.map((namespace) => new Informer({ client: reader, type, namespace, labelSelector, clock, log })),
   );
 }
 
 /** Whatever shard it belongs to: an object that another shard's resource holds is not free to be adopted. */
-async function listEverywhere<Spec extends ManagedSpec, Observed, Client>(
+async function listEverywhere(
   client: KubeClient,
-  kind: ExternalKind<Spec, Observed, Client>,
+  type: ResourceType,
   namespaces: readonly string[],
 ): Promise<readonly ManagedObject[]> {
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
-  const lists = await Promise.all(scopes.map((namespace) => client.listAll<ManagedObject>(kind.type, { namespace })));
+  const lists = await Promise.all(scopes.map((namespace) => client.listAll<ManagedObject>(type, { namespace })));
   return lists.flatMap((list) => list.items);
 }

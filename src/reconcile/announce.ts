@@ -1,12 +1,11 @@
-import type { ManagedSpec } from './fields.ts';
 import type { Turn } from './turn.ts';
 
 /** Design section 4: events tell only what changed. */
 export type EventReason = 'Created' | 'Updated' | 'DriftCorrected' | 'Deleted' | 'Adopted' | 'Orphaned' | 'Failed';
 
 /** Says once, as an event and as a log line, what happened to an external object. */
-export function announce<Spec extends ManagedSpec, Observed, Client>(
-  turn: Pick<Turn<Spec, Observed, Client>, 'events' | 'log' | 'object'>,
+export function announce(
+  turn: Pick<Turn<never>, 'events' | 'log' | 'object'>,
   reason: EventReason,
   note: string,
 ): void {

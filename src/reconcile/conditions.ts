@@ -3,23 +3,28 @@ import type { Report } from './outcome.ts';
 
 /**
  * The conditions that say what the report says, by kstatus' rules: Ready always, Reconciling and Stalled only while
- * True. lastTransitionTime stays while the status does.
+ * True, then those of the parts. lastTransitionTime stays while the status does.
  */
 export function conditionsOf(
-  report: Report<unknown>,
+  report: Report,
   generation: number,
   previous: readonly Condition[],
   now: Date,
 ): readonly Condition[] {
-  const { reason, message } = report;
-  const condition = (type: string, status: Condition['status']): Condition => {
+  const condition = (type: string, status: Condition['status'], { reason, message }: Report): Condition => {
     const before = previous.find((candidate) => candidate.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
     return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: cut(message) };
   };
-  if (reason === 'Available') return [condition('Ready', 'True')];
-  const ready = condition('Ready', reason === 'Paused' ? 'Unknown' : 'False');
-  return [ready, condition(report.stalled ? 'Stalled' : 'Reconciling', 'True')];
+  const parts = (report.parts ?? []).map((part) => condition(part.condition, readiness(part.report), part.report));
+  const ready = condition('Ready', readiness(report), report);
+  if (report.reason === 'Available') return [ready, ...parts];
+  return [ready, condition(report.stalled ? 'Stalled' : 'Reconciling', 'True', report), ...parts];
+}
+
+function readiness({ reason }: Report): Condition['status'] {
+  if (reason === 'Available') return 'True';
+  return reason === 'Paused' ? 'Unknown' : 'False';
 }
 
 /** metav1.Time has whole seconds. */

@@ -12,7 +12,7 @@ export type Retry =
   | { readonly kind: 'backoff'; readonly atLeastMs?: number };
 
 /** What one reconcile came to. Everything that follows from it is done in settle. */
-export type Outcome<Observed> =
+export type Outcome =
   /** Nothing is left to report: the resource may go. */
   | { readonly kind: 'finished' }
   | {
@@ -22,11 +22,20 @@ export type Outcome<Observed> =
       /** Only a change by a person (or time) helps; else the operator is on its way. Meaningless for Available. */
       readonly stalled: boolean;
       readonly retry: Retry;
-      /** What is out there, when that is known: 'absent' clears the kind's status fields, undefined keeps them. */
-      readonly observed?: Observed | 'absent';
+      /** The kind's own status fields; without them those that are there stay. */
+      readonly fields?: Readonly<Record<string, unknown>>;
+      /** Conditions of parts, beside Ready. */
+      readonly parts?: readonly PartReport[];
     };
 
-export type Report<Observed> = Extract<Outcome<Observed>, { kind: 'reported' }>;
+export type Report = Extract<Outcome, { kind: 'reported' }>;
+
+/** How one part of a resource does: a condition of its own. */
+export interface PartReport {
+  /** Such as `SamlReady`. */
+  readonly condition: string;
+  readonly report: Report;
+}
 
 /** At most six tries an hour of what the cloud refused. */
 export const rejectedRetryMs = 10 * 60_000;
@@ -50,26 +59,26 @@ const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retr
   DriftDetected: { stalled: true, retry: { kind: 'resync' } },
 };
 
-export function report<Observed>(
+export function report(
   reason: Reason,
   message: string,
-  more: Partial<Pick<Report<Observed>, 'observed' | 'stalled' | 'retry'>> = {},
-): Report<Observed> {
+  more: Partial<Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry'>> = {},
+): Report {
   return { kind: 'reported', reason, message, ...policy[reason], ...more };
 }
 
 /** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
-export function reportFailure<Observed>(error: unknown): Report<Observed> {
+export function reportFailure(error: unknown): Report {
   if (error instanceof DependencyError) return report('DependencyNotReady', error.message);
   if (!isCallFailure(error)) throw error;
-  return { ...report<Observed>(reasonOf(error), error.message), ...retryOf(error) };
+  return { ...report(reasonOf(error), error.message), ...retryOf(error) };
 }
 
 function reasonOf(failure: CallFailure): Reason {
   return failure.reason === 'NotFound' ? 'ExternalNotFound' : failure.reason;
 }
 
-function retryOf(failure: CallFailure): Partial<Report<never>> {
+function retryOf(failure: CallFailure): Partial<Report> {
   const { reason, retryAfterMs } = failure;
   // Gone between our look and our call, or a conflict at the cloud: looking again soon settles it.
   if (reason === 'NotFound' || reason === 'Conflict') return { stalled: false, retry: { kind: 'backoff' } };

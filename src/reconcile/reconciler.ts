@@ -1,23 +1,21 @@
 import type { ReconcileResult } from '../controller/controller.ts';
+import { annotation, annotationOf } from './annotations.ts';
 import { announce } from './announce.ts';
-import { claimOf, winnerOver } from './claims.ts';
-import { ensure } from './ensure.ts';
-import type { Account } from './external.ts';
-import type { ManagedObject, ManagedSpec } from './fields.ts';
-import { Ledger } from './ledger.ts';
+import type { ManagedObject } from './fields.ts';
+import type { Flow } from './flow.ts';
 import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
-import { isForceOrphan, leavesNothing, letGo, orphanNote, remove } from './remove.ts';
 import { settle } from './settle.ts';
 import { isAsked, isDeleting, isDrift, isPaused, priorityOf, type Tools, type Turn } from './turn.ts';
 import { hasFinalizer } from './writer.ts';
 
-/** Reconciles every resource of one kind whose external id the service assigns; design section 3. Knows no kind. */
-export class Reconciler<Spec extends ManagedSpec, Observed, Client> {
-  readonly #tools: Tools<Spec, Observed, Client>;
-  readonly #ledgers = new Map<Account<Client>, Ledger<Observed>>();
+/** Reconciles every resource of one kind; design section 3. Knows no kind: the flow does. */
+export class Reconciler<Client> {
+  readonly #tools: Tools<Client>;
+  readonly #flow: Flow<Client>;
 
-  constructor(tools: Tools<Spec, Observed, Client>) {
+  constructor(tools: Tools<Client>, flow: Flow<Client>) {
     this.#tools = tools;
+    this.#flow = flow;
   }
 
   /** Brings the resource under `key` one step closer to what it asks for. Aborting `signal` ends only waiting. */
@@ -27,7 +25,7 @@ export class Reconciler<Spec extends ManagedSpec, Observed, Client> {
     const { namespace, name } = object.metadata;
     const log = this.#tools.log.child({ kind: object.kind, namespace, name, reconcileID });
     const tools = { ...this.#tools, log };
-    const outcome = await this.#attempt(tools, object, signal).catch(reportFailure<Observed>);
+    const outcome = await this.#attempt(tools, object, signal).catch(reportFailure);
     // What was given up because the process ends says nothing about the resource.
     if (signal.aborted && outcome.kind === 'reported' && outcome.reason !== 'Available') return { kind: 'done' };
     this.#remember(object, outcome);
@@ -38,54 +36,34 @@ export class Reconciler<Spec extends ManagedSpec, Observed, Client> {
   forget(object: ManagedObject): void {
     const uid = object.metadata.uid ?? '';
     this.#tools.memory.forget(uid);
-    for (const ledger of this.#ledgers.values()) ledger.unclaim(uid);
+    this.#flow.forget(uid);
   }
 
-  async #attempt(
-    tools: Tools<Spec, Observed, Client>,
-    object: ManagedObject,
-    signal: AbortSignal,
-  ): Promise<Outcome<Observed>> {
+  async #attempt(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     if (isDeleting(object) && !hasFinalizer(object)) return { kind: 'finished' };
     if (isPaused(object))
-      return report('Paused', 'no call is made while the annotation edge-operator.dev/paused is "true"');
-    const rival = winnerOver(
-      object,
-      claimOf(object).flatMap((claim) => tools.cache.claimants(claim)),
-    );
-    if (isDeleting(object)) return this.#delete(tools, object, rival !== undefined, signal);
-    if (rival !== undefined) return conflict(tools.kind.noun, rival);
-    return this.#refused(object) ?? this.#ensure(this.#turn(tools, object, signal));
+      return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
+    if (isDeleting(object)) return this.#delete(tools, object, signal);
+    return this.#refused(object) ?? this.#flow.ensure(this.#turn(tools, object, signal));
   }
 
-  async #delete(
-    tools: Tools<Spec, Observed, Client>,
-    object: ManagedObject,
-    contested: boolean,
-    signal: AbortSignal,
-  ): Promise<Outcome<Observed>> {
-    if (contested || leavesNothing(object)) return letGo(tools, object);
-    if (isForceOrphan(object)) {
-      announce({ ...tools, object }, 'Orphaned', orphanNote(tools.kind.noun, object));
-      return letGo(tools, object);
+  async #delete(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+    const forced = !this.#flow.leavesNothing(object) && annotationOf(object, annotation.forceOrphan) === 'true';
+    if (forced) announce({ ...tools, object }, 'Orphaned', `${this.#flow.leftBehind(object)} is left behind, as asked`);
+    if (forced || this.#flow.leavesNothing(object)) {
+      await tools.writer.removeFinalizer(object);
+      return { kind: 'finished' };
     }
     try {
-      return await remove(this.#turn(tools, object, signal));
+      return await this.#flow.remove(this.#turn(tools, object, signal));
     } catch (error) {
-      const failure = reportFailure<Observed>(error);
+      const failure = reportFailure(error);
       return { ...failure, message: `deleting: ${failure.message}` };
     }
   }
 
-  async #ensure(turn: Turn<Spec, Observed, Client>): Promise<Outcome<Observed>> {
-    const parsed = turn.kind.spec.safeParse(turn.object.spec);
-    if (parsed.success) return ensure(turn, parsed.data);
-    const problems = parsed.error.issues.map((issue) => `spec.${issue.path.join('.')}: ${issue.message}`);
-    return report('Rejected', problems.join('; '));
-  }
-
   /** A spec that was refused is not sent again before its time, whatever else wakes the resource. */
-  #refused(object: ManagedObject): Report<Observed> | undefined {
+  #refused(object: ManagedObject): Report | undefined {
     const rejected = this.#factsOf(object).rejected;
     if (rejected === undefined || !this.#stillRefused(object) || isAsked(object)) return undefined;
     return report('Rejected', rejected.message, {
@@ -98,7 +76,7 @@ export class Reconciler<Spec extends ManagedSpec, Observed, Client> {
     return rejected?.generation === object.metadata.generation && this.#tools.clock.now() < (rejected?.until ?? 0);
   }
 
-  #remember(object: ManagedObject, outcome: Outcome<Observed>): void {
+  #remember(object: ManagedObject, outcome: Outcome): void {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
     const now = this.#tools.clock.now();
@@ -110,45 +88,21 @@ export class Reconciler<Spec extends ManagedSpec, Observed, Client> {
       facts.rejected = { generation, until: now + rejectedRetryMs, message: outcome.message };
   }
 
-  #turn(
-    tools: Tools<Spec, Observed, Client>,
-    object: ManagedObject,
-    signal: AbortSignal,
-  ): Turn<Spec, Observed, Client> {
-    const account = tools.accountOf(object);
+  #turn(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Turn<Client> {
+    const facts = this.#factsOf(object);
     return {
       ...tools,
       object,
       uid: object.metadata.uid ?? '',
-      account,
-      ledger: this.#ledgerOf(account),
-      call: { priority: priorityOf(object, this.#factsOf(object)), signal },
+      account: tools.accountOf(object),
+      call: { priority: priorityOf(object, facts), signal },
       startedAt: tools.clock.now(),
       asked: isAsked(object),
-      drift: isDrift(object, this.#factsOf(object)),
+      drift: isDrift(object, facts),
     };
   }
 
   #factsOf(object: ManagedObject) {
     return this.#tools.memory.of(object.metadata.uid ?? '');
   }
-
-  #ledgerOf(account: Account<Client>): Ledger<Observed> {
-    const known = this.#ledgers.get(account);
-    if (known !== undefined) return known;
-    const { kind, clock } = this.#tools;
-    const ledger = new Ledger<Observed>({
-      list: (call) => kind.list(account.client, call),
-      idOf: (observed) => kind.identity(observed).id,
-      now: () => clock.now(),
-    });
-    this.#ledgers.set(account, ledger);
-    return ledger;
-  }
-}
-
-function conflict(noun: string, rival: ManagedObject): Report<never> {
-  const { namespace, name } = rival.metadata;
-  const message = `the ${noun} is managed by ${rival.kind} ${namespace}/${name}, which is older: remove one of the two`;
-  return report('Conflict', message);
 }

@@ -2,9 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { KubeObject } from '../kube/types.ts';
 import type { Log } from '../telemetry/log.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import type { Account, Call, ExternalKind, Priority } from './external.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from './fields.ts';
-import type { Ledger } from './ledger.ts';
+import type { Account, Call, Priority } from './external.ts';
+import { conditionOf, type ManagedObject } from './fields.ts';
 import type { Facts, Memory } from './memory.ts';
 import type { Reason } from './reasons.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -27,33 +26,29 @@ export interface Recorder {
 }
 
 /** What the reconciler of one kind works with. */
-export interface Tools<Spec extends ManagedSpec, Observed, Client> {
-  readonly kind: ExternalKind<Spec, Observed, Client>;
+export interface Tools<Client> {
   readonly cache: ResourceCache;
-  /** Every resource of the kind in the cluster, read afresh and whatever shard it belongs to. */
-  readonly listResources: () => Promise<readonly ManagedObject[]>;
   /** Throws DependencyError when the account that a resource names cannot be used. */
   readonly accountOf: (object: ManagedObject) => Account<Client>;
   readonly writer: ObjectWriter;
   readonly events: Recorder;
   readonly memory: Memory;
   readonly clock: Clock;
-  readonly nonce: () => string;
   readonly log: Log;
   readonly resyncIntervalMs: number;
-  /** How long after a create of unknown fate the service may still be carrying it out. */
-  readonly createSettleMs: number;
-  /** When this process began: drift checks of equal intervals fall on the same moments, so that they share a sweep. */
-  readonly epoch: number;
+  /**
+   * The moment that a resource's drift checks are counted from. The same for all where one sweep serves all; spread
+   * over the interval where each resource takes calls of its own.
+   */
+  readonly epochOf: (object: ManagedObject) => number;
   readonly onDriftCorrected?: () => void;
 }
 
 /** One reconcile of one resource: what was true when it began. */
-export interface Turn<Spec extends ManagedSpec, Observed, Client> extends Tools<Spec, Observed, Client> {
+export interface Turn<Client> extends Tools<Client> {
   readonly object: ManagedObject;
   readonly uid: string;
   readonly account: Account<Client>;
-  readonly ledger: Ledger<Observed>;
   readonly call: Call;
   readonly startedAt: number;
   /** A person asked for something that no reconcile has answered yet. */
@@ -107,12 +102,21 @@ export function isDrift(object: ManagedObject, facts: Facts): boolean {
   return reported || facts.realizedGeneration === generation;
 }
 
-export function resyncIntervalOf(object: ManagedObject, fallbackMs: number): number {
-  const seconds = object.spec.resyncIntervalSeconds;
-  return typeof seconds === 'number' ? Math.max(30, seconds) * 1_000 : fallbackMs;
+type DueTools = Pick<Tools<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;
+
+/** The last moment at which the resource was due for a drift check. */
+export function lastDue(tools: DueTools, object: ManagedObject): number {
+  const now = tools.clock.now();
+  const interval = resyncIntervalOf(object, tools.resyncIntervalMs);
+  const elapsed = (now - tools.epochOf(object)) % interval;
+  return now - (elapsed < 0 ? elapsed + interval : elapsed);
 }
 
-/** The last moment at which resources of this interval were due for a drift check. */
-export function lastDue(epoch: number, intervalMs: number, now: number): number {
-  return now - ((now - epoch) % intervalMs);
+export function msUntilDue(tools: DueTools, object: ManagedObject): number {
+  return lastDue(tools, object) + resyncIntervalOf(object, tools.resyncIntervalMs) - tools.clock.now();
+}
+
+function resyncIntervalOf(object: ManagedObject, fallbackMs: number): number {
+  const seconds = object.spec.resyncIntervalSeconds;
+  return typeof seconds === 'number' ? Math.max(30, seconds) * 1_000 : fallbackMs;
 }

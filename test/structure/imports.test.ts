@@ -15,13 +15,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   reconcile: ['controller', 'kube', 'clock.ts', 'telemetry'],
   kinds: ['reconcile', 'controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
   accounts: ['reconcile', 'cloud', 'clock.ts', 'telemetry'],
+  mirror: ['controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
+  agent: ['clock.ts', 'telemetry'],
   crdgen: ['kinds', 'kube'],
   'config.ts': ['commands/usage.ts'],
   'operator.ts': ['accounts', 'kinds', 'reconcile', 'controller', 'kube', 'clock.ts', 'telemetry', 'config.ts', 'version.ts', 'commands/usage.ts'],
   'reference/cloud-api': ['clock.ts'],
   'reference/kube-api': ['clock.ts'],
   demo: ['operator.ts', 'reconcile', 'kinds', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'commands/package-files.ts', 'clock.ts', 'telemetry', 'version.ts'],
-  commands: ['operator.ts', 'demo', 'kinds', 'crdgen', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'clock.ts', 'telemetry', 'version.ts'],
+  commands: ['operator.ts', 'demo', 'agent', 'kinds', 'crdgen', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'clock.ts', 'telemetry', 'version.ts'],
   'main.ts': ['commands', 'commands/usage.ts', 'version.ts'],
 };
 

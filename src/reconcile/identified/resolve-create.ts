@@ -1,14 +1,15 @@
-import { annotation, annotationOf, intentOf } from './annotations.ts';
-import { announce } from './announce.ts';
-import { accountKeyOf, externalIDOf } from './claims.ts';
-import type { Identity } from './external.ts';
-import type { ManagedObject, ManagedSpec } from './fields.ts';
-import { fingerprint } from './json.ts';
+import { annotation, annotationOf, intentOf } from '../annotations.ts';
+import { announce } from '../announce.ts';
+import { accountKeyOf, externalIDOf } from '../claims.ts';
+import type { Identity } from '../external.ts';
+import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { fingerprint } from '../json.ts';
+import { type Report, report } from '../outcome.ts';
+import { isDeleting } from '../turn.ts';
 import { resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
-import { type Report, report } from './outcome.ts';
-import { isDeleting, type Turn } from './turn.ts';
+import type { IdentifiedTurn } from './turn.ts';
 
-type Resolved = { readonly object: ManagedObject } | { readonly report: Report<never> };
+type Resolved = { readonly object: ManagedObject } | { readonly report: Report };
 
 /** Wait between two look-ups while a create of unknown fate may still be carried out. */
 const lookAgainMs = 2_000;
@@ -18,7 +19,7 @@ const lookAgainMs = 2_000;
  * adopts what it made, or makes sure that it made nothing. A resource without such a create comes back as it is.
  */
 export async function resolveCreate<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
 ): Promise<Resolved> {
   const { object, writer, ledger, uid } = turn;
   const intent = intentOf(object);
@@ -31,7 +32,7 @@ export async function resolveCreate<Spec extends ManagedSpec, Observed, Client>(
 }
 
 async function lookUp<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   recordedContent: string | undefined,
 ): Promise<Resolved> {
   const { kind, object, uid, ledger, memory, writer } = turn;
@@ -62,7 +63,7 @@ async function lookUp<Spec extends ManagedSpec, Observed, Client>(
 }
 
 function unclaimed<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   resources: readonly ManagedObject[],
   found: readonly Observed[],
   content: string,
@@ -76,7 +77,7 @@ function unclaimed<Spec extends ManagedSpec, Observed, Client>(
 
 /** Every create of this content in this account that nobody knows the fate of, mine included. */
 function unresolved<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   resources: readonly ManagedObject[],
   content: string,
 ): readonly UnresolvedCreate[] {
@@ -96,13 +97,13 @@ function unresolvedOf(object: ManagedObject): UnresolvedCreate {
   return { uid: object.metadata.uid ?? '', begunAt: Date.parse(intentOf(object)?.at ?? '') || 0 };
 }
 
-function wait<Spec extends ManagedSpec, Observed, Client>(turn: Turn<Spec, Observed, Client>): Report<never> {
+function wait<Spec extends ManagedSpec, Observed, Client>(turn: IdentifiedTurn<Spec, Observed, Client>): Report {
   const reason = isDeleting(turn.object) ? 'Deleting' : 'Creating';
   const message = `looking for what an unanswered create of the ${turn.kind.noun} may have made`;
   return report(reason, message, { retry: { kind: 'after', ms: lookAgainMs } });
 }
 
-function ambiguous(ids: readonly string[]): Report<never> {
+function ambiguous(ids: readonly string[]): Report {
   const message =
     `an unanswered create may have made any of ${ids.join(', ')}: set the annotation ${annotation.externalID} to the ` +
     `one to keep, or remove the annotation ${annotation.createIntent} to create another`;

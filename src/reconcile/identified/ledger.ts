@@ -1,4 +1,4 @@
-import type { Call } from './external.ts';
+import type { Call } from '../external.ts';
 import { Observations } from './observations.ts';
 
 /**

@@ -1,15 +1,15 @@
-import { announce } from './announce.ts';
-import { isCallFailure } from './external.ts';
-import type { ManagedObject, ManagedSpec } from './fields.ts';
-import { fingerprint } from './json.ts';
-import type { Turn } from './turn.ts';
+import { announce } from '../announce.ts';
+import { isCallFailure } from '../external.ts';
+import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { fingerprint } from '../json.ts';
+import type { IdentifiedTurn } from './turn.ts';
 
 /**
  * Creates the external object so that a crash at any point leaves either nothing, or an intent by which the next
  * reconcile finds what was made. Design section 3, crash-safe create: mark, call, record.
  */
 export async function createSafely<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   object: ManagedObject,
   spec: Spec,
 ): Promise<ManagedObject> {
@@ -26,7 +26,7 @@ export async function createSafely<Spec extends ManagedSpec, Observed, Client>(
 }
 
 async function post<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   marked: ManagedObject,
   spec: Spec,
 ): Promise<Observed> {

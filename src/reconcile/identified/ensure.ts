@@ -1,19 +1,19 @@
-import { annotation, annotationOf } from './annotations.ts';
-import { announce } from './announce.ts';
-import { externalIDOf } from './claims.ts';
+import { annotation, annotationOf } from '../annotations.ts';
+import { announce } from '../announce.ts';
+import { externalIDOf } from '../claims.ts';
+import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { type Outcome, report, reportFailure } from '../outcome.ts';
 import { createSafely } from './create.ts';
 import { decide } from './decide.ts';
-import type { ManagedObject, ManagedSpec } from './fields.ts';
 import { observe } from './observe.ts';
-import { type Outcome, report, reportFailure } from './outcome.ts';
 import { resolveCreate } from './resolve-create.ts';
-import type { Turn } from './turn.ts';
+import type { IdentifiedTurn } from './turn.ts';
 
 /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
 export async function ensure<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   spec: Spec,
-): Promise<Outcome<Observed>> {
+): Promise<Outcome> {
   const { kind, writer } = turn;
   const resolved = await resolveCreate(turn);
   if ('report' in resolved) return resolved.report;
@@ -35,21 +35,23 @@ export async function ensure<Spec extends ManagedSpec, Observed, Client>(
       case 'none':
         announceImport(turn, object, id);
         object = await keepRecord(turn, object, id);
-        return report('Available', `${kind.noun} ${id} is as the spec asks`, { observed: observed as Observed });
+        return report('Available', `${kind.noun} ${id} is as the spec asks`, {
+          fields: kind.status(observed as Observed),
+        });
       case 'stop':
-        return report(action.reason, action.message, { observed: observed ?? 'absent' });
+        return report(action.reason, action.message, { fields: observed === undefined ? {} : kind.status(observed) });
       case 'create':
         try {
           object = await createSafely(turn, object, spec);
         } catch (error) {
           // Whatever the status showed is gone: this very create was to replace it.
-          return { ...reportFailure<Observed>(error), observed: 'absent' };
+          return { ...reportFailure(error), fields: {} };
         }
         break;
       case 'update': {
         const ignored = action.fields.filter((field) => sent.has(field));
         if (ignored.length > 0)
-          return report('Rejected', notTaken(kind.noun, ignored), { observed: observed as Observed });
+          return report('Rejected', notTaken(kind.noun, ignored), { fields: kind.status(observed as Observed) });
         object = await writer.addFinalizer(object);
         await update(turn, spec, id as string, action.fields);
         for (const field of action.fields) sent.add(field);
@@ -59,7 +61,7 @@ export async function ensure<Spec extends ManagedSpec, Observed, Client>(
 }
 
 async function update<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   spec: Spec,
   id: string,
   fields: readonly string[],
@@ -74,7 +76,7 @@ async function update<Spec extends ManagedSpec, Observed, Client>(
 
 /** Whatever is managed must be held by the finalizer, and its id must be on durable record. */
 async function keepRecord<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   object: ManagedObject,
   id: string | undefined,
 ): Promise<ManagedObject> {
@@ -88,7 +90,7 @@ function isImported(object: ManagedObject, id: string | undefined): boolean {
 }
 
 function announceImport<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   object: ManagedObject,
   id: string | undefined,
 ): void {

@@ -1,5 +1,6 @@
-import type { ManagedSpec } from './fields.ts';
-import { lastDue, resyncIntervalOf, type Turn } from './turn.ts';
+import type { ManagedSpec } from '../fields.ts';
+import { lastDue } from '../turn.ts';
+import type { IdentifiedTurn } from './turn.ts';
 
 /**
  * What is out there under this id; undefined when it certainly does not exist.
@@ -8,7 +9,7 @@ import { lastDue, resyncIntervalOf, type Turn } from './turn.ts';
  * long as it began after the resource was last due for a check and after its last failed call.
  */
 export async function observe<Spec extends ManagedSpec, Observed, Client>(
-  turn: Turn<Spec, Observed, Client>,
+  turn: IdentifiedTurn<Spec, Observed, Client>,
   id: string,
 ): Promise<Observed | undefined> {
   const { ledger, memory, uid } = turn;
@@ -31,7 +32,6 @@ export async function observe<Spec extends ManagedSpec, Observed, Client>(
   }
 }
 
-function freshEnough<Spec extends ManagedSpec, Observed, Client>(turn: Turn<Spec, Observed, Client>): number {
-  const due = lastDue(turn.epoch, resyncIntervalOf(turn.object, turn.resyncIntervalMs), turn.startedAt);
-  return Math.max(due, turn.memory.of(turn.uid).failedAt ?? 0);
+function freshEnough<Spec extends ManagedSpec, Observed, Client>(turn: IdentifiedTurn<Spec, Observed, Client>): number {
+  return Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
 }

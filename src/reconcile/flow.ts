@@ -1,0 +1,26 @@
+import type { ManagedObject } from './fields.ts';
+import type { Outcome } from './outcome.ts';
+import type { Turn } from './turn.ts';
+
+/** How a family of kinds brings the outside in line with a resource; what all families share is the reconciler's. */
+export interface Flow<Client> {
+  /** What people call the external object: "reserved address". */
+  readonly noun: string;
+  /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
+  claims(object: ManagedObject): readonly string[];
+  /** Makes the outside be as the spec asks. May throw a CallFailure or a DependencyError. */
+  ensure(turn: Turn<Client>): Promise<Outcome>;
+  /** Nothing of the deleted resource is to be removed outside: by its policy, or because it never made anything. */
+  leavesNothing(object: ManagedObject): boolean;
+  /** Removes what the deleted resource made; `finished` when that is confirmed. May throw as `ensure`. */
+  remove(turn: Turn<Client>): Promise<Outcome>;
+  /** What stays outside when a person lets the resource go by force. */
+  leftBehind(object: ManagedObject): string;
+  /** The resource is gone from Kubernetes. */
+  forget(uid: string): void;
+}
+
+/** By policy, a deleted resource is not to touch what it stands for. */
+export function isKept(object: ManagedObject): boolean {
+  return object.spec.deletionPolicy === 'Retain' || object.spec.managementPolicy === 'Observe';
+}

@@ -1,0 +1,88 @@
+import { intentOf } from '../annotations.ts';
+import { claimOf, externalIDOf, winnerOver } from '../claims.ts';
+import type { Account, ExternalKind } from '../external.ts';
+import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { type Flow, isKept } from '../flow.ts';
+import { type Outcome, report } from '../outcome.ts';
+import { parseSpec } from '../spec.ts';
+import type { Turn } from '../turn.ts';
+import { ensure } from './ensure.ts';
+import { Ledger } from './ledger.ts';
+import { remove } from './remove.ts';
+import type { IdentifiedOptions, IdentifiedTurn } from './turn.ts';
+
+/** The flow of kinds whose external id the service assigns: crash-safe create, adoption, shared sweeps. */
+export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
+  readonly #kind: ExternalKind<Spec, Observed, Client>;
+  readonly #options: IdentifiedOptions;
+  readonly #ledgers = new Map<Account<Client>, Ledger<Observed>>();
+
+  constructor(kind: ExternalKind<Spec, Observed, Client>, options: IdentifiedOptions) {
+    this.#kind = kind;
+    this.#options = options;
+  }
+
+  get noun(): string {
+    return this.#kind.noun;
+  }
+
+  claims(object: ManagedObject): readonly string[] {
+    return claimOf(object);
+  }
+
+  async ensure(turn: Turn<Client>): Promise<Outcome> {
+    const rival = this.#rivalOf(turn);
+    if (rival !== undefined) return report('Conflict', this.#conflict(rival));
+    const parsed = parseSpec(this.#kind.spec, turn.object);
+    return 'report' in parsed ? parsed.report : ensure(this.#identified(turn), parsed.spec);
+  }
+
+  leavesNothing(object: ManagedObject): boolean {
+    return isKept(object) || (externalIDOf(object) === undefined && intentOf(object) === undefined);
+  }
+
+  /** What an older resource holds is that one's to delete. */
+  async remove(turn: Turn<Client>): Promise<Outcome> {
+    if (this.#rivalOf(turn) === undefined) return remove(this.#identified(turn));
+    await turn.writer.removeFinalizer(turn.object);
+    return { kind: 'finished' };
+  }
+
+  leftBehind(object: ManagedObject): string {
+    const id = externalIDOf(object);
+    return id === undefined ? `what an unanswered create of the ${this.noun} may have made` : `${this.noun} ${id}`;
+  }
+
+  forget(uid: string): void {
+    for (const ledger of this.#ledgers.values()) ledger.unclaim(uid);
+  }
+
+  #rivalOf({ object, cache }: Turn<Client>): ManagedObject | undefined {
+    return winnerOver(
+      object,
+      claimOf(object).flatMap((claim) => cache.claimants(claim)),
+    );
+  }
+
+  #conflict(rival: ManagedObject): string {
+    const { namespace, name } = rival.metadata;
+    return `the ${this.noun} is managed by ${rival.kind} ${namespace}/${name}, which is older: remove one of the two`;
+  }
+
+  #identified(turn: Turn<Client>): IdentifiedTurn<Spec, Observed, Client> {
+    return { ...turn, ...this.#options, kind: this.#kind, ledger: this.#ledgerOf(turn) };
+  }
+
+  #ledgerOf({ account, clock }: Turn<Client>): Ledger<Observed> {
+    const known = this.#ledgers.get(account);
+    if (known !== undefined) return known;
+    const kind = this.#kind;
+    const ledger = new Ledger<Observed>({
+      list: (call) => kind.list(account.client, call),
+      idOf: (observed) => kind.identity(observed).id,
+      now: () => clock.now(),
+    });
+    this.#ledgers.set(account, ledger);
+    return ledger;
+  }
+}
