@@ -1,0 +1,61 @@
+import { createApp } from './api/app.ts';
+import { apiRoutes } from './api/routes.ts';
+import { agentStatus } from './api/status.ts';
+import { Captures } from './captures/captures.ts';
+import type { AgentConfig } from './config.ts';
+import type { Random } from './ids.ts';
+import { type AgentLog, silentLog } from './log.ts';
+import { History } from './metrics/history.ts';
+import type { Ticks } from './metrics/rate.ts';
+import { Replays } from './replay.ts';
+import { Edge } from './tunnels/edge.ts';
+import { Tunnels } from './tunnels/tunnels.ts';
+
+export interface AgentOptions {
+  /** Reported as `agent_version`. */
+  readonly version: string;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number;
+  /** For durations and rates; default `performance.now`. */
+  readonly ticks?: Ticks;
+  readonly random?: Random;
+  readonly log?: AgentLog;
+}
+
+/** A running agent. */
+export interface Agent {
+  /** Of the Local Agent API and the inspector page, without a trailing slash. */
+  readonly url: string;
+  /** The port that http tunnels share, without a trailing slash. */
+  readonly edgeURL: string;
+  /** Stops all tunnels and cuts open connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the agent: its edge, the tunnels of the configuration, then its API.
+ *
+ * @throws Error naming the address or tunnel when one cannot be started; nothing is left running then.
+ */
+export async function startAgent(config: AgentConfig, options: AgentOptions): Promise<Agent> {
+  const { now = Date.now, ticks = () => performance.now(), random = Math.random, log = silentLog } = options;
+  const captures = new Captures({ budget: config.inspect_db_size, now, ticks, random });
+  const edge = new Edge();
+  const tunnels = new Tunnels({ edge, captures, history: new History(ticks), ticks, random, log });
+  const status = () => agentStatus({ version: options.version, region: config.region, edge: edge.address, ticks });
+  const routes = apiRoutes({ tunnels, captures, replays: new Replays(captures, tunnels), status });
+  const app = createApp({ routes, allowHosts: config.web_allow_hosts, log });
+  const close = async () => {
+    tunnels.stopAll();
+    await Promise.all([edge.close(), app.close()]);
+  };
+  try {
+    await edge.listen(config.edge_addr);
+    for (const definition of config.tunnels) await tunnels.start(definition);
+    const url = await app.listen(config.web_addr);
+    return { url, edgeURL: edge.url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

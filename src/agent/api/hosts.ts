@@ -1,0 +1,23 @@
+/**
+ * Whether a Host header names this machine itself, or one of the hosts allowed on top (`web_allow_hosts`: host names
+ * without port; `*.name` allows what is below it). A page of another site that has its name resolve to this machine
+ * (DNS rebinding) is told apart by nothing else.
+ */
+export function isAllowedHost(header: string | undefined, alsoAllowed: readonly string[]): boolean {
+  const host = hostName(header ?? '');
+  return (
+    host !== undefined && (isLoopback(host) || alsoAllowed.some((allowed) => matches(host, allowed.toLowerCase())))
+  );
+}
+
+function hostName(header: string): string | undefined {
+  return /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+)(?::\d+)?$/i.exec(header)?.[1]?.toLowerCase();
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function matches(host: string, allowed: string): boolean {
+  return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed;
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { Captures } from '../captures/captures.ts';
+import { AgentProblem } from '../problem.ts';
+import { type Replays, readReplay } from '../replay.ts';
+import { readDefinition } from '../tunnels/definition.ts';
+import type { Tunnel, Tunnels } from '../tunnels/tunnels.ts';
+import type { AgentStatus } from './status.ts';
+import { wireCapture, wireTunnel } from './wire.ts';
+
+export interface Call {
+  /** The last segment of the path, decoded. */
+  readonly param: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** An operation of reference section 4. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Of success; 204 has no body. */
+  readonly status: 200 | 201 | 204;
+  readonly handle: (call: Call) => unknown;
+}
+
+export interface ApiParts {
+  readonly tunnels: Tunnels;
+  readonly captures: Captures;
+  readonly replays: Replays;
+  readonly status: () => Promise<AgentStatus>;
+}
+
+const root = {
+  uri: '/api/',
+  tunnels_uri: '/api/tunnels',
+  requests_uri: '/api/requests/http',
+  status_uri: '/api/status',
+};
+
+/** The ten operations. */
+export function apiRoutes(parts: ApiParts): readonly Route[] {
+  return [
+    { method: 'GET', path: '/api/', status: 200, handle: () => root },
+    { method: 'GET', path: '/api/status', status: 200, handle: parts.status },
+    ...tunnelRoutes(parts),
+    ...requestRoutes(parts),
+  ];
+}
+
+function tunnelRoutes({ tunnels }: ApiParts): readonly Route[] {
+  const path = '/api/tunnels';
+  return [
+    { method: 'GET', path, status: 200, handle: () => ({ tunnels: tunnels.list().map(wireTunnel), uri: path }) },
+    {
+      method: 'POST',
+      path,
+      status: 201,
+      handle: async ({ body }) => wireTunnel(await tunnels.start(readDefinition(body))),
+    },
+    {
+      method: 'GET',
+      path: `${path}/:key`,
+      status: 200,
+      handle: ({ param }) => wireTunnel(known(tunnels.get(param), param)),
+    },
+    {
+      method: 'DELETE',
+      path: `${path}/:key`,
+      status: 204,
+      handle: ({ param }) => {
+        known(tunnels.get(param), param);
+        tunnels.stop(param);
+      },
+    },
+  ];
+}
+
+function requestRoutes({ captures, replays }: ApiParts): readonly Route[] {
+  const path = '/api/requests/http';
+  return [
+    {
+      method: 'GET',
+      path,
+      status: 200,
+      handle: ({ query }) => ({ uri: path, requests: captures.list(readFilter(query)).map(wireCapture) }),
+    },
+    { method: 'POST', path, status: 204, handle: ({ body }) => void replays.replay(readReplay(body)) },
+    { method: 'DELETE', path, status: 204, handle: () => captures.clear() },
+    {
+      method: 'GET',
+      path: `${path}/:id`,
+      status: 200,
+      handle: ({ param }) => {
+        const capture = captures.get(param);
+        if (capture === undefined)
+          throw new AgentProblem('requestUnknown', `no captured request has the id "${param}"`);
+        return wireCapture(capture);
+      },
+    },
+  ];
+}
+
+function known(tunnel: Tunnel | undefined, key: string): Tunnel {
+  if (tunnel === undefined) throw new AgentProblem('tunnelUnknown', `no tunnel named "${key}" is running`);
+  return tunnel;
+}
+
+const filterSchema = z.object({
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/)
+    .transform(Number)
+    .optional(),
+  tunnel_name: z.string().optional(),
+});
+
+/** Other query parameters are ignored; an empty `tunnel_name` is none. */
+function readFilter(query: unknown): { readonly limit?: number | undefined; readonly tunnel?: string | undefined } {
+  const parsed = filterSchema.safeParse(query);
+  if (parsed.success) return { limit: parsed.data.limit, tunnel: parsed.data.tunnel_name || undefined };
+  const [field = 'limit'] = parsed.error.issues[0]?.path ?? [];
+  const rule = field === 'limit' ? 'must be a whole number of at least 1' : 'must be given once';
+  throw new AgentProblem('queryInvalid', `invalid query parameter "${String(field)}": ${rule}`);
+}

@@ -1,0 +1,37 @@
+import { connect } from 'node:net';
+import type { Ticks } from '../metrics/rate.ts';
+import type { Address } from '../tunnels/listen.ts';
+
+/** Agent status of reference section 2. */
+export interface AgentStatus {
+  readonly status: 'online';
+  readonly agent_version: string;
+  readonly session: { readonly legs: readonly { readonly region: string; readonly latency: string }[] };
+  readonly uri: '/api/status';
+}
+
+export interface StatusParts {
+  readonly version: string;
+  readonly region: string;
+  readonly edge: Address;
+  readonly ticks: Ticks;
+}
+
+/** There is one leg, to the agent's own edge; its latency is that of a connection made for it. */
+export async function agentStatus({ version, region, edge, ticks }: StatusParts): Promise<AgentStatus> {
+  const start = ticks();
+  await connected(edge);
+  const latency = `${(ticks() - start).toFixed(3)}ms`;
+  return { status: 'online', agent_version: version, session: { legs: [{ region, latency }] }, uri: '/api/status' };
+}
+
+function connected({ host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: host === '0.0.0.0' || host === '::' ? 'localhost' : host, port });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,18 @@
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const base36 = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** A number in [0, 1), as Math.random. */
+export type Random = () => number;
+
+const characters = (random: Random, alphabet: string, length: number): string =>
+  Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
+
+/** `req` for captured requests, `tn` for the resources of unnamed tunnels. */
+export function newId(random: Random, prefix: 'req' | 'tn'): string {
+  return `${prefix}_${characters(random, base62, 27)}`;
+}
+
+/** A host label nobody asked for. */
+export function randomLabel(random: Random): string {
+  return characters(random, base36, 10);
+}

@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorPage } from './error-page.ts';
+import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
+import { type Address, listen } from './listen.ts';
+
+const domain = 'localhost';
+const keepAliveMs = 65_000;
+
+/** The port that all http tunnels share; they are told apart by host name, `<label>.localhost`. */
+export class Edge {
+  readonly #server: Server;
+  readonly #tunnels = new Map<string, HttpTunnel>();
+  readonly #visited = new WeakMap<Socket, Set<HttpTunnel>>();
+  #address: Address = { host: '127.0.0.1', port: 0 };
+  #url = '';
+
+  constructor() {
+    this.#server = createServer({
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: maxHeaderBytes,
+      noDelay: true,
+      // An upload may take as long as it takes.
+      requestTimeout: 0,
+      shouldUpgradeCallback: isUpgrade,
+    });
+    const serve = (request: IncomingMessage, response: ServerResponse) => this.#serve(request, response);
+    this.#server.on('request', serve).on('checkContinue', serve);
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get address(): Address {
+    return this.#address;
+  }
+
+  /** @throws Error naming the address when it cannot be had. */
+  async listen(address: Address): Promise<void> {
+    const at = await listen(this.#server, address);
+    this.#address = { host: at.host, port: at.port };
+    this.#url = `http://${at.text}`;
+  }
+
+  has(label: string): boolean {
+    return this.#tunnels.has(label);
+  }
+
+  publicURL(label: string): string {
+    return `http://${label}.${domain}:${this.#address.port}`;
+  }
+
+  add(label: string, tunnel: HttpTunnel): void {
+    this.#tunnels.set(label, tunnel);
+  }
+
+  remove(label: string): void {
+    this.#tunnels.delete(label);
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const tunnel = this.#tunnelOf(request);
+    if (tunnel === undefined) {
+      refuse(request, response);
+      return;
+    }
+    this.#count(request.socket, tunnel);
+    tunnel.serve(request, response);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const tunnel = this.#tunnelOf(request);
+    socket.on('error', () => socket.destroy());
+    if (tunnel === undefined) {
+      refuse(request, responseOn(socket, request));
+      return;
+    }
+    this.#count(socket, tunnel);
+    tunnel.serveUpgrade(request, socket, head);
+  }
+
+  #tunnelOf(request: IncomingMessage): HttpTunnel | undefined {
+    const host = request.headers.host?.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+    return host?.endsWith(`.${domain}`) ? this.#tunnels.get(host.slice(0, -domain.length - 1)) : undefined;
+  }
+
+  /** A connection counts once for each tunnel that it brings a request to. */
+  #count(socket: Socket, tunnel: HttpTunnel): void {
+    const visited = this.#visited.get(socket) ?? new Set();
+    if (visited.has(tunnel)) return;
+    this.#visited.set(socket, visited.add(tunnel));
+    socket.once('close', tunnel.metrics.conns.begin());
+  }
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  const host = request.headers.host ?? '';
+  const page = errorPage(request.headers.accept, '404 Not Found', `No tunnel is running for the host "${host}".`);
+  request.resume();
+  response.writeHead(404, { 'content-type': page.contentType, 'content-length': page.body.length });
+  response.end(page.body);
+}
+
+/** Node hands over no body with an upgrade, and HTTP/2 cannot be inspected: such requests are served as they are. */
+function isUpgrade(request: IncomingMessage): boolean {
+  const { upgrade = '', 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  return !/^h2c?$/i.test(upgrade) && coding === undefined && (length === undefined || length === '0');
+}

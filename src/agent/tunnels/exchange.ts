@@ -1,0 +1,206 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Capture, RequestHead, ResponseHead } from '../captures/capture.ts';
+import { pairs, valuesOf } from '../captures/message.ts';
+import { errorPage } from './error-page.ts';
+import { responseHeaders } from './headers.ts';
+import { join } from './join.ts';
+
+const connectTimeoutMs = 10_000;
+const safeMethods = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
+
+export interface ExchangeParts {
+  readonly request: RequestHead;
+  /** Begins a request to the local server. */
+  readonly dial: () => ClientRequest;
+  /** As error pages name it. */
+  readonly upstreamName: string;
+  readonly capture: Capture | undefined;
+  /** Whom to answer; a replay has nobody. */
+  readonly client: ServerResponse | undefined;
+  /** Called once the answer is complete or has failed. */
+  readonly onAnswered: () => void;
+  /** Called once nothing of it is open any more. */
+  readonly onClosed: () => void;
+}
+
+/** One request on its way to the local server, and the answer on its way back, both as streams. */
+export class Exchange {
+  readonly #parts: ExchangeParts;
+  #upstream: ClientRequest | undefined;
+  #answer: IncomingMessage | undefined;
+  #joined: readonly Duplex[] = [];
+  #body: IncomingMessage | undefined;
+  #over = false;
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts;
+    parts.client?.on('drain', () => this.#answer?.resume());
+    parts.client?.on('close', () => this.#onClientClosed());
+    this.#send();
+  }
+
+  /** Sends the body as it comes in. */
+  stream(body: IncomingMessage): void {
+    const { capture } = this.#parts;
+    this.#body = body;
+    body.on('data', (chunk: Buffer) => {
+      // What nobody waits for any more is read to its end, so that the connection can be used again.
+      if (this.#over) return;
+      capture?.requestData(chunk);
+      if (this.#upstream?.write(chunk) === false) body.pause();
+    });
+    body.on('end', () => {
+      capture?.requestEnd(body.rawTrailers);
+      if (body.rawTrailers.length > 0) this.#upstream?.addTrailers(pairs(body.rawTrailers) as [string, string][]);
+      this.#upstream?.end();
+    });
+  }
+
+  /** Sends a body that is all there. */
+  send(body: Buffer): void {
+    const { capture } = this.#parts;
+    if (body.length > 0) {
+      capture?.requestData(body);
+      this.#upstream?.write(body);
+    }
+    capture?.requestEnd();
+    this.#upstream?.end();
+  }
+
+  /** Lets an upgraded connection through when the local server agrees to it. */
+  upgrade(socket: Duplex, head: Buffer): void {
+    this.#upstream?.on('upgrade', (answer: IncomingMessage, local: Socket, localHead: Buffer) => {
+      this.#parts.client?.detachSocket(socket as Socket);
+      this.#parts.capture?.respond(headOf(answer));
+      socket.write(serialize(headOf(answer)));
+      if (localHead.length > 0) socket.write(localHead);
+      if (head.length > 0) local.write(head);
+      this.#joined = [socket, local];
+      this.#parts.onAnswered();
+      join(socket, local, (error) => this.#close(error?.message));
+    });
+  }
+
+  /** Cuts both sides, as when the tunnel stops. */
+  abort(reason: string): void {
+    const { client } = this.#parts;
+    this.#close(reason);
+    this.#upstream?.destroy();
+    client?.destroy();
+    for (const socket of this.#joined) socket.destroy();
+  }
+
+  #send(): void {
+    const upstream = this.#parts.dial();
+    this.#upstream = upstream;
+    limitConnecting(upstream);
+    upstream.on('drain', () => this.#body?.resume());
+    upstream.on('close', () => this.#body?.resume());
+    upstream.on('continue', () => this.#parts.client?.writeContinue());
+    upstream.on('information', ({ statusCode, rawHeaders }) => this.#inform(statusCode, rawHeaders));
+    upstream.on('response', (answer) => this.#receive(answer));
+    upstream.on('error', (error: NodeJS.ErrnoException) => this.#onError(upstream, error));
+  }
+
+  #inform(statusCode: number, rawHeaders: readonly string[]): void {
+    const { client, request } = this.#parts;
+    if (statusCode === 100 || client === undefined || request.httpVersion === '1.0') return;
+    client.writeInformation(statusCode, responseHeaders(rawHeaders));
+  }
+
+  #receive(answer: IncomingMessage): void {
+    const { client, capture } = this.#parts;
+    this.#answer = answer;
+    capture?.respond(headOf(answer));
+    if (client !== undefined) {
+      client.sendDate = false;
+      client.writeHead(answer.statusCode ?? 502, answer.statusMessage, responseHeaders(answer.rawHeaders));
+    }
+    answer.on('data', (chunk: Buffer) => {
+      capture?.responseData(chunk);
+      if (client?.write(chunk) === false) answer.pause();
+    });
+    answer.on('end', () => {
+      capture?.responseEnd(answer.rawTrailers);
+      if (answer.rawTrailers.length > 0) client?.addTrailers(pairs(answer.rawTrailers) as [string, string][]);
+      client?.end();
+      this.#close();
+    });
+    answer.on('error', (error) => this.#cut(error));
+  }
+
+  #onError(upstream: ClientRequest, error: NodeJS.ErrnoException): void {
+    if (this.#over) return;
+    if (this.#answer !== undefined) this.#cut(error);
+    else if (upstream.reusedSocket && isRepeatable(this.#parts.request)) this.#sendAgain();
+    else this.#refuse(error);
+  }
+
+  /** For when the local server closed an idle connection at the very moment that it was used again. */
+  #sendAgain(): void {
+    this.#send();
+    this.#upstream?.end();
+  }
+
+  #refuse(error: NodeJS.ErrnoException): void {
+    const { request, upstreamName, capture, client } = this.#parts;
+    const why = error.code ?? error.message;
+    const [accept] = valuesOf(request.rawHeaders, 'accept');
+    const page = errorPage(accept, '502 Bad Gateway', `The local server at ${upstreamName} cannot be reached: ${why}.`);
+    const rawHeaders = ['Content-Type', page.contentType, 'Content-Length', String(page.body.length)];
+    const head = { statusCode: 502, statusMessage: 'Bad Gateway', httpVersion: '1.1', rawHeaders };
+    capture?.respond(head);
+    capture?.responseData(page.body);
+    capture?.responseEnd();
+    client?.writeHead(head.statusCode, head.statusMessage, head.rawHeaders as string[]);
+    client?.end(page.body);
+    this.#close(`local server: ${why}`);
+  }
+
+  /** The answer has begun, so that its break can only be shown by breaking the connection. */
+  #cut(error: NodeJS.ErrnoException): void {
+    this.#close(`local server: ${error.code ?? error.message}`);
+    this.#parts.client?.destroy();
+  }
+
+  #onClientClosed(): void {
+    if (this.#over || this.#joined.length > 0) return;
+    this.#close('the client closed the connection');
+    this.#upstream?.destroy();
+  }
+
+  #close(error?: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#parts.onAnswered();
+    this.#parts.capture?.end(error);
+    this.#parts.onClosed();
+  }
+}
+
+/** Whether it may be sent twice (RFC 9110, section 9.2.1), and nothing of it is used up. */
+function isRepeatable({ method, rawHeaders }: RequestHead): boolean {
+  const hasBody = ['content-length', 'transfer-encoding'].some((name) => valuesOf(rawHeaders, name).length > 0);
+  return safeMethods.includes(method) && !hasBody;
+}
+
+function headOf(answer: IncomingMessage): ResponseHead {
+  const { statusCode = 502, statusMessage = '', httpVersion, rawHeaders } = answer;
+  return { statusCode, statusMessage, httpVersion, rawHeaders };
+}
+
+function serialize({ statusCode, statusMessage, rawHeaders }: ResponseHead): Buffer {
+  const lines = pairs(rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`, 'latin1');
+}
+
+function limitConnecting(upstream: ClientRequest): void {
+  upstream.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const give = () => upstream.destroy(new Error(`no connection within ${connectTimeoutMs / 1_000} s`));
+    const timer = setTimeout(give, connectTimeoutMs);
+    for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,83 @@
+import type { RawHeaders } from '../captures/message.ts';
+
+/** Headers of one connection, not of the message (RFC 9110, section 7.6.1). */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export interface ForwardOptions {
+  readonly method: string;
+  readonly remoteAddr: string;
+  /** Replaces the Host header. */
+  readonly host?: string | undefined;
+  /** The protocol to ask for an upgrade to. */
+  readonly upgrade?: string | undefined;
+}
+
+/**
+ * The headers to send on: without those of the connection, with X-Forwarded-For, -Host and -Proto, and with the
+ * framing of the body. Host is kept unless replaced.
+ */
+export function requestHeaders(headers: RawHeaders, options: ForwardOptions): string[] {
+  const out: string[] = [];
+  const dropped = namedByConnection(headers);
+  const forwardedFor: string[] = [];
+  let originalHost: string | undefined;
+  let framed = false;
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const key = name.toLowerCase();
+    if (key === 'x-forwarded-for') forwardedFor.push(value);
+    else if (key === 'x-forwarded-host' || key === 'x-forwarded-proto') continue;
+    else if (key === 'host') {
+      originalHost = value;
+      out.push(name, options.host ?? value);
+    } else if (key === 'transfer-encoding') {
+      framed = true;
+      out.push(name, 'chunked');
+    } else if (key === 'te' && /\btrailers\b/i.test(value)) out.push(name, 'trailers');
+    else if (!hopByHop.has(key) && dropped?.has(key) !== true) {
+      framed ||= key === 'content-length';
+      out.push(name, value);
+    }
+  }
+  out.push('X-Forwarded-For', [...forwardedFor, options.remoteAddr].join(', '), 'X-Forwarded-Proto', 'http');
+  if (originalHost !== undefined) out.push('X-Forwarded-Host', originalHost);
+  if (options.upgrade !== undefined) out.push('Connection', 'Upgrade', 'Upgrade', options.upgrade);
+  else if (!framed && !hasNoBodyByNature(options.method)) out.push('Content-Length', '0');
+  return out;
+}
+
+/** What of a response's headers goes on to the client. */
+export function responseHeaders(headers: RawHeaders): string[] {
+  const out: string[] = [];
+  const dropped = namedByConnection(headers);
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const key = name.toLowerCase();
+    if (!hopByHop.has(key) && dropped?.has(key) !== true) out.push(name, value);
+  }
+  return out;
+}
+
+/** Undefined when it names none, as nearly always. */
+function namedByConnection(headers: RawHeaders): ReadonlySet<string> | undefined {
+  let named: Set<string> | undefined;
+  for (let at = 0; at < headers.length; at += 2) {
+    const value = headers[at + 1] ?? '';
+    if (headers[at]?.toLowerCase() !== 'connection' || /^(keep-alive|close)$/i.test(value)) continue;
+    named ??= new Set();
+    for (const name of value.split(',')) named.add(name.trim().toLowerCase());
+  }
+  return named;
+}
+
+/** Without a length Node would send an empty chunked body for the other methods. */
+const hasNoBodyByNature = (method: string): boolean => ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method);

@@ -1,0 +1,167 @@
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
+import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Capture, RequestHead } from '../captures/capture.ts';
+import type { Captures } from '../captures/captures.ts';
+import { valuesOf } from '../captures/message.ts';
+import type { History } from '../metrics/history.ts';
+import type { Ticks } from '../metrics/rate.ts';
+import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
+import type { HttpDefinition } from './definition.ts';
+import { Exchange } from './exchange.ts';
+import { type ForwardOptions, requestHeaders } from './headers.ts';
+import { type Upstream, upstreamHost } from './upstream.ts';
+
+export interface HttpTunnelParts {
+  /** Last segment of its `uri`. */
+  readonly key: string;
+  readonly definition: HttpDefinition;
+  readonly upstream: Upstream;
+  readonly publicURL: string;
+  readonly captures: Captures;
+  readonly history: History;
+  readonly ticks: Ticks;
+}
+
+export interface Replay {
+  readonly of: string;
+  readonly remoteAddr: string;
+  readonly request: RequestHead;
+  readonly body: Buffer;
+}
+
+interface Turn {
+  readonly head: RequestHead;
+  readonly remoteAddr: string;
+  readonly upgrade?: string | undefined;
+  readonly capture: Capture | undefined;
+  readonly client: ServerResponse | undefined;
+  readonly onAnswered: () => void;
+}
+
+/** Largest head of a message, both ways. */
+export const maxHeaderBytes = 65_536;
+
+/** A streaming reverse proxy in front of one local HTTP server. */
+export class HttpTunnel {
+  readonly key: string;
+  readonly definition: HttpDefinition;
+  readonly publicURL: string;
+  readonly metrics: TunnelMetrics;
+  readonly #parts: HttpTunnelParts;
+  readonly #agent: Agent;
+  readonly #open = new Set<Exchange>();
+
+  constructor(parts: HttpTunnelParts) {
+    const { key, definition, publicURL, upstream, ticks } = parts;
+    this.key = key;
+    this.definition = definition;
+    this.publicURL = publicURL;
+    this.metrics = newTunnelMetrics(ticks);
+    this.#parts = parts;
+    this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
+  }
+
+  serve(request: IncomingMessage, client: ServerResponse): void {
+    this.#visit(request, client).stream(request);
+  }
+
+  /** `head` is what followed the request on its connection. */
+  serveUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const exchange = this.#visit(request, responseOn(socket, request), request.headers.upgrade);
+    exchange.upgrade(socket as Duplex, head);
+    exchange.send(Buffer.alloc(0));
+  }
+
+  /** Sends a request to the local server; nobody gets the answer, but it is captured. */
+  replay({ of, remoteAddr, request, body }: Replay): Capture | undefined {
+    const capture = this.#capture(request, remoteAddr, of);
+    this.#exchange({ head: request, remoteAddr, capture, client: undefined, onAnswered: () => {} }).send(body);
+    return capture;
+  }
+
+  /** Cuts what is under way. */
+  close(): void {
+    for (const exchange of this.#open) exchange.abort('the tunnel was stopped');
+    this.#agent.destroy();
+  }
+
+  #visit(request: IncomingMessage, client: ServerResponse, upgrade?: string): Exchange {
+    const head = requestHead(request);
+    const remoteAddr = request.socket.remoteAddress ?? '';
+    const capture = this.#capture(head, remoteAddr);
+    const start = this.#parts.ticks();
+    const done = this.metrics.http.begin();
+    const onAnswered = () => {
+      done();
+      this.#parts.history.record((this.#parts.ticks() - start) * 1e6);
+    };
+    return this.#exchange({ head, remoteAddr, capture, client, upgrade, onAnswered });
+  }
+
+  #capture(request: RequestHead, remoteAddr: string, replayOf?: string): Capture | undefined {
+    if (!this.definition.inspect) return undefined;
+    const tunnel = { key: this.key, name: this.definition.name };
+    const start = { tunnel, remoteAddr, request };
+    return this.#parts.captures.begin(replayOf === undefined ? start : { ...start, replayOf });
+  }
+
+  #exchange({ head, remoteAddr, upgrade, capture, client, onAnswered }: Turn): Exchange {
+    const exchange: Exchange = new Exchange({
+      request: head,
+      dial: () => this.#dial(head, { method: head.method, remoteAddr, upgrade, host: this.#hostHeader() }),
+      upstreamName: upstreamHost(this.#parts.upstream),
+      capture,
+      client,
+      onAnswered,
+      onClosed: () => this.#open.delete(exchange),
+    });
+    this.#open.add(exchange);
+    return exchange;
+  }
+
+  #hostHeader(): string | undefined {
+    const wanted = this.definition.host_header;
+    if (wanted === 'rewrite') return upstreamHost(this.#parts.upstream);
+    return wanted === 'preserve' ? undefined : wanted;
+  }
+
+  #dial(head: RequestHead, options: ForwardOptions): ClientRequest {
+    const { host, port, tls } = this.#parts.upstream;
+    const send = tls ? httpsRequest : httpRequest;
+    return send({
+      host,
+      port,
+      method: head.method,
+      path: head.target,
+      headers: requestHeaders(head.rawHeaders, options),
+      setHost: false,
+      agent: options.upgrade === undefined ? this.#agent : false,
+      maxHeaderSize: maxHeaderBytes,
+      ...(tls ? this.#tlsOptions(head) : {}),
+    });
+  }
+
+  #tlsOptions(head: RequestHead): { readonly servername: string; readonly rejectUnauthorized: boolean } {
+    const host = this.#hostHeader() ?? valuesOf(head.rawHeaders, 'host')[0] ?? '';
+    const wanted = this.#parts.upstream.host;
+    return {
+      servername: this.definition.host_header === undefined ? wanted : host.replace(/:\d+$/, ''),
+      rejectUnauthorized: this.definition.verify_upstream_tls ?? true,
+    };
+  }
+}
+
+function requestHead({ method = 'GET', url = '/', httpVersion, rawHeaders }: IncomingMessage): RequestHead {
+  return { method, target: url, httpVersion, rawHeaders };
+}
+
+/** For a request that asked for an upgrade and may yet get an ordinary answer: the last on its connection. */
+export function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.on('finish', () => socket.end());
+  return response;
+}

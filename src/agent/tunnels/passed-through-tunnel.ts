@@ -1,0 +1,73 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { AgentLog } from '../log.ts';
+import type { Ticks } from '../metrics/rate.ts';
+import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
+import type { PassedThroughDefinition } from './definition.ts';
+import { join } from './join.ts';
+import { type Listening, listen } from './listen.ts';
+import { type Upstream, upstreamHost } from './upstream.ts';
+
+export interface PassedThroughParts {
+  readonly key: string;
+  readonly definition: PassedThroughDefinition;
+  readonly upstream: Upstream;
+  /** Address to listen on. */
+  readonly host: string;
+  readonly ticks: Ticks;
+  readonly log: AgentLog;
+}
+
+/** A tcp or tls tunnel: a port of its own whose connections are carried byte for byte. */
+export class PassedThroughTunnel {
+  readonly key: string;
+  readonly definition: PassedThroughDefinition;
+  readonly metrics: TunnelMetrics;
+  readonly #parts: PassedThroughParts;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #publicURL = '';
+
+  constructor(parts: PassedThroughParts) {
+    this.key = parts.key;
+    this.definition = parts.definition;
+    this.metrics = newTunnelMetrics(parts.ticks);
+    this.#parts = parts;
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#carry(client));
+  }
+
+  get publicURL(): string {
+    return this.#publicURL;
+  }
+
+  /** @throws Error when the port cannot be had. */
+  async listen(): Promise<void> {
+    const { host, definition } = this.#parts;
+    const at: Listening = await listen(this.#server, { host, port: definition.remote_port ?? 0 });
+    this.#publicURL = `${definition.proto}://${at.text}`;
+  }
+
+  /** Cuts what is under way. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #carry(client: Socket): void {
+    const { host, port } = this.#parts.upstream;
+    const done = this.metrics.conns.begin();
+    const local = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    this.#sockets.add(client).add(local);
+    local.once('error', (error: NodeJS.ErrnoException) => this.#warn(error));
+    join(client, local, () => {
+      this.#sockets.delete(client);
+      this.#sockets.delete(local);
+      done();
+    });
+  }
+
+  #warn(error: NodeJS.ErrnoException): void {
+    const { key, upstream, log } = this.#parts;
+    const fields = { tunnel: key, addr: upstreamHost(upstream), error: error.code ?? error.message };
+    log.warn('connection to the local server failed', fields);
+  }
+}
