@@ -38,11 +38,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);
   const callOf = callReader(guard(app, parts), parts.baseUrl);
-  app.get('/openapi.json', { config: { access: 'open' } }, async () => openApi(parts.operations));
+  app.get('/openapi.json', { config: { access: 'open' } }, async () => openApi(parts.operations, parts.baseUrl));
   if (parts.journal !== undefined) controlRoutes(app, parts.faults, parts.journal);
   for (const operation of parts.operations) serve(app, operation, callOf, 'metered');
   for (const route of parts.agentRoutes) serve(app, route, callOf, 'unmetered');
-  refuseOtherMethods(app, parts.operations);
+  refuseOtherMethods(app, [...parts.operations, ...parts.agentRoutes]);
   return app;
 }
 
@@ -70,10 +70,10 @@ function serve(app: FastifyInstance, route: Route, callOf: Read<Call>, access: A
   });
 }
 
-function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation[]): void {
-  const byPath = Map.groupBy(operations, (operation) => operation.path);
+function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
+  const byPath = Map.groupBy(routes, (route) => route.path);
   for (const [url, served] of byPath) {
-    const allowed = served.map((operation) => operation.method);
+    const allowed = served.map((route) => route.method);
     const refuse = async (request: FastifyRequest) => {
       const allow = allowed.join(', ');
       throw new ApiProblem('methodNotAllowed', `${request.method} is not allowed here; allowed: ${allow}`, { allow });

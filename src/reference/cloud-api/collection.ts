@@ -12,6 +12,7 @@ export const kinds = {
   httpsRoute: 'https_route',
   tlsEdge: 'tls_edge',
   domain: 'reserved_domain',
+  module: 'module',
 } as const;
 
 export type Kind = (typeof kinds)[keyof typeof kinds];

@@ -23,13 +23,13 @@ interface Content {
   readonly content?: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
 }
 
-export interface ContractOperation {
+interface ContractOperation {
   readonly operationId: string;
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>;
 }
 
-export const contractFile = join(import.meta.dirname, '../../../docs/openapi.json');
+const contractFile = join(import.meta.dirname, '../../../docs/openapi.json');
 
 export const readContract = (): Contract => JSON.parse(readFileSync(contractFile, 'utf8'));
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { SetupError } from './setup-error.ts';
 
-const version = 1;
+const version = 2;
 
 /*
  * `seq` only ever grows and rows outlive their objects (body becomes NULL): a cursor that names a deleted object
@@ -17,13 +17,6 @@ const schema = `
     UNIQUE (account, kind, id)
   ) STRICT;
   CREATE INDEX objects_by_kind ON objects (account, kind, seq);
-  CREATE TABLE modules (
-    account TEXT NOT NULL,
-    parent TEXT NOT NULL,
-    module TEXT NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (account, parent, module)
-  ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${version};
 `;
 

@@ -89,6 +89,10 @@ test.each([
   expect([answer.status, answer.body.msg]).toEqual([400, expect.stringContaining(field)]);
 });
 
+test('it is read as every endpoint, not here', async () => {
+  expect((await cloud.call('GET', path)).headers.get('allow')).toBe('PUT, DELETE');
+});
+
 test('an id of another type is refused', async () => {
   expect((await cloud.call('PUT', '/_agent/endpoints/ra_a', lease)).body.msg).toContain('ep_');
 });

@@ -6,7 +6,6 @@ const metadataLimitBytes = 4096;
 
 /** Reference section 2. */
 export const regions = ['au', 'eu', 'ap', 'us', 'jp', 'in', 'sa'] as const;
-export const defaultRegion = 'us';
 
 const cause = (name: Cause) => ({ cause: name });
 
@@ -32,7 +31,7 @@ export const region = text
     params: cause('regionUnknown'),
   })
   .meta({ enum: regions })
-  .default(defaultRegion);
+  .default('us');
 
 /** An id with its type prefix (reference section 2); shorter than the server's own, so that people can write them. */
 export const idOf = (...prefixes: readonly string[]) =>

@@ -65,6 +65,17 @@ test('every operation has the key, the version header, its parameters, bodies, a
   }
 });
 
+test('its server is the one it came from, or the configured base', async () => {
+  expect(served).toMatchObject({ servers: [{ url: '/' }] });
+  const based = await startTestCloud({ baseUrl: 'https://api.test/v2/' });
+  try {
+    const document = await (await fetch(`${based.url}/openapi.json`)).json();
+    expect(document).toMatchObject({ servers: [{ url: 'https://api.test/v2' }] });
+  } finally {
+    await based.stop();
+  }
+});
+
 test('other methods of /openapi.json, as all else, need the key', async () => {
   expect((await fetch(`${cloud.url}/openapi.json`, { method: 'POST' })).status).toBe(401);
 });

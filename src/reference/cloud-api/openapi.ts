@@ -14,7 +14,7 @@ const answerHeaders: Readonly<Record<number, Json>> = {
 const meanings: Readonly<Record<number, string>> = { 200: 'Done', 201: 'Created', 204: 'Done; no body' };
 
 /** The OpenAPI 3.1 document of the operations: docs/openapi.json, and what the server has at /openapi.json. */
-export function openApi(operations: readonly Operation[]): Json {
+export function openApi(operations: readonly Operation[], baseUrl = '/'): Json {
   return {
     openapi: '3.1.1',
     info: {
@@ -23,8 +23,9 @@ export function openApi(operations: readonly Operation[]): Json {
       description:
         'As the cloud reference server has it; docs/reference-cloud.md says where the document it follows is silent.',
     },
+    servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
-    paths: pathsOf(operations),
+    paths: pathsObject(operations),
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the account' } },
       parameters: {
@@ -41,14 +42,14 @@ export function openApi(operations: readonly Operation[]): Json {
   };
 }
 
-function pathsOf(operations: readonly Operation[]): Json {
+function pathsObject(operations: readonly Operation[]): Json {
   const paths = Map.groupBy(operations, ({ path }) => path.replace(/:(\w+)/g, '{$1}'));
   return Object.fromEntries(
     [...paths].map(([path, served]) => [
       path,
       {
         parameters: [{ $ref: '#/components/parameters/ServiceVersion' }, ...pathParameters(path)],
-        ...Object.fromEntries(served.map((operation) => [operation.method.toLowerCase(), describe(operation)])),
+        ...Object.fromEntries(served.map((operation) => [operation.method.toLowerCase(), operationObject(operation)])),
       },
     ]),
   );
@@ -63,7 +64,7 @@ function pathParameters(path: string): readonly Json[] {
   }));
 }
 
-function describe({ id, summary, status, query, body, answer, path }: Operation): Json {
+function operationObject({ id, summary, status, query, body, answer, path }: Operation): Json {
   const statuses = [400, 401, 403, ...(path.includes(':') ? [404] : []), ...(body ? [413, 415] : []), 429, 500];
   return {
     operationId: id,

@@ -1,3 +1,4 @@
+import { Collection, kinds } from '../collection.ts';
 import type { Call, Operation } from '../operation.ts';
 import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
@@ -7,7 +8,6 @@ import type { Context, Module } from './module.ts';
 import { mutualTls } from './mutual-tls.ts';
 import { type ParentType, parentTypes } from './parents.ts';
 import { saml } from './saml.ts';
-import { ModuleStore } from './store.ts';
 import { tlsTermination } from './tls-termination.ts';
 import { trafficPolicy } from './traffic-policy.ts';
 import { webhookVerification } from './webhook-verification.ts';
@@ -23,31 +23,53 @@ const modules: readonly Module[] = [
   tlsTermination,
 ];
 
+export interface ModuleRecord {
+  /** Of its parent, and its name. */
+  readonly id: `${string}/${string}`;
+  readonly stored: object;
+}
+
+/** Those that are set. */
+export const moduleCollection = (world: World): Collection<ModuleRecord> =>
+  new Collection(world.database, kinds.module);
+
+/** Where the modules are that the parent has or may have. */
+export const moduleIds = (parentId: string): readonly ModuleRecord['id'][] =>
+  modules.map(({ name }) => moduleId(parentId, name));
+
+export const moduleId = (parentId: string, name: string): ModuleRecord['id'] => `${parentId}/${name}`;
+
 /** PUT, GET and DELETE of every module (reference section 4, rules 3 and 4). */
 export function moduleOperations(world: World): readonly Operation[] {
   const parents = parentTypes(world);
-  const store = new ModuleStore(world.database);
+  const store = moduleCollection(world);
   return modules.flatMap((module) => operationsOf(module, parents[module.parent], store, world));
 }
 
-function operationsOf(module: Module, type: ParentType, store: ModuleStore, world: World): readonly Operation[] {
+function operationsOf(
+  module: Module,
+  type: ParentType,
+  store: Collection<ModuleRecord>,
+  world: World,
+): readonly Operation[] {
   const path = `${type.path}/${module.name}`;
   const contextOf = (call: Call): Context => ({ call, parent: type.find(call), world });
 
   const put = (call: Call) => {
     const context = contextOf(call);
     refuseUpstream(module, context);
-    const stored = module.replace(context, store.get(call.account, context.parent.id, module.name));
-    store.put(call.account, context.parent.id, module.name, stored);
+    const id = moduleId(context.parent.id, module.name);
+    const stored = module.replace(context, store.get(call.account, id)?.stored);
+    store.put(call.account, { id, stored });
     return module.render(stored, context);
   };
   const get = (call: Call) => {
     const context = contextOf(call);
-    const stored = store.get(call.account, context.parent.id, module.name);
-    return stored === undefined ? unset(module) : module.render(stored, context);
+    const found = store.get(call.account, moduleId(context.parent.id, module.name));
+    return found === undefined ? unset(module) : module.render(found.stored, context);
   };
   const remove = (call: Call) => {
-    if (!store.remove(call.account, type.find(call).id, module.name)) unset(module);
+    if (!store.remove(call.account, moduleId(type.find(call).id, module.name))) unset(module);
   };
   const id = `${type.name}_${module.name}`;
   const body = { name: `${module.title}Request`, schema: module.body };

@@ -1,8 +1,8 @@
 import { Collection, type Kind, kinds } from '../collection.ts';
 import { transaction } from '../database.ts';
 import { endpointCollection, reviseEndpoint } from '../endpoints.ts';
+import { moduleCollection, moduleId, moduleIds } from '../modules/operations.ts';
 import type { HttpsEdgeRecord, HttpsRouteRecord } from '../modules/parents.ts';
-import { ModuleStore } from '../modules/store.ts';
 import { SetupError } from '../setup-error.ts';
 import type { World } from '../world.ts';
 import { checkSeed } from './read.ts';
@@ -33,7 +33,7 @@ export function applySeed(world: World, seed: Seed, accounts: readonly string[])
 
 /** Takes an object of any kind away; false when there was none. */
 export function removeSeeded(world: World, account: string, id: string): boolean {
-  new ModuleStore(world.database).removeAll(account, id);
+  for (const module of moduleIds(id)) moduleCollection(world).remove(account, module);
   return Object.values(kinds).some((kind) => new Collection(world.database, kind).remove(account, id));
 }
 
@@ -51,8 +51,8 @@ function seedHttpsEdge(world: World, seed: ReadSeed['https_edges'][number], acco
   const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
   const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
   if (seed.terminate_at !== undefined && edges.get(account, seed.id) === undefined) {
-    const termination = { enabled: true, min_version: null };
-    new ModuleStore(world.database).put(account, seed.id, 'tls_termination', termination);
+    const id = moduleId(seed.id, 'tls_termination');
+    moduleCollection(world).put(account, { id, stored: { enabled: true, min_version: null } });
   }
   edges.put(account, { id: seed.id, terminateAt: seed.terminate_at ?? 'edge' });
   for (const id of seed.routes) routes.put(account, { id, edgeId: seed.id });

@@ -77,6 +77,18 @@ describe('seeding', () => {
     await stop(cloud);
   });
 
+  test('what is taken away takes its modules along', async () => {
+    const seeds: Seed[] = [{ https_edges: [{ id: 'edghts_a', routes: ['edghtsrt_a'] }] }];
+    const cloud = await startTestCloud({ seeds });
+    const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
+    expect((await cloud.call('PUT', path, {})).status).toBe(200);
+    expect(cloud.unseed('edghtsrt_a')).toBe(true);
+    expect((await cloud.call('GET', path)).body.error_code).toBe('ERR_EDGE_202');
+    for (const seed of seeds) cloud.seed(seed);
+    expect((await cloud.call('GET', path)).body.error_code).toBe('ERR_EDGE_203');
+    await stop(cloud);
+  });
+
   test('is for every account, or for those it names', async () => {
     const seeds: Seed[] = [seed, { accounts: ['blue'], endpoints: [{ ...edgeEndpoint, id: 'ep_b' }] }];
     const cloud = await startTestCloud({ seeds, apiKeys: ['blue=blue-key'] });
