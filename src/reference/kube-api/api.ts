@@ -1,10 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { ApiError } from './api-error.ts';
+import type { HandlerContext } from './call.ts';
 import { discover } from './discovery.ts';
 import type { Exchange } from './exchange.ts';
-import { type HandlerContext, handleResource } from './handler.ts';
+import { handleResource } from './handler.ts';
 import { openApi } from './openapi.ts';
 import type { Registry } from './registry.ts';
+import type { ResourceType } from './resource-type.ts';
 import { parseRoute } from './route.ts';
 
 const healthPaths = ['/healthz', '/readyz', '/livez'];
@@ -40,14 +42,14 @@ async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> 
   }
   const route = parseRoute(exchange.path);
   const type = route && context.registry.find(route.group, route.version, route.plural);
-  const isKnown =
-    route?.subresource === undefined || route.subresource === 'status'
-      ? type?.hasStatus || !route?.subresource
-      : isFinalize(route.plural, route.subresource);
-  if (route !== undefined && type !== undefined && isKnown) return handleResource(exchange, route, type, context);
+  if (route !== undefined && type !== undefined && offers(type, route.subresource))
+    return handleResource(exchange, route, type, context);
   const document = discover(exchange, context.registry) ?? openApi(exchange, context.registry);
   if (document === undefined) return exchange.plain(404, '404 page not found\n');
   exchange.json(200, document.body, document.contentType);
 }
 
-const isFinalize = (plural: string, subresource: string) => plural === 'namespaces' && subresource === 'finalize';
+function offers(type: ResourceType, subresource: string | undefined): boolean {
+  if (subresource === 'status') return type.hasStatus;
+  return subresource === undefined || (subresource === 'finalize' && type.kind === 'Namespace');
+}

@@ -1,6 +1,6 @@
-import { invalid } from './api-error.ts';
+import type { FieldError } from './api-error.ts';
 import { objectMeta } from './builtin/schemas.ts';
-import { required } from './field-error.ts';
+import { invalidValue, required } from './field-error.ts';
 import { listOf, mapOf, stringsOf } from './json.ts';
 import type { ApiObject } from './object.ts';
 import type { Column, ResourceType } from './resource-type.ts';
@@ -64,20 +64,18 @@ function withMetadata(schema: Structural): Structural {
   };
 }
 
-/** Throws 422 when the definition cannot be served: wrong name, no schema, or rules that are no CEL. */
-export function checkCrd(crd: ApiObject): void {
+/** Why a definition cannot be served: a wrong name, no schema, or rules that are no CEL. */
+export function crdErrors(crd: ApiObject): readonly FieldError[] {
   const spec = mapOf(crd.spec);
   const name = `${String(mapOf(spec.names).plural)}.${String(spec.group)}`;
-  const errors = [
-    ...(crd.metadata.name === name ? [] : [nameError(crd.metadata.name, name)]),
+  return [
+    ...(crd.metadata.name === name ? [] : [nameError(crd.metadata.name)]),
     ...listOf(spec.versions).flatMap((version, index) => versionErrors(mapOf(version), `spec.versions[${index}]`)),
   ];
-  if (errors.length > 0) throw invalid('apiextensions.k8s.io', crd.kind, crd.metadata.name ?? '', errors);
 }
 
-function nameError(name: string | undefined, wanted: string) {
-  const message = `Invalid value: ${JSON.stringify(name)}: must be spec.names.plural+"."+spec.group`;
-  return { reason: 'FieldValueInvalid', message, field: wanted === name ? '' : 'metadata.name' };
+function nameError(name: string | undefined): FieldError {
+  return invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group');
 }
 
 function versionErrors(version: Readonly<Record<string, unknown>>, path: string) {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { check, keepServerFields, nextGeneration, normalise, type Subresource, type Validators } from './admission.ts';
-import { ApiError, alreadyExists, conflict, forbidden, invalid, modified, notFound, qualified } from './api-error.ts';
-import { invalidValue } from './field-error.ts';
+import { ApiError, alreadyExists, forbidden, notFound } from './api-error.ts';
+import { nameSuffix } from './generate-name.ts';
 import { equal, mapOf, omit, stringsOf } from './json.ts';
 import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
 import { trackUpdate } from './ownership/managed-fields.ts';
+import { checkIdentity, checkPreconditions, type Preconditions } from './preconditions.ts';
 import { type ResourceType, shownAs } from './resource-type.ts';
 import { keyOf, type Store } from './store.ts';
 
@@ -21,11 +22,6 @@ export interface WriteOptions {
   readonly fieldManager: string;
   /** Called with each unknown field; throws to refuse it. */
   readonly onUnknown: (paths: readonly string[]) => void;
-}
-
-export interface Preconditions {
-  readonly uid?: unknown;
-  readonly resourceVersion?: unknown;
 }
 
 export interface UpdateRequest extends WriteOptions {
@@ -84,7 +80,7 @@ export class Objects {
   update(type: ResourceType, ref: Ref, request: UpdateRequest): ApiObject {
     const old = this.get(type, ref);
     const wanted = request.change(old);
-    this.#checkIdentity(type, wanted, old);
+    checkIdentity(type, wanted, old);
     const admitted = keepServerFields(this.#admit(wanted, old, type, request.subresource, request), old);
     const generation = nextGeneration(admitted, old, type);
     const current = withMeta(admitted, { generation, resourceVersion: old.metadata.resourceVersion } as object);
@@ -159,7 +155,7 @@ export class Objects {
 
   #named(object: ApiObject, type: ResourceType): ApiObject {
     const { name, generateName } = object.metadata;
-    const made = name || !generateName ? object : withMeta(object, { name: generateName + suffix() });
+    const made = name || !generateName ? object : withMeta(object, { name: generateName + nameSuffix() });
     return type.namespaced ? made : { ...made, metadata: omit(made.metadata, 'namespace') };
   }
 
@@ -181,19 +177,6 @@ export class Objects {
     );
   }
 
-  #checkIdentity(type: ResourceType, wanted: ApiObject, old: ApiObject): void {
-    const { uid, resourceVersion, deletionTimestamp } = wanted.metadata;
-    const name = old.metadata.name ?? '';
-    if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) throw modified(type, name);
-    if (uid && uid !== old.metadata.uid) {
-      throw invalid(type.group, type.kind, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
-    }
-    if (deletionTimestamp && deletionTimestamp !== old.metadata.deletionTimestamp) {
-      const error = invalidValue('metadata.deletionTimestamp', deletionTimestamp, 'field is immutable');
-      throw invalid(type.group, type.kind, name, [error]);
-    }
-  }
-
   #now(): string {
     return timestamp(this.#clock.now());
   }
@@ -203,33 +186,4 @@ export class Objects {
 function isHeldNamespace(type: ResourceType, object: ApiObject): boolean {
   if (type.group !== '' || type.kind !== 'Namespace') return false;
   return stringsOf(mapOf(object.spec).finalizers).length > 0;
-}
-
-function checkPreconditions(
-  type: ResourceType,
-  { metadata }: ApiObject,
-  { uid, resourceVersion }: Preconditions,
-): void {
-  const refuse = (why: string) => {
-    const wrong = conflict({ group: type.group, plural: type.plural }, metadata.name ?? '', why);
-    const message = wrong.message.replace(qualified(type.group, type.plural), qualified(type.group, type.kind));
-    return new ApiError(409, 'Conflict', message, { ...wrong.details, kind: type.kind });
-  };
-  if (uid !== undefined && uid !== metadata.uid) {
-    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid})`;
-    throw refuse(`${why}. The object might have been deleted and then recreated`);
-  }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match`;
-    throw refuse(
-      `${why} the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
-    );
-  }
-}
-
-/** Five characters without vowels or look-alikes, as the real server appends to `generateName`. */
-function suffix(): string {
-  const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
-  const random = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
-  return [...random.subarray(8, 13)].map((byte) => alphabet[byte % alphabet.length]).join('');
 }

@@ -1,4 +1,3 @@
-import { checkCrd } from './crd-types.ts';
 import { checkGvk } from './decode.ts';
 import type { Objects } from './objects.ts';
 import type { Registry } from './registry.ts';
@@ -14,8 +13,6 @@ export function seed(objects: Objects, registry: Registry, crds: readonly object
   }
   const definition = registry.builtin({ group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' });
   for (const crd of crds) {
-    const object = checkGvk({ ...crd }, definition);
-    checkCrd(object);
-    objects.create(definition, object, options);
+    objects.create(definition, checkGvk({ ...crd }, definition), options);
   }
 }

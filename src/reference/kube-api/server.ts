@@ -56,7 +56,15 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const objects = new Objects(store, clock, { cel: new CelValidator(), patterns: new Map() });
   const stopLifecycle = new Lifecycle(store, registry, objects, clock).start();
   seed(objects, registry, options.crds ?? []);
-  const context = { store, registry, objects, clock, token, bookmarkMs: options.bookmarkMs ?? 60_000 };
+  const context = {
+    store,
+    registry,
+    objects,
+    clock,
+    token,
+    bookmarkMs: options.bookmarkMs ?? 60_000,
+    text: rememberingLast(),
+  };
   const { key, certificate } = createCertificate(host, clock.now());
   const server = createServer({ key, cert: certificate }, (request, response) => {
     void answer(new Exchange(request, response), context);
@@ -74,4 +82,13 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     await closed;
   };
   return { url, token, certificate, kubeconfig: () => kubeconfigText({ url, token, certificate }), close };
+}
+
+/** JSON text; every watcher of a change asks for the same object in turn, so the last text is kept. */
+function rememberingLast(): (object: object) => string {
+  let last: { readonly object: object; readonly text: string } | undefined;
+  return (object) => {
+    if (last?.object !== object) last = { object, text: JSON.stringify(object) };
+    return last.text;
+  };
 }

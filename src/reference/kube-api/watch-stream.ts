@@ -1,5 +1,5 @@
+import type { HandlerContext } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import type { HandlerContext } from './handler.ts';
 import type { ApiObject } from './object.ts';
 import type { Presentation } from './presentation.ts';
 import { startWatch, type WatchEventType, type WatchRequest } from './watch.ts';
@@ -12,7 +12,7 @@ export function streamWatch(
   { response }: Exchange,
   request: WatchRequest,
   presentation: Presentation,
-  { store, bookmarkMs }: Pick<HandlerContext, 'store' | 'bookmarkMs'>,
+  { store, bookmarkMs, text }: HandlerContext,
 ): void {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
   response.flushHeaders();
@@ -20,7 +20,7 @@ export function streamWatch(
   const event = (type: WatchEventType, object: object) => {
     const shown = isShown(type) ? presentation.event(object as ApiObject, first) : object;
     first = first && !isShown(type);
-    response.write(`${JSON.stringify({ type, object: shown })}\n`);
+    response.write(`{"type":"${type}","object":${text(shown)}}\n`);
     if (response.writableLength > maxUnreadBytes) response.destroy();
   };
   const stop = startWatch(store, request, { event, end: () => response.end() }, bookmarkMs);

@@ -1,3 +1,4 @@
+import { crdErrors } from '../crd-types.ts';
 import { listOf, mapOf, omit } from '../json.ts';
 import { type ApiObject, finalizersOf, withMeta } from '../object.ts';
 import { builtinType } from './builtin-type.ts';
@@ -72,6 +73,7 @@ export const crdType = builtinType({
     emptyObject: { spec: { names: {} }, status: {} },
     prepare: prepareCrd,
     beforeDelete: withCleanup,
+    validate: crdErrors,
     unconditionalUpdate: false,
   },
 });

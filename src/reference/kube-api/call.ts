@@ -1,0 +1,40 @@
+import type { Clock } from '../../clock.ts';
+import type { Subresource } from './admission.ts';
+import type { Exchange } from './exchange.ts';
+import type { ApiObject } from './object.ts';
+import type { Objects } from './objects.ts';
+import { type Presentation, presentationOf } from './presentation.ts';
+import type { ResourceType } from './resource-type.ts';
+import type { Store } from './store.ts';
+
+export interface HandlerContext {
+  readonly store: Store;
+  readonly objects: Objects;
+  readonly clock: Clock;
+  readonly bookmarkMs: number;
+  /** JSON text of an object. */
+  readonly text: (object: object) => string;
+}
+
+/** A request for objects of one type. */
+export interface Call {
+  readonly exchange: Exchange;
+  readonly type: ResourceType;
+  /** Undefined for cluster-scoped objects and across namespaces. */
+  readonly namespace: string | undefined;
+  readonly subresource: Subresource;
+  readonly context: HandlerContext;
+}
+
+/** The shape in which the client wants its answer. */
+export function presentation({ exchange, type, context }: Call): Presentation {
+  return presentationOf(exchange.header('accept'), exchange.query, type, () => context.clock.now());
+}
+
+export function show(call: Call, code: number, object: ApiObject): void {
+  call.exchange.json(code, presentation(call).object(object));
+}
+
+export function isTrue(text: string | null): boolean {
+  return text === 'true' || text === '1';
+}

@@ -1,0 +1,62 @@
+import { ApiError, badRequest, invalid } from './api-error.ts';
+import type { Call } from './call.ts';
+import { cannotHandle } from './decode.ts';
+import type { Exchange } from './exchange.ts';
+import { notSupported } from './field-error.ts';
+import { isMap, mapOf } from './json.ts';
+import type { WriteOptions } from './objects.ts';
+import type { Preconditions } from './preconditions.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/** Preconditions and dry run of a DELETE. Throws 400 when its body is not JSON. */
+export async function deleteOptions(exchange: Exchange): Promise<{ preconditions: Preconditions; dryRun: boolean }> {
+  const text = await exchange.text();
+  const body = text === '' ? {} : parseJson(text);
+  const dryRun = exchange.query.get('dryRun') === 'All' || (Array.isArray(body.dryRun) && body.dryRun.includes('All'));
+  return { preconditions: mapOf(body.preconditions), dryRun };
+}
+
+function parseJson(text: string) {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isMap(value)) return value;
+  } catch {
+    // Refused below.
+  }
+  throw badRequest('the body of the request is no DeleteOptions');
+}
+
+/** Dry run, field manager and field validation of a write. Throws 422, naming `kind`, for values that are none. */
+export function writeOptions({ exchange, type }: Call, kind: string): WriteOptions {
+  const { query } = exchange;
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
+  const validation = query.get('fieldValidation') || 'Warn';
+  const errors = [
+    ...(dryRun.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRun, ['All'])]),
+    ...(['Strict', 'Warn', 'Ignore'].includes(validation)
+      ? []
+      : [notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn'])]),
+  ];
+  if (errors.length > 0) throw invalid('meta.k8s.io', kind, '', errors);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: query.get('fieldManager') || exchange.header('user-agent').split('/')[0] || 'unknown',
+    onUnknown: (paths) => reportUnknown(paths, validation, exchange, type, kind),
+  };
+}
+
+function reportUnknown(
+  paths: readonly string[],
+  validation: string,
+  exchange: Exchange,
+  type: ResourceType,
+  kind: string,
+) {
+  const texts = paths.map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (validation === 'Warn') for (const text of texts) exchange.warn(text);
+  if (validation !== 'Strict') return;
+  const problem = `strict decoding error: ${texts.join(', ')}`;
+  if (kind !== 'PatchOptions') throw cannotHandle(type, problem);
+  const error = { reason: 'FieldValueInvalid', message: `Invalid value: "": ${problem}`, field: 'patch' };
+  throw new ApiError(422, 'Invalid', ` "" is invalid: patch: ${error.message}`, { causes: [error] });
+}

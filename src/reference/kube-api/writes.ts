@@ -1,0 +1,116 @@
+import { badRequest, invalid } from './api-error.ts';
+import { type Call, isTrue, presentation, show } from './call.ts';
+import { checkGvk, decodeObject } from './decode.ts';
+import { required } from './field-error.ts';
+import { listPage } from './list.ts';
+import { type ApiObject, withMeta } from './object.ts';
+import type { Ref } from './objects.ts';
+import { applyConfiguration, createdByApply, decodeApply } from './ownership/apply.ts';
+import { applyPatchTypes, decodePatch } from './patch.ts';
+import { deleteOptions, writeOptions } from './request-options.ts';
+import type { ResourceType } from './resource-type.ts';
+
+export async function create(call: Call): Promise<void> {
+  const { exchange, type, namespace, context } = call;
+  const options = writeOptions(call, 'CreateOptions');
+  const body = decodeObject(await exchange.body(), exchange.header('content-type'), type);
+  const placed = inNamespace(body, namespace, type);
+  show(call, 201, context.objects.create(type, placed, options));
+}
+
+function inNamespace(object: ApiObject, namespace: string | undefined, type: ResourceType): ApiObject {
+  if (!type.namespaced) return object;
+  const given = object.metadata.namespace;
+  if (given && given !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return withMeta(object, namespace === undefined ? {} : { namespace });
+}
+
+function checkName(object: ApiObject, name: string): void {
+  const given = object.metadata.name;
+  if (given === name) return;
+  if (!given)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+}
+
+export async function replace(call: Call, ref: Ref): Promise<void> {
+  const { exchange, subresource, type, context } = call;
+  const options = writeOptions(call, 'UpdateOptions');
+  const decoded = decodeObject(await exchange.body(), exchange.header('content-type'), type);
+  const body = inNamespace(decoded, ref.namespace, type);
+  checkName(body, ref.name);
+  context.objects.get(type, ref);
+  if (!body.metadata.resourceVersion && type.behaviour.unconditionalUpdate !== true) {
+    const message = 'Invalid value: 0: must be specified for an update';
+    throw invalid(type.group, type.plural, ref.name, [
+      { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' },
+    ]);
+  }
+  const updated = context.objects.update(type, ref, { ...options, subresource, change: () => body });
+  show(call, 200, updated);
+}
+
+export async function patch(call: Call, ref: Ref): Promise<void> {
+  const { exchange, subresource, type, context } = call;
+  const mediaType = exchange.header('content-type').split(';')[0]?.trim() ?? '';
+  if (applyPatchTypes.includes(mediaType)) return apply(call, ref);
+  const options = writeOptions(call, 'PatchOptions');
+  const change = decodePatch(await exchange.text(), mediaType, type);
+  const updated = context.objects.update(type, ref, {
+    ...options,
+    subresource,
+    change: (current) => {
+      const wanted = checkGvk(change(current), type);
+      checkName(wanted, ref.name);
+      return wanted;
+    },
+  });
+  show(call, 200, updated);
+}
+
+async function apply(call: Call, ref: Ref): Promise<void> {
+  const { exchange, subresource, type, context } = call;
+  const options = writeOptions(call, 'PatchOptions');
+  const manager = exchange.query.get('fieldManager') ?? '';
+  if (manager === '') {
+    throw invalid('meta.k8s.io', 'PatchOptions', '', [required('fieldManager', 'is required for apply patch')]);
+  }
+  const decoded = decodeApply(await exchange.text(), type);
+  const configuration = inNamespace(decoded, ref.namespace, type);
+  checkName(configuration, ref.name);
+  const force = isTrue(exchange.query.get('force'));
+  const request = { configuration, type, subresource, manager, force, now: context.clock.now() };
+  if (context.objects.find(type, ref) === undefined && subresource === undefined) {
+    const created = context.objects.create(type, createdByApply(request), { ...options, managed: true });
+    return show(call, 201, created);
+  }
+  const change = (current: ApiObject) => applyConfiguration(current, request);
+  const updated = context.objects.update(type, ref, { ...options, subresource, change, ownsManagedFields: true });
+  show(call, 200, updated);
+}
+
+export async function remove(call: Call, ref: Ref): Promise<void> {
+  const { exchange, type, context } = call;
+  const options = await deleteOptions(exchange);
+  const { gone, object } = context.objects.delete(type, ref, options.preconditions, options.dryRun);
+  if (!gone || returnsDeleted(type)) return show(call, 200, object);
+  const { name, uid } = object.metadata;
+  const details = { name, ...(type.group === '' ? {} : { group: type.group }), kind: type.plural, uid };
+  exchange.json(200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+}
+
+/** Types whose deletion answers with the object, not with a Status. */
+const returnsDeleted = (type: ResourceType) => type.group === '' && type.plural === 'serviceaccounts';
+
+export async function deleteCollection(call: Call): Promise<void> {
+  const { exchange, type, namespace, context } = call;
+  const { dryRun } = await deleteOptions(exchange);
+  const page = listPage(context.store, type, namespace, exchange.query);
+  const items = page.items.map(({ metadata }) => {
+    const ref = { namespace: metadata.namespace, name: metadata.name ?? '' };
+    return context.objects.delete(type, ref, {}, dryRun).object;
+  });
+  exchange.json(200, presentation(call).list({ ...page, items }));
+}
