@@ -103,11 +103,7 @@ function schemasOf(operations: readonly Operation[]): Json {
     { name: 'Ref', schema: refShape },
     { name: 'Error', schema: errorShape },
   ];
-  return {
-    ...jsonSchemas(shared, 'output'),
-    ...jsonSchemas(requests, 'input'),
-    ...jsonSchemas([...answers, ...shared], 'output'),
-  };
+  return { ...jsonSchemas([...shared, ...answers], 'output'), ...jsonSchemas(requests, 'input') };
 }
 
 function jsonSchemas(shapes: readonly Shape[], io: 'input' | 'output'): Json {

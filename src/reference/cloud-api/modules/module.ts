@@ -29,14 +29,10 @@ export interface ModuleDefinition<Body extends z.ZodObject, Answer extends z.Zod
   readonly render: (stored: Stored, context: Context) => z.output<Answer>;
 }
 
+type Facts = 'name' | 'title' | 'parent' | 'onUpstream' | 'body' | 'answer';
+
 /** A module in the table of all, where the kinds of body no longer show. */
-export interface Module {
-  readonly name: string;
-  readonly title: string;
-  readonly parent: ParentKind;
-  readonly onUpstream: boolean;
-  readonly body: z.ZodObject;
-  readonly answer: z.ZodObject;
+export interface Module extends Pick<ModuleDefinition<z.ZodObject, z.ZodObject, object>, Facts> {
   /** What is to be stored from now on. */
   readonly replace: (context: Context, before: unknown) => object;
   readonly render: (stored: unknown, context: Context) => unknown;
