@@ -111,10 +111,11 @@ export async function watchUntil(
   cluster: Cluster,
   path: string,
   enough: (events: readonly WatchEvent[]) => boolean,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<readonly WatchEvent[]> {
   const stop = new AbortController();
   const response = await until('the watch to be accepted', async () => {
-    const answer = await cluster.request(path, { signal: stop.signal });
+    const answer = await cluster.request(path, { headers, signal: stop.signal });
     if (answer.status !== 429) return answer;
     await answer.body?.cancel();
     return undefined;

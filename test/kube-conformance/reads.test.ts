@@ -215,6 +215,40 @@ describe('tables', () => {
     expect(table.rows[0].object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'a' } });
   });
 
+  test('are watched row by row, with column definitions in the first only', async () => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a'));
+    await cluster.send('POST', path, widget('b'));
+    const events = await watchUntil(
+      cluster,
+      `${path}?watch=true&resourceVersion=0`,
+      ({ length }) => length === 2,
+      accept,
+    );
+    expect(
+      events.map(({ object }) => [object.kind, object.rows.length, object.columnDefinitions?.length ?? 0]),
+    ).toEqual([
+      ['Table', 1, 6],
+      ['Table', 1, 0],
+    ]);
+  });
+
+  test('can be metadata only instead', async () => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a'));
+    const headers = { Accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
+    const one: Body = await (await cluster.request(`${path}/a`, { headers })).json();
+    expect([one.kind, one.apiVersion, one.metadata.name, one.spec]).toEqual([
+      'PartialObjectMetadata',
+      'meta.k8s.io/v1',
+      'a',
+      undefined,
+    ]);
+    const many = { Accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' };
+    const list: Body = await (await cluster.request(path, { headers: many })).json();
+    expect([list.kind, list.items.length]).toEqual(['PartialObjectMetadataList', 1]);
+  });
+
   test('leave cells empty where there is no value', async () => {
     const path = await cluster.fresh();
     await cluster.send('POST', path, widget('a'));
@@ -278,6 +312,20 @@ describe('the server', () => {
     ]);
     expect(schema.description).toBe('A widget.');
     expect(schema.properties.spec.properties.color.description).toBe('The colour.');
+  });
+
+  test.each(['scale', 'nope'])('has no subresource %s', async (name) => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('a'));
+    expect((await cluster.send('GET', `${path}/a/${name}`)).code).toBe(404);
+  });
+
+  test('a change of a collection needs a name', async () => {
+    const path = await cluster.fresh();
+    for (const method of ['PUT', 'PATCH']) {
+      const answer = await cluster.send(method, path, {}, 'application/merge-patch+json');
+      expect([answer.code, answer.body.message]).toEqual([400, 'name must be provided']);
+    }
   });
 
   test('knows nothing of other paths', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { type Cluster, causes, configMap, paths, startCluster, widget } from './cluster.ts';
+import { type Body, type Cluster, causes, configMap, paths, startCluster, widget } from './cluster.ts';
 import { widgetCrd } from './widget-crd.ts';
 
 let cluster: Cluster;
@@ -262,9 +262,9 @@ describe('definitions', () => {
     const one = `${definitions}/gizmos.test.example.com`;
     const established = await until('the definition to be established', async () => {
       const { conditions } = (await cluster.send('GET', one)).body.status ?? {};
-      return conditions?.find((condition: { type: string }) => condition.type === 'Established');
+      return conditions?.find(({ type, status }: Body) => type === 'Established' && status === 'True');
     });
-    expect(established).toMatchObject({ status: 'True', reason: 'InitialNamesAccepted' });
+    expect(established.reason).toBe('InitialNamesAccepted');
     const gizmo = { ...widget('a', {}, { metadata: { finalizers: ['a.b/c'] } }), kind: 'Gizmo' };
     await until('gizmos to be served', async () => (await cluster.send('POST', gizmos, gizmo)).code === 201);
     await cluster.send('DELETE', one);
@@ -277,6 +277,24 @@ describe('definitions', () => {
     await cluster.merge(`${gizmos}/a`, { metadata: { finalizers: null } });
     await until('the definition to be gone', async () => (await cluster.send('GET', one)).code === 404, 25_000);
     await until('gizmos to be gone', async () => (await cluster.send('GET', gizmos)).code === 404);
+  });
+
+  test('can be changed: new fields are served, and nothing is lost', async () => {
+    await cluster.send('POST', path, widget('kept', { note: 'n' }));
+    const one = `${definitions}/widgets.test.example.com`;
+    const field = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/extra';
+    const operations = [{ op: 'add', path: field, value: { type: 'string', default: 'new' } }];
+    const { code, body } = await cluster.send('PATCH', one, operations, 'application/json-patch+json');
+    expect([code, body.metadata.generation]).toEqual([200, 2]);
+    const wanted = { note: 'n', extra: 'mine' };
+    const changed = await until('the new field to be kept', async () => {
+      const answer = await cluster.merge(`${path}/kept`, { spec: { extra: 'mine' } });
+      return answer.body.spec.extra === 'mine' && answer;
+    });
+    expect(changed.body.spec).toMatchObject(wanted);
+    const rule = '/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations';
+    const broken = [{ op: 'add', path: rule, value: [{ rule: 'self ==' }] }];
+    expect((await cluster.send('PATCH', one, broken, 'application/json-patch+json')).code).toBe(422);
   });
 
   test('are refused under a wrong name and without a schema', async () => {
