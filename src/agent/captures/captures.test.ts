@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Capture, CaptureStart } from './capture.ts';
+import { Captures } from './captures.ts';
+
+const start = (target = '/', more: Partial<CaptureStart> = {}): CaptureStart => ({
+  tunnel: { key: 'web', name: 'web' },
+  remoteAddr: '127.0.0.1',
+  request: { method: 'GET', target, httpVersion: '1.1', rawHeaders: ['Host', 'web.localhost'] },
+  ...more,
+});
+
+function captures(budget: number) {
+  return new Captures({ budget, now: () => 1_000, ticks: () => 0, random: Math.random });
+}
+
+function begin(held: Captures, target?: string): Capture {
+  const capture = held.begin(start(target));
+  if (capture === undefined) throw new Error('not captured');
+  return capture;
+}
+
+const targets = (held: Captures) => held.list().map((capture) => capture.start.request.target);
+const response = { statusCode: 200, statusMessage: 'OK', httpVersion: '1.1', rawHeaders: [] };
+
+describe('the budget (inspect_db_size)', () => {
+  test('is never exceeded, whatever comes', () => {
+    const held = captures(100_000);
+    for (let round = 0; round < 500; round += 1) {
+      const capture = begin(held, `/${round}`);
+      for (let part = 0; part < round % 7; part += 1) capture.requestData(Buffer.alloc((round * 37) % 5_000));
+      capture.respond(response);
+      capture.responseData(Buffer.alloc((round * 101) % 30_000));
+      capture.end();
+      expect(held.bytes).toBeLessThanOrEqual(100_000);
+    }
+    expect(held.count).toBeGreaterThan(3);
+    expect(targets(held)[0]).toBe('/499');
+  });
+
+  test('the oldest leave first, finished or not', () => {
+    const held = captures(10_000);
+    for (const target of ['/1', '/2', '/3', '/4', '/5']) begin(held, target);
+    expect(targets(held)).toEqual(['/5', '/4', '/3', '/2']);
+  });
+
+  test('what was evicted takes nothing more', () => {
+    const held = captures(10_000);
+    const first = begin(held, '/1');
+    for (const target of ['/2', '/3', '/4', '/5']) begin(held, target);
+    const before = held.bytes;
+    first.requestData(Buffer.alloc(1_000));
+    first.respond(response);
+    expect(held.bytes).toBe(before);
+    expect(held.get(first.id)).toBeUndefined();
+  });
+
+  test('one body takes an eighth at most; the rest is cut off and marked, and others stay', () => {
+    const held = captures(80_000);
+    const others = [begin(held), begin(held)];
+    const huge = begin(held, '/huge');
+    for (let part = 0; part < 100; part += 1) huge.requestData(Buffer.alloc(1_000, 'x'));
+    huge.requestEnd();
+    expect(huge.requestMessage).toMatchObject({ truncated: true, bodyBytes: 10_000 });
+    expect(huge.requestMessage.body().toString()).toBe('x'.repeat(10_000));
+    expect(others.map(({ id }) => held.get(id))).toEqual(others);
+  });
+
+  test('a body of just that size is whole', () => {
+    const capture = begin(captures(80_000));
+    capture.requestData(Buffer.alloc(10_000));
+    expect(capture.requestMessage).toMatchObject({ truncated: false, bodyBytes: 10_000 });
+  });
+
+  test('0 means 50 MB', () => {
+    const held = captures(0);
+    for (let round = 0; round < 100; round += 1) begin(held).requestData(Buffer.alloc(1_000_000));
+    expect(held.bytes).toBeLessThanOrEqual(50_000_000);
+    expect(held.bytes).toBeGreaterThan(48_000_000);
+  });
+
+  test.each([-1, 100])('%i captures nothing', (budget) => {
+    const held = captures(budget);
+    expect(held.begin(start())).toBeUndefined();
+    expect(held.count).toBe(0);
+  });
+
+  test('a captured chunk is a copy', () => {
+    const capture = begin(captures(0));
+    const chunk = Buffer.from('before');
+    capture.requestData(chunk);
+    chunk.write('after!');
+    expect(capture.requestMessage.body().toString()).toBe('before');
+  });
+
+  test('clear gives everything back', () => {
+    const held = captures(0);
+    begin(held).requestData(Buffer.alloc(100));
+    held.clear();
+    expect(held).toMatchObject({ bytes: 0, count: 0 });
+  });
+});
+
+describe('listeners', () => {
+  test('are told of the start, the answer, the end and the clearing', () => {
+    const held = captures(0);
+    const seen: (string | undefined)[] = [];
+    const stop = held.subscribe((capture) =>
+      seen.push(capture && `${capture.response?.head.statusCode} ${capture.ended}`),
+    );
+    const capture = begin(held);
+    capture.respond(response);
+    capture.end();
+    capture.end('later');
+    held.clear();
+    stop();
+    begin(held);
+    expect(seen).toEqual(['undefined false', '200 false', '200 true', undefined]);
+    expect(capture.error).toBeUndefined();
+  });
+});

@@ -1,0 +1,438 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createCertificate } from '../../src/reference/kube-api/certificate.ts';
+import { until } from '../support/until.ts';
+import {
+  answerTo,
+  dial,
+  echo,
+  type LocalServer,
+  readRaw,
+  startLocal,
+  startTestAgent,
+  type TestAgent,
+} from './support.ts';
+
+let agent: TestAgent;
+const locals: LocalServer[] = [];
+
+beforeAll(async () => {
+  agent = await startTestAgent();
+});
+afterEach(async () => {
+  for (const { uri } of (await agent.call('GET', '/api/tunnels')).body.tunnels) await agent.call('DELETE', uri);
+  await agent.call('DELETE', '/api/requests/http');
+  for (const local of locals.splice(0)) await local.stop();
+});
+afterAll(() => agent.close());
+
+async function serve(listener: RequestListener): Promise<LocalServer> {
+  const local = await startLocal(listener);
+  locals.push(local);
+  return local;
+}
+
+async function tunnelTo(listener: RequestListener, more: object = {}): Promise<string> {
+  const { addr } = await serve(listener);
+  return (await agent.tunnel({ name: 'web', proto: 'http', addr, ...more })).public_url;
+}
+
+const finished = () =>
+  until('the finished capture', async () => {
+    const [capture] = await agent.captures();
+    const gauge = (await agent.call('GET', capture.uri)).body;
+    return gauge.error !== undefined && gauge;
+  });
+
+const headerOf = (rawHeaders: readonly string[], name: string) =>
+  rawHeaders.flatMap((text, at) => (at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name ? [text] : []));
+
+describe('what the local server sees', () => {
+  test('the request as it was sent, and where it came from', async () => {
+    const url = await tunnelTo(echo);
+    const headers = { 'X-CaSe': 'Kept', cookie: 'a=b', 'x-forwarded-for': '10.1.1.1', 'x-forwarded-host': 'forged' };
+    const { text: seen } = await agent.visit(`${url}/a%20b/?q=%zz&q`, { headers });
+    const { method, url: target, rawHeaders } = JSON.parse(seen);
+    expect({ method, target }).toEqual({ method: 'GET', target: '/a%20b/?q=%zz&q' });
+    expect(rawHeaders).toEqual(expect.arrayContaining(['X-CaSe', 'Kept']));
+    const { host } = new URL(url);
+    expect(headerOf(rawHeaders, 'host')).toEqual([host]);
+    expect(headerOf(rawHeaders, 'x-forwarded-for')).toEqual(['10.1.1.1, 127.0.0.1']);
+    expect(headerOf(rawHeaders, 'x-forwarded-host')).toEqual([host]);
+    expect(headerOf(rawHeaders, 'x-forwarded-proto')).toEqual(['http']);
+  });
+
+  test.each([
+    ['rewrite', (addr: string) => addr],
+    ['preserve', (_: string, host: string) => host],
+    ['shop.example', () => 'shop.example'],
+  ])('host_header %s', async (option, wanted) => {
+    const local = await serve(echo);
+    const tunnel = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr, host_header: option });
+    const { rawHeaders } = JSON.parse((await agent.visit(tunnel.public_url)).text);
+    expect(headerOf(rawHeaders, 'host')).toEqual([wanted(local.addr, new URL(tunnel.public_url).host)]);
+  });
+
+  test('no header of the connection to the client', async () => {
+    const url = await tunnelTo(echo);
+    const headers = { connection: 'close, X-Hop', 'x-hop': '1', 'proxy-authorization': 'x', 'keep-alive': 'timeout=9' };
+    const { rawHeaders } = JSON.parse((await agent.visit(url, { headers })).text);
+    for (const name of ['x-hop', 'proxy-authorization', 'keep-alive']) expect(headerOf(rawHeaders, name)).toEqual([]);
+  });
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'OPTIONS', 'PROPFIND'])(
+    '%s with and without a body',
+    async (method) => {
+      const url = await tunnelTo(echo);
+      expect(JSON.parse((await agent.visit(url, { method })).text)).toMatchObject({ method, body: '' });
+      const headers = { 'content-length': '4' };
+      expect(JSON.parse((await agent.visit(url, { method, headers, body: 'body' })).text)).toMatchObject({
+        method,
+        body: 'body',
+      });
+    },
+  );
+
+  test('trailers of a chunked request', async () => {
+    const url = await tunnelTo(echo);
+    const outgoing = agent.through(url, { method: 'POST', headers: { trailer: 'x-sum' } });
+    outgoing.write('part');
+    outgoing.addTrailers({ 'x-sum': '42' });
+    outgoing.end();
+    const seen = JSON.parse(await text(await answerTo(outgoing)));
+    expect(seen).toMatchObject({ body: 'part', trailers: { 'x-sum': '42' } });
+    const [{ request }] = await agent.captures();
+    expect(readRaw(request.raw).body).toBe('4\r\npart\r\n0\r\nx-sum: 42\r\n\r\n');
+  });
+
+  test('Expect: 100-continue, so that it can refuse a body before it is sent', async () => {
+    const local = await serve(echo);
+    local.server.on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) => {
+      if (incoming.url === '/no') response.writeHead(413).end();
+      else {
+        response.writeContinue();
+        echo(incoming, response);
+      }
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    const headers = { expect: '100-continue', 'content-length': '4' };
+    const welcome = agent.through(`${url}/yes`, { method: 'POST', headers });
+    welcome.flushHeaders();
+    await once(welcome, 'continue');
+    welcome.end('body');
+    expect(JSON.parse(await text(await answerTo(welcome)))).toMatchObject({ body: 'body' });
+    const refused = agent.through(`${url}/no`, { method: 'POST', headers });
+    refused.flushHeaders();
+    expect((await answerTo(refused)).statusCode).toBe(413);
+    refused.destroy();
+  });
+});
+
+describe('what the client sees', () => {
+  test('status, message, headers and trailers as they were sent', async () => {
+    const url = await tunnelTo((_, response) => {
+      response.sendDate = false;
+      response.writeHead(
+        299,
+        'Quite So',
+        [
+          ['Set-Cookie', 'a=1'],
+          ['Set-Cookie', 'b=2'],
+          ['X-MiXed', 'ü'],
+          ['Trailer', 'X-End'],
+        ].flat(),
+      );
+      response.write('x');
+      response.addTrailers({ 'X-End': 'yes' });
+      response.end('y');
+    });
+    const answer = await answerTo(agent.through(url).end());
+    expect(await text(answer)).toBe('xy');
+    expect(answer).toMatchObject({ statusCode: 299, statusMessage: 'Quite So', trailers: { 'x-end': 'yes' } });
+    expect(headerOf(answer.rawHeaders, 'set-cookie')).toEqual(['a=1', 'b=2']);
+    expect(answer.rawHeaders).toEqual(expect.arrayContaining(['X-MiXed']));
+    expect(headerOf(answer.rawHeaders, 'date')).toEqual([]);
+    const [{ response }] = await agent.captures();
+    expect(response).toMatchObject({
+      status: '299 Quite So',
+      status_code: 299,
+      headers: { 'Set-Cookie': ['a=1', 'b=2'] },
+    });
+    expect(readRaw(response.raw).body).toBe('1\r\nx\r\n1\r\ny\r\n0\r\nX-End: yes\r\n\r\n');
+  });
+
+  test.each([204, 304])('%i without a body, then the next answer on the same connection', async (status) => {
+    const url = await tunnelTo((incoming, response) => {
+      if (incoming.url === '/next') response.end('next');
+      else response.writeHead(status).end();
+    });
+    const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const [path, body] of [
+      ['/', ''],
+      ['/next', 'next'],
+    ] as const) {
+      expect(await text(await answerTo(agent.through(url + path, { agent: keepAlive }).end()))).toBe(body);
+    }
+    const { conns, http } = (await agent.call('GET', '/api/tunnels/web')).body.metrics;
+    expect({ conns: conns.count, http: http.count }).toEqual({ conns: 1, http: 2 });
+    keepAlive.destroy();
+  });
+
+  test('HEAD has the length of a GET and no body', async () => {
+    const url = await tunnelTo((_, response) => response.writeHead(200, { 'content-length': '1234' }).end());
+    const answer = await agent.visit(url, { method: 'HEAD' });
+    expect(answer).toMatchObject({ status: 200, text: '' });
+    expect(answer.headers['content-length']).toBe('1234');
+  });
+
+  test('an answer of HTTP/1.0 that ends with its connection', async () => {
+    const local = await serve(() => {});
+    local.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+      socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nold and plain'));
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'old', proto: 'http', addr: local.addr });
+    expect(await agent.visit(url)).toMatchObject({ status: 200, text: 'old and plain' });
+  });
+
+  test('early hints', async () => {
+    const url = await tunnelTo((_, response) => {
+      response.writeEarlyHints({ link: '</a.css>; rel=preload' }, () => response.end('done'));
+    });
+    const outgoing = agent.through(url).end();
+    const hints = once(outgoing, 'information');
+    expect(await text(await answerTo(outgoing))).toBe('done');
+    expect(await hints).toMatchObject([{ statusCode: 103, headers: { link: '</a.css>; rel=preload' } }]);
+  });
+
+  test('each part of a stream as it comes', async () => {
+    const url = await tunnelTo((_, response) => {
+      response.write('first');
+      held.push(response);
+    });
+    const held: ServerResponse[] = [];
+    const answer = await answerTo(agent.through(url).end());
+    expect(String((await once(answer, 'data'))[0])).toBe('first');
+    held[0]?.end('second');
+    expect(String((await once(answer, 'data'))[0])).toBe('second');
+  });
+
+  test('50 MB both ways, checksummed', async () => {
+    const part = Buffer.alloc(1_000_000, 'edge');
+    const url = await tunnelTo((incoming, response) => void incoming.pipe(response));
+    const outgoing = agent.through(url, { method: 'POST' });
+    const sent = createHash('sha256');
+    const parts = Array.from({ length: 50 }, () => part);
+    for (const each of parts) sent.update(each);
+    Readable.from(parts).pipe(outgoing);
+    const got = createHash('sha256');
+    for await (const chunk of await answerTo(outgoing)) got.update(chunk);
+    expect(got.digest('hex')).toBe(sent.digest('hex'));
+    const [{ request, response }] = await agent.captures();
+    expect([request.truncated, response.truncated]).toEqual([true, true]);
+  });
+});
+
+describe('failures', () => {
+  test('a dead local server is 502, with a page for browsers and text for others', async () => {
+    const gone = await startLocal(echo);
+    await gone.stop();
+    const { public_url: url } = await agent.tunnel({ name: '<b>', proto: 'http', addr: gone.addr });
+    const plain = await agent.visit(url, { method: 'POST', body: 'x' });
+    expect(plain).toMatchObject({
+      status: 502,
+      text: expect.stringContaining(`${gone.addr} cannot be reached: ECONNREFUSED`),
+    });
+    const page = await agent.visit(url, { headers: { accept: 'text/html,*/*' } });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    const [capture] = await agent.captures();
+    expect(capture).toMatchObject({ error: 'local server: ECONNREFUSED', response: { status: '502 Bad Gateway' } });
+  });
+
+  test('a host without a tunnel is 404, and what it names is no markup', async () => {
+    const headers = { host: '<script>.localhost', accept: 'text/html' };
+    const answer = await agent.visit('http://none.localhost/', { headers });
+    expect(answer.status).toBe(404);
+    expect(answer.text).toContain('&lt;script&gt;');
+    expect(answer.text).not.toContain('<script>');
+  });
+
+  test('a local server that breaks off its answer breaks the connection to the client', async () => {
+    const url = await tunnelTo((_, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('part', () => response.destroy());
+    });
+    const answer = await answerTo(agent.through(url).end());
+    await expect(text(answer)).rejects.toThrow('aborted');
+    expect(await finished()).toMatchObject({
+      error: expect.stringMatching(/^local server: /),
+      response: { status_code: 200 },
+    });
+  });
+
+  test('a local server that closes without an answer is 502', async () => {
+    const url = await tunnelTo((incoming) => incoming.socket.destroy());
+    expect((await agent.visit(url)).status).toBe(502);
+  });
+
+  test('a client that goes away ends the request to the local server', async () => {
+    const seen: IncomingMessage[] = [];
+    const url = await tunnelTo((incoming) => seen.push(incoming));
+    const outgoing = agent.through(url, { method: 'POST' });
+    outgoing.on('error', () => {});
+    outgoing.write('begun');
+    const incoming = await until('the request', () => seen[0]);
+    incoming.on('error', () => {});
+    const closed = new Promise((resolve) => incoming.once('close', resolve));
+    outgoing.destroy();
+    await closed;
+    expect(await finished()).toMatchObject({ error: 'the client closed the connection', response: null });
+    const [{ id }] = await agent.captures();
+    const replay = await agent.call('POST', '/api/requests/http', { id });
+    expect(replay).toMatchObject({ status: 400, body: { details: { err: 'the request has not arrived whole' } } });
+  });
+
+  test('an idle connection that the local server closed is no failure', async () => {
+    const sockets: Socket[] = [];
+    const local = await serve(echo);
+    local.server.on('connection', (socket) => sockets.push(socket));
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    for (let round = 1; round <= 5; round += 1) {
+      expect((await agent.visit(url)).status).toBe(200);
+      sockets.at(-1)?.destroy();
+    }
+    expect(sockets.length).toBe(5);
+  });
+
+  test('an answer that comes before the body leaves the connection in order', async () => {
+    const url = await tunnelTo((incoming, response) => {
+      if (incoming.method === 'POST') response.writeHead(413).end('too much');
+      else response.end('next');
+    });
+    const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+    const post = { method: 'POST', headers: { 'content-length': '3000000' }, agent: keepAlive };
+    const outgoing = agent.through(url, post);
+    outgoing.write(Buffer.alloc(1_000_000));
+    const answer = await answerTo(outgoing);
+    expect([answer.statusCode, await text(answer)]).toEqual([413, 'too much']);
+    outgoing.end(Buffer.alloc(2_000_000));
+    expect(await text(await answerTo(agent.through(url, { agent: keepAlive }).end()))).toBe('next');
+    expect((await agent.call('GET', '/api/tunnels/web')).body.metrics.conns.count).toBe(1);
+    keepAlive.destroy();
+  });
+
+  test('stopping the tunnel cuts what is under way', async () => {
+    const url = await tunnelTo((_, response) => void response.write('begun'));
+    const answer = await answerTo(agent.through(url).end());
+    await once(answer, 'data');
+    const broken = expect(text(answer)).rejects.toThrow('aborted');
+    await agent.call('DELETE', '/api/tunnels/web');
+    await broken;
+    expect(await finished()).toMatchObject({ error: 'the tunnel was stopped' });
+  });
+
+  test('a request that is no HTTP is 400', async () => {
+    const socket = dial(agent.edgeURL);
+    socket.end('nonsense\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+describe('upgrades', () => {
+  const upgrade = (url: string, more: object = {}) =>
+    agent.through(url, { headers: { connection: 'Upgrade', upgrade: 'echo', ...more } });
+
+  async function echoServer(): Promise<LocalServer> {
+    const local = await serve((_, response) => response.writeHead(426).end('upgrade needed'));
+    local.server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+      if (incoming.url === '/no') socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
+      else {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\nX-Kept: 1\r\n\r\n');
+        socket.write(head);
+        socket.pipe(socket);
+      }
+    });
+    return local;
+  }
+
+  test('bytes pass both ways until both ends close', async () => {
+    const local = await echoServer();
+    const { public_url: url, uri } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const [answer, socket] = (await once(upgrade(url).end(), 'upgrade')) as [IncomingMessage, Socket];
+    expect(answer).toMatchObject({ statusCode: 101, headers: { upgrade: 'echo', 'x-kept': '1' } });
+    const sent = Buffer.alloc(3_000_000, 'frame');
+    socket.end(sent);
+    expect((await buffer(socket)).equals(sent)).toBe(true);
+    const [capture] = await agent.captures();
+    expect(capture).toMatchObject({ response: { status_code: 101 }, request: { headers: { upgrade: ['echo'] } } });
+    expect((await agent.call('GET', uri)).body.metrics.http.count).toBe(1);
+    const replay = await agent.call('POST', '/api/requests/http', { id: capture.id });
+    expect(replay).toMatchObject({ status: 400, body: { details: { err: expect.stringContaining('upgrade') } } });
+  });
+
+  test('what the client sends along with its request is not lost', async () => {
+    const local = await echoServer();
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nearly`);
+    let got = '';
+    socket.on('data', (chunk) => {
+      got += chunk;
+    });
+    await until('the echo', () => got.endsWith('\r\n\r\nearly'));
+    socket.destroy();
+  });
+
+  test('a refusal is an ordinary answer', async () => {
+    const local = await echoServer();
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const answer = await answerTo(upgrade(`${url}/no`).end());
+    expect([answer.statusCode, await text(answer)]).toEqual([403, 'no']);
+  });
+
+  test('HTTP/2 is not tried: the request is served as it is, with its body', async () => {
+    const url = await tunnelTo(echo);
+    const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAA' };
+    expect(JSON.parse((await agent.visit(url, { method: 'POST', headers, body: 'x' })).text)).toMatchObject({
+      body: 'x',
+    });
+  });
+
+  test('a dead local server is 502, an unknown host 404', async () => {
+    const gone = await startLocal(echo);
+    await gone.stop();
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: gone.addr });
+    expect((await answerTo(upgrade(url).end())).statusCode).toBe(502);
+    expect((await answerTo(upgrade('http://none.localhost').end())).statusCode).toBe(404);
+  });
+
+  test('stopping the tunnel closes them', async () => {
+    const local = await echoServer();
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const [, socket] = (await once(upgrade(url).end(), 'upgrade')) as [IncomingMessage, Socket];
+    const closed = once(socket.resume(), 'close');
+    await agent.call('DELETE', '/api/tunnels/ws');
+    await closed;
+  });
+});
+
+describe('a local server with TLS', () => {
+  test.each([
+    [true, 502],
+    [false, 200],
+  ])('verify_upstream_tls %s: a certificate nobody vouches for is %i', async (verify, status) => {
+    const { key, certificate } = createCertificate('127.0.0.1', Date.now());
+    const server = createTlsServer({ key, cert: certificate }, (_, response) => response.end('secret'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const addr = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const { public_url: url } = await agent.tunnel({ name: 'tls', proto: 'http', addr, verify_upstream_tls: verify });
+    expect((await agent.visit(url)).status).toBe(status);
+    server.close();
+    server.closeAllConnections();
+  });
+});
