@@ -1,5 +1,5 @@
 import { type KubeObject, keyOf } from '../kube/types.ts';
-import type { ChangeHandler, Informer } from './informer.ts';
+import type { ChangeHandler, HandlerOptions, Informer } from './informer.ts';
 
 /** The informers of one type over several namespaces (or one over all of them), read as one. */
 export class InformerGroup<T extends KubeObject> {
@@ -41,8 +41,8 @@ export class InformerGroup<T extends KubeObject> {
     return this.#informers.flatMap((informer) => informer.byIndex(name, value));
   }
 
-  onChange(handler: ChangeHandler<T>): void {
-    for (const informer of this.#informers) informer.onChange(handler);
+  onChange(handler: ChangeHandler<T>, options?: HandlerOptions): void {
+    for (const informer of this.#informers) informer.onChange(handler, options);
   }
 
   /** Tells the informer that has the object; one of another namespace must not learn of it here. */

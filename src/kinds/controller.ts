@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Controller, type ControllerMetrics } from '../controller/controller.ts';
+import type { Change } from '../controller/informer.ts';
 import { Informer } from '../controller/informer.ts';
 import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
@@ -11,7 +12,10 @@ import type { ManagedObject, ManagedSpec } from '../reconcile/fields.ts';
 import type { Flow } from '../reconcile/flow.ts';
 import { IdentifiedFlow } from '../reconcile/identified/flow.ts';
 import { Memory } from '../reconcile/memory.ts';
+import { PartsFlow } from '../reconcile/parts/flow.ts';
+import type { PartsKind } from '../reconcile/parts/part.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
+import { References } from '../reconcile/references.ts';
 import { priorityOf, type Recorder } from '../reconcile/turn.ts';
 import { ObjectWriter } from '../reconcile/writer.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -51,7 +55,6 @@ export interface KindController {
 
 /** What differs between families of kinds. */
 interface Family<Client> {
-  readonly type: ResourceType;
   readonly flow: Flow<Client>;
   readonly epochOf: (object: ManagedObject) => number;
 }
@@ -65,13 +68,28 @@ export function identifiedController<Spec extends ManagedSpec, Observed, Client>
   const listResources = () => listEverywhere(client, kind.type, namespaces);
   const flow = new IdentifiedFlow(kind, { listResources, createSettleMs, nonce: randomUUID });
   const epoch = clock.now();
-  return kindController({ type: kind.type, flow, epochOf: () => epoch }, options);
+  return kindController(kind.type, options, () => ({ flow, epochOf: () => epoch }));
+}
+
+/** The controller of a kind that is a set of parts of one parent. */
+export function partsController<Spec extends ManagedSpec, Client>(
+  kind: PartsKind<Spec, Client>,
+  options: ControllerOptions<Client>,
+): KindController {
+  const { reader, clock, log } = options;
+  const epoch = clock.now();
+  return kindController(kind.type, options, (wake) => ({
+    flow: new PartsFlow(kind, new References({ reader, clock, log, wake })),
+    // Checks of parts are calls of their own: spread over the interval, so that no two rounds bunch up.
+    epochOf: (object) => epoch - hash(object.metadata.uid ?? ''),
+  }));
 }
 
 /** Informers, queue, reconciler and controller of one kind, wired. */
 function kindController<Client>(
-  { type, flow, epochOf }: Family<Client>,
+  type: ResourceType,
   options: ControllerOptions<Client>,
+  family: (wake: (key: string) => void) => Family<Client>,
 ): KindController {
   const { client, metrics } = options;
   const name = type.kind.toLowerCase();
@@ -79,6 +97,7 @@ function kindController<Client>(
   const resources = informersOf(type, options, log);
   const memory = new Memory();
   const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue) });
+  const { flow, epochOf } = family((key) => queue.add(key, 'change'));
   const reconciler = new Reconciler<Client>(
     {
       ...options,
@@ -94,15 +113,22 @@ function kindController<Client>(
     flow,
   );
   resources.addIndex('claim', (object) => flow.claims(object));
-  resources.onChange(({ type: change, object, old, initial }) => {
+  resources.onChange(({ type: change, object, initial }) => {
     if (change === 'delete') reconciler.forget(object);
     const urgency = initial ? priorityOf(object, memory.of(object.metadata.uid ?? '')) : 'change';
     queue.add(keyOf(object), urgency);
-    // What lost a conflict with this one may take over now.
-    const released = change === 'delete' ? flow.claims(object) : old === undefined ? [] : flow.claims(old);
-    for (const rival of released.flatMap((claim) => resources.byIndex('claim', claim)))
-      queue.add(keyOf(rival), 'change');
   });
+  // What lost a conflict with this one may take over when it lets go, by whoever's hand.
+  const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) =>
+    change === 'delete' ? flow.claims(object) : old === undefined ? [] : flow.claims(old);
+  resources.onChange(
+    (change) => {
+      for (const rival of released(change).flatMap((claim) => resources.byIndex('claim', claim))) {
+        if (keyOf(rival) !== keyOf(change.object)) queue.add(keyOf(rival), 'change');
+      }
+    },
+    { ownWrites: true },
+  );
   const controller = new Controller({
     name,
     queue,
@@ -123,6 +149,7 @@ function kindController<Client>(
       if (synced) await controller.run(leading, leading);
     } finally {
       queue.close();
+      flow.close();
     }
   };
   return { kind: type.kind, resources, controller, run, enqueueAll };
@@ -149,4 +176,9 @@ async function listEverywhere(
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   const lists = await Promise.all(scopes.map((namespace) => client.listAll<ManagedObject>(type, { namespace })));
   return lists.flatMap((list) => list.items);
+}
+
+/** 0 to 2^32, evenly. */
+function hash(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE();
 }

@@ -12,6 +12,8 @@ export const annotation = {
   createdID: `${domain}/created-id`,
   /** A create that was begun and whose result is not recorded yet. */
   createIntent: `${domain}/create-intent`,
+  /** The parts that this resource applied, separated by commas. */
+  appliedParts: `${domain}/applied-parts`,
   paused: `${domain}/paused`,
   reconcileAt: `${domain}/reconcile-at`,
   forceOrphan: `${domain}/force-orphan`,

@@ -17,7 +17,9 @@ export interface Flow<Client> {
   /** What stays outside when a person lets the resource go by force. */
   leftBehind(object: ManagedObject): string;
   /** The resource is gone from Kubernetes. */
-  forget(uid: string): void;
+  forget(object: ManagedObject): void;
+  /** The process stops. */
+  close(): void;
 }
 
 /** By policy, a deleted resource is not to touch what it stands for. */

@@ -4,7 +4,8 @@ export interface Facts {
   unresolvedSince?: number;
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
-  rejected?: { readonly generation: number; readonly until: number; readonly message: string };
+  /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
+  readonly refused: Map<string, { readonly until: number; readonly message: string }>;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
@@ -20,7 +21,7 @@ export class Memory {
   of(uid: string): Facts {
     const known = this.#facts.get(uid);
     if (known !== undefined) return known;
-    const fresh: Facts = {};
+    const fresh: Facts = { refused: new Map() };
     this.#facts.set(uid, fresh);
     return fresh;
   }

@@ -3,7 +3,7 @@ import { annotation, annotationOf } from './annotations.ts';
 import { announce } from './announce.ts';
 import type { ManagedObject } from './fields.ts';
 import type { Flow } from './flow.ts';
-import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
+import { type Outcome, report, reportFailure } from './outcome.ts';
 import { settle } from './settle.ts';
 import { isAsked, isDeleting, isDrift, isPaused, priorityOf, type Tools, type Turn } from './turn.ts';
 import { hasFinalizer } from './writer.ts';
@@ -34,9 +34,8 @@ export class Reconciler<Client> {
 
   /** The resource is gone from Kubernetes: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
-    const uid = object.metadata.uid ?? '';
-    this.#tools.memory.forget(uid);
-    this.#flow.forget(uid);
+    this.#tools.memory.forget(object.metadata.uid ?? '');
+    this.#flow.forget(object);
   }
 
   async #attempt(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
@@ -44,7 +43,7 @@ export class Reconciler<Client> {
     if (isPaused(object))
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
     if (isDeleting(object)) return this.#delete(tools, object, signal);
-    return this.#refused(object) ?? this.#flow.ensure(this.#turn(tools, object, signal));
+    return this.#flow.ensure(this.#turn(tools, object, signal));
   }
 
   async #delete(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
@@ -62,30 +61,11 @@ export class Reconciler<Client> {
     }
   }
 
-  /** A spec that was refused is not sent again before its time, whatever else wakes the resource. */
-  #refused(object: ManagedObject): Report | undefined {
-    const rejected = this.#factsOf(object).rejected;
-    if (rejected === undefined || !this.#stillRefused(object) || isAsked(object)) return undefined;
-    return report('Rejected', rejected.message, {
-      retry: { kind: 'after', ms: rejected.until - this.#tools.clock.now() },
-    });
-  }
-
-  #stillRefused(object: ManagedObject): boolean {
-    const rejected = this.#factsOf(object).rejected;
-    return rejected?.generation === object.metadata.generation && this.#tools.clock.now() < (rejected?.until ?? 0);
-  }
-
   #remember(object: ManagedObject, outcome: Outcome): void {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
-    const now = this.#tools.clock.now();
-    const generation = object.metadata.generation ?? 0;
-    if (outcome.reason === 'Available') facts.realizedGeneration = generation;
-    if (outcome.retry.kind === 'backoff') facts.failedAt = now;
-    if (outcome.reason !== 'Rejected') delete facts.rejected;
-    else if (!this.#stillRefused(object))
-      facts.rejected = { generation, until: now + rejectedRetryMs, message: outcome.message };
+    if (outcome.reason === 'Available') facts.realizedGeneration = object.metadata.generation ?? 0;
+    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#tools.clock.now();
   }
 
   #turn(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Turn<Client> {

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { annotation, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
+import { annotation, annotationOf, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
 import type { ManagedObject } from './fields.ts';
 import { mergePatch } from './json.ts';
 
@@ -70,6 +70,15 @@ export class ObjectWriter {
   async restoreID(object: ManagedObject, id: string): Promise<ManagedObject> {
     const annotations = { [annotation.externalID]: id, [annotation.createdID]: id };
     return this.#patch(object, { metadata: { annotations } });
+  }
+
+  /** The parts that the resource has applied, or is about to. */
+  async recordApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
+    const recorded = [...parts].sort().join(',');
+    const same = (annotationOf(object, annotation.appliedParts) ?? '') === recorded;
+    if (same && hasFinalizer(object)) return object;
+    const annotations = { [annotation.appliedParts]: recorded === '' ? null : recorded };
+    return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
   }
 
   /** Makes the status exactly `next`; no write when it is that already. */

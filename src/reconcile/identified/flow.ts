@@ -4,6 +4,7 @@ import type { Account, ExternalKind } from '../external.ts';
 import type { ManagedObject, ManagedSpec } from '../fields.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { type Outcome, report } from '../outcome.ts';
+import { unlessRefused } from '../refusals.ts';
 import { parseSpec } from '../spec.ts';
 import type { Turn } from '../turn.ts';
 import { ensure } from './ensure.ts';
@@ -34,7 +35,9 @@ export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implemen
     const rival = this.#rivalOf(turn);
     if (rival !== undefined) return report('Conflict', this.#conflict(rival));
     const parsed = parseSpec(this.#kind.spec, turn.object);
-    return 'report' in parsed ? parsed.report : ensure(this.#identified(turn), parsed.spec);
+    if ('report' in parsed) return parsed.report;
+    const generation = `generation ${turn.object.metadata.generation}`;
+    return unlessRefused(turn, generation, () => ensure(this.#identified(turn), parsed.spec));
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -53,9 +56,11 @@ export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implemen
     return id === undefined ? `what an unanswered create of the ${this.noun} may have made` : `${this.noun} ${id}`;
   }
 
-  forget(uid: string): void {
-    for (const ledger of this.#ledgers.values()) ledger.unclaim(uid);
+  forget(object: ManagedObject): void {
+    for (const ledger of this.#ledgers.values()) ledger.unclaim(object.metadata.uid ?? '');
   }
+
+  close(): void {}
 
   #rivalOf({ object, cache }: Turn<Client>): ManagedObject | undefined {
     return winnerOver(

@@ -46,7 +46,7 @@ export interface Part<Spec, Client, Body = never, Observed = never> {
 export interface PartsKind<Spec extends ManagedSpec, Client> {
   readonly type: ResourceType;
   readonly spec: z.ZodType<Spec>;
-  /** What people call the parent, with its ids: "route edghtsrt_1 of edge edghts_1". Its fields cannot be changed. */
+  /** What people call the parent, with its ids: "route edghtsrt_1 of edge edghts_1". Reads nothing but the ids, which cannot be changed. */
   parent(spec: Spec): string;
   // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
   readonly parts: readonly Part<Spec, Client, any, any>[];

@@ -1,0 +1,38 @@
+import type { Reason } from '../reasons.ts';
+
+/** What one part is, seen from outside and inside. */
+export interface PartSituation {
+  readonly noun: string;
+  readonly managementPolicy: 'Manage' | 'Observe';
+  /** The spec names the part. */
+  readonly asked: boolean;
+  /** This resource has it on record that it applied the part. */
+  readonly applied: boolean;
+  readonly exists: boolean;
+  /** Names of the fields that differ; empty unless it exists. */
+  readonly differences: readonly string[];
+  /** Why the service would refuse it. */
+  readonly refusal: string | undefined;
+}
+
+export type PartAction =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'replace'; readonly fields: readonly string[] }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'stop'; readonly reason: Reason; readonly message: string };
+
+/** What to do about one part. Pure. */
+export function planPart(s: PartSituation): PartAction {
+  const observeOnly = s.managementPolicy === 'Observe';
+  if (!s.asked) return s.applied && !observeOnly ? { kind: 'delete' } : { kind: 'none' };
+  if (observeOnly) return observed(s);
+  if (s.exists && s.differences.length === 0) return { kind: 'none' };
+  if (s.refusal !== undefined) return { kind: 'stop', reason: 'Rejected', message: s.refusal };
+  return { kind: 'replace', fields: s.differences };
+}
+
+function observed({ noun, exists, differences }: PartSituation): PartAction {
+  if (!exists) return { kind: 'stop', reason: 'ExternalNotFound', message: `there is no ${noun}` };
+  if (differences.length === 0) return { kind: 'none' };
+  return { kind: 'stop', reason: 'DriftDetected', message: `the ${noun} differs in ${differences.join(', ')}` };
+}

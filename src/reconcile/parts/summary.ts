@@ -1,0 +1,34 @@
+import { type PartReport, type Report, type Retry, report } from '../outcome.ts';
+
+export interface NamedReport {
+  readonly name: string;
+  readonly condition: string | undefined;
+  readonly report: Report;
+}
+
+/** Sums the parts up: Ready when all are, else for the first reason there is, with what is wrong with each. */
+export function summarise(parts: readonly NamedReport[], whenAvailable: string): Report {
+  const failing = parts.filter((part) => part.report.reason !== 'Available');
+  const conditions = parts.flatMap(({ condition, report: own }): PartReport[] =>
+    condition === undefined ? [] : [{ condition, report: own }],
+  );
+  const first = failing[0];
+  if (first === undefined) return report('Available', whenAvailable, { parts: conditions });
+  return report(first.report.reason, failing.map(described).join('; '), {
+    // While only a person can help with one of them, the whole will not get ready by itself.
+    stalled: failing.some((part) => part.report.stalled),
+    retry: soonest(parts.map((part) => part.report.retry)),
+    parts: conditions,
+  });
+}
+
+function described({ name, condition, report: own }: NamedReport): string {
+  return condition === undefined ? own.message : `${name}: ${own.message}`;
+}
+
+function soonest(retries: readonly Retry[]): Retry {
+  const backoffs = retries.flatMap((retry) => (retry.kind === 'backoff' ? [retry.atLeastMs ?? 0] : []));
+  if (backoffs.length > 0) return { kind: 'backoff', atLeastMs: Math.min(...backoffs) };
+  const delays = retries.flatMap((retry) => (retry.kind === 'after' ? [retry.ms] : []));
+  return delays.length > 0 ? { kind: 'after', ms: Math.min(...delays) } : { kind: 'resync' };
+}
