@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import type { Endpoint } from '../cloud/schemas.ts';
+import type { KubeObject, ResourceType } from '../kube/types.ts';
+
+export const configMapType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+};
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
+  readonly immutable?: boolean;
+  /** Of the content, which a {@link summary} does not keep. */
+  readonly digest?: string;
+}
+
+const prefix = 'endpoint-';
+const hashDigits = 10;
+const maxName = 253;
+const maxLabelValue = 63;
+
+/** What tells an account's mirrored ConfigMaps from all others. An account key `namespace/name` reads `namespace.name`. */
+export function mirrorLabels(account: string): Readonly<Record<string, string>> {
+  return {
+    'edge-operator.dev/mirror': 'endpoints',
+    'edge-operator.dev/account': labelValue(account.replace('/', '.')),
+  };
+}
+
+export function selectorOf(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join();
+}
+
+/** A DNS-1123 subdomain; the hash of the exact id keeps ids apart that differ only in case or punctuation. */
+export function endpointName(id: string): string {
+  const suffix = hashOf(id);
+  const readable = id
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, maxName - prefix.length - suffix.length - 1)
+    .replace(/^-|-$/g, '');
+  return readable === '' ? prefix + suffix : `${prefix}${readable}-${suffix}`;
+}
+
+/** Whether a mirror may have given this name: a copy under another one is not the mirror's. */
+export function isEndpointName(name: string): boolean {
+  return new RegExp(`^${prefix}([a-z0-9-]+-)?[0-9a-f]{${hashDigits}}$`).test(name);
+}
+
+/** The endpoint as reference section 2 has it, on one line, without fields that do not apply. */
+export function endpointJSON(endpoint: Endpoint): string {
+  return JSON.stringify(endpoint, (_, value) => value ?? undefined);
+}
+
+/** The ConfigMap that mirrors an endpoint, from its {@link endpointJSON}. */
+export function endpointConfigMap(json: string, account: string, namespace: string): ConfigMap {
+  const endpoint = JSON.parse(json) as Endpoint;
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: endpointName(endpoint.id),
+      namespace,
+      labels: {
+        'app.kubernetes.io/managed-by': 'edge-operator',
+        ...mirrorLabels(account),
+        'edge-operator.dev/proto': labelValue(endpoint.proto),
+        'edge-operator.dev/type': labelValue(endpoint.type),
+        'edge-operator.dev/region': labelValue(endpoint.region),
+      },
+    },
+    data: { ...Object.fromEntries(flatten(endpoint)), 'endpoint.json': json },
+  };
+}
+
+/** What a cache needs of a ConfigMap: a digest stands for its content. */
+export function summary(configMap: ConfigMap): ConfigMap {
+  const { data: _data, binaryData: _binaryData, ...rest } = configMap;
+  return { ...rest, digest: digestOf(configMap) };
+}
+
+/** Content is compared whole; of labels only the mirror's, because other tools may keep theirs there. */
+export function matches(actual: ConfigMap, desired: ConfigMap): boolean {
+  const labels = actual.metadata.labels ?? {};
+  const labelled = hasLabels(labels, desired.metadata.labels ?? {});
+  return labelled && digestOf(actual) === digestOf(desired);
+}
+
+export function hasLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  wanted: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(wanted).every(([name, value]) => labels?.[name] === value);
+}
+
+function digestOf({ data, binaryData, immutable, digest }: ConfigMap): string {
+  return digest ?? hash('sha256', JSON.stringify([sorted(data), sorted(binaryData), immutable === true]), 'base64url');
+}
+
+function sorted(record: Readonly<Record<string, string>> = {}): readonly (readonly [string, string])[] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** `domain: {id, uri}` becomes `domain.id` and `domain.uri`. */
+function flatten(fields: object, path = ''): readonly (readonly [string, string])[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'object' ? flatten(value, `${path}${name}.`) : [[path + name, String(value)] as const],
+  );
+}
+
+/** The text itself where a label can hold it, else what of it can be held and a hash. */
+function labelValue(text: string): string {
+  if (text.length <= maxLabelValue && /^([A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?)?$/.test(text)) return text;
+  const suffix = hashOf(text);
+  const readable = text
+    .replace(/[^-_.A-Za-z0-9]+/g, '-')
+    .slice(0, maxLabelValue - suffix.length - 1)
+    .replace(/^[-_.]+/, '');
+  return readable === '' ? suffix : `${readable}-${suffix}`;
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, hashDigits);
+}

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { ManualClock } from '../controller/manual-clock.fixture.ts';
+import { Sweeps } from './sweeps.ts';
+
+let clock: ManualClock;
+let stop: AbortController;
+let starts: number[];
+let ends: (string | undefined)[];
+let sweep: () => Promise<void>;
+let running: Promise<void>;
+/** How far the wall clock has been set. */
+let setMs: number;
+
+function start(intervalMs: number, random = 0): Sweeps {
+  const sweeps = new Sweeps({
+    sweep: (startedAt) => {
+      starts.push(startedAt - 1_000_000);
+      return sweep();
+    },
+    intervalMs,
+    clock: { now: () => clock.now() + setMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+    random: () => random,
+    onEnd: (error) => ends.push(error?.message),
+  });
+  running = sweeps.run(stop.signal);
+  return sweeps;
+}
+
+beforeEach(() => {
+  clock = new ManualClock();
+  stop = new AbortController();
+  setMs = 0;
+  starts = [];
+  ends = [];
+  sweep = async () => {};
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+});
+
+test('begins within a second, then so often that a change is seen within the interval', async () => {
+  sweep = () => clock.sleep(2_000, stop.signal);
+  start(30_000, 0.5);
+  await clock.advance(100_000);
+  expect(starts).toEqual([500, 27_500, 54_500, 81_500]);
+});
+
+test('one that takes longer than the interval is followed at once, never overtaken', async () => {
+  sweep = () => clock.sleep(45_000, stop.signal);
+  start(30_000);
+  await clock.advance(100_000);
+  expect(starts).toEqual([0, 45_000, 90_000]);
+});
+
+test('a failed one is repeated sooner, and later and later, up to the interval', async () => {
+  sweep = () => Promise.reject(new Error('no'));
+  start(8_000, 1);
+  await clock.advance(30_000);
+  expect(starts).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 24_000]);
+  expect(ends).toEqual(['no', 'no', 'no', 'no', 'no', 'no']);
+  sweep = async () => {};
+  await clock.advance(20_000);
+  expect(starts.slice(6)).toEqual([32_000, 39_200, 46_400]);
+  expect(ends.slice(6)).toEqual([undefined, undefined, undefined]);
+});
+
+test('now ends the pause', async () => {
+  const sweeps = start(30_000);
+  await clock.advance(10_000);
+  sweeps.now();
+  await clock.advance(0);
+  expect(starts).toEqual([0, 10_000]);
+});
+
+test('now, during a sweep, leaves out the pause after it, once', async () => {
+  sweep = () => clock.sleep(2_000, stop.signal);
+  const sweeps = start(30_000);
+  await clock.advance(1_000);
+  sweeps.now();
+  await clock.advance(30_000);
+  expect(starts).toEqual([0, 2_000, 29_000]);
+});
+
+test('an abort ends pause and sweep, and is no failure', async () => {
+  sweep = () => clock.sleep(45_000, stop.signal);
+  start(30_000);
+  await clock.advance(1_000);
+  stop.abort();
+  await running;
+  expect(starts).toEqual([0]);
+  expect(ends).toEqual([]);
+});
+
+test('a clock that is set back does not put the next sweep off', async () => {
+  sweep = async () => {
+    setMs = -3_600_000;
+  };
+  start(30_000);
+  await clock.advance(27_000);
+  expect(starts).toHaveLength(2);
+});

@@ -1,0 +1,501 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../src/clock.ts';
+import { CloudClient } from '../../src/cloud/client.ts';
+import { Limiter } from '../../src/cloud/limiter.ts';
+import type { RequestReport } from '../../src/cloud/transport.ts';
+import { KubeClient } from '../../src/kube/client.ts';
+import { connect, type KubeConnection, type KubeRequest } from '../../src/kube/connection.ts';
+import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
+import { type ConfigMap, configMapType, endpointName } from '../../src/mirror/config-map.ts';
+import { EndpointMirror, type EndpointMirrorOptions } from '../../src/mirror/mirror.ts';
+import { removeMirrored } from '../../src/mirror/remove.ts';
+import { type Log, silentLog } from '../../src/telemetry/log.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
+import { until } from '../support/until.ts';
+
+/* The endpoint mirror, between a Kubernetes API and the reference cloud. Every test has its own cloud and namespace. */
+
+const namespaceType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+const hourMs = 3_600_000;
+
+let kube: TestKubeApi;
+let connection: KubeConnection;
+let client: KubeClient;
+let cloud: TestCloud;
+let namespace: string;
+let namespaces = 0;
+let stops: (() => Promise<void>)[];
+
+beforeAll(async () => {
+  kube = await startTestKubeApi();
+  connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection);
+});
+afterAll(async () => {
+  await connection.close();
+  await kube.stop();
+});
+beforeEach(async () => {
+  cloud = await startTestCloud();
+  namespace = `mirror-${namespaces++}`;
+  stops = [];
+  await createNamespace(namespace);
+});
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+  await cloud.stop();
+});
+
+const createNamespace = (name: string) =>
+  client.create<KubeObject>(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+interface Started {
+  readonly mirror: EndpointMirror;
+  /** Writes to Kubernetes: `METHOD name`. */
+  readonly writes: string[];
+  readonly reports: RequestReport[];
+  /** Warnings, with their fields. */
+  readonly warnings: string[];
+  stop(): Promise<void>;
+}
+
+function start(options: Partial<EndpointMirrorOptions> = {}): Started {
+  const [writes, reports, warnings]: [string[], RequestReport[], string[]] = [[], [], []];
+  const record = ({ method, path }: KubeRequest) => writes.push(`${method} ${path.split('/').at(-1)}`);
+  const account = new CloudClient({
+    baseURL: cloud.url,
+    apiKey: () => cloud.apiKey,
+    userAgent: 'test',
+    limiter: new Limiter({ requestsPerMinute: 100_000 }),
+    onRequest: (report) => reports.push(report),
+  });
+  const log: Log = {
+    ...silentLog,
+    warn: (message, fields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
+    error: (message, fields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
+    child: () => log,
+  };
+  const mirror = new EndpointMirror({
+    account: 'default',
+    endpoints: account.endpoints,
+    reader: client,
+    client: new KubeClient(connection.withGuard((request) => request.method !== 'GET' && record(request))),
+    namespace,
+    intervalMs: 500,
+    clock: systemClock,
+    random: () => 0,
+    log,
+    ...options,
+  });
+  const stopping = new AbortController();
+  const running = mirror.run(stopping.signal);
+  const stop = async () => {
+    stopping.abort();
+    await running;
+    await account.close();
+  };
+  stops.push(stop);
+  return { mirror, writes, reports, warnings, stop };
+}
+
+const endpoint = (id: string, more: object = {}) => ({
+  id,
+  public_url: `tcp://${id.toLowerCase()}.example.test:1`,
+  proto: 'tcp' as const,
+  hostport: `${id.toLowerCase()}.example.test:1`,
+  type: 'ephemeral' as const,
+  tunnel: 'tn_1',
+  ...more,
+});
+const many = (count: number) => Array.from({ length: count }, (_, index) => endpoint(`ep_${index}`));
+const listed = async (): Promise<readonly ConfigMap[]> =>
+  (await client.listAll<ConfigMap>(configMapType, { namespace })).items;
+const ids = async () => (await listed()).flatMap(({ data }) => data?.id ?? []).sort();
+const get = (id: string) => client.get<ConfigMap>(configMapType, { namespace, name: endpointName(id) });
+const patch = (id: string, body: unknown) =>
+  client.patch<ConfigMap>(configMapType, { namespace, name: endpointName(id) }, { type: 'merge', body });
+const shows = (count: number, timeoutMs?: number) =>
+  until(`${count} ConfigMaps`, async () => (await listed()).length === count, timeoutMs);
+const isSynced = ({ mirror }: Started) => until('the mirror to be synced', () => mirror.status().synced, 20_000);
+
+/** Waits until a sweep that began after now has ended whole. */
+async function swept({ mirror }: Started, count = 1): Promise<void> {
+  for (let sweep = 0; sweep < count; sweep++) {
+    const before = Date.now();
+    await until('another sweep', () => (mirror.status().sweptAt ?? 0) > before);
+  }
+}
+
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+describe('1,000 endpoints', () => {
+  // Sweeps begin every nine tenths of the interval, so a tenth of the default is left for all that comes after.
+  const lateMs = 3_000;
+
+  test('appear and disappear within one interval, and cost nothing when nothing changes', async () => {
+    const started = start({ intervalMs: hourMs });
+    await isSynced(started);
+    expect(await listed()).toEqual([]);
+    const untilSynced = async () => {
+      const { sweptAt } = started.mirror.status();
+      started.mirror.sweepNow();
+      await until('the sweep', () => started.mirror.status().sweptAt !== sweptAt);
+      await isSynced(started);
+    };
+
+    cloud.seed({ endpoints: many(1_000) });
+    expect(await elapsedMs(untilSynced)).toBeLessThan(lateMs);
+    expect((await ids()).length).toBe(1_000);
+    expect(started.mirror.status()).toMatchObject({ endpoints: 1_000, pending: 0, error: undefined });
+    expect(started.writes).toHaveLength(1_000);
+
+    const versions = (await listed()).map(({ metadata }) => metadata.resourceVersion);
+    started.reports.length = 0;
+    for (let sweep = 0; sweep < 3; sweep++) await untilSynced();
+    expect((await listed()).map(({ metadata }) => metadata.resourceVersion)).toEqual(versions);
+    expect(started.writes).toHaveLength(1_000);
+    expect(started.reports.map(({ priority }) => priority)).toEqual(Array(30).fill('resync'));
+
+    for (const { id } of many(1_000)) cloud.unseed(id);
+    expect(await elapsedMs(untilSynced)).toBeLessThan(lateMs);
+    expect(await listed()).toEqual([]);
+    expect(started.writes).toHaveLength(2_000);
+  }, 60_000);
+
+  test('are found again by the next process without a write', async () => {
+    cloud.seed({ endpoints: many(1_000) });
+    const before = start();
+    await isSynced(before);
+    await before.stop();
+
+    const after = start();
+    await isSynced(after);
+    expect(after.reports.slice(0, 10).map(({ priority }) => priority)).toEqual(Array(10).fill('first'));
+    expect(after.mirror.status()).toMatchObject({ endpoints: 1_000, error: undefined });
+    expect(after.writes).toEqual([]);
+  }, 60_000);
+});
+
+test('an endpoint is shown with every field, follows changes, and each costs one write', async () => {
+  cloud.seed({ reserved_domains: ['rd_1'], https_edges: [{ id: 'edghts_1' }] });
+  cloud.seed({
+    endpoints: [endpoint('ep_other'), endpoint('ep_a', { region: 'eu', metadata: '{"team":"a"}', tcp_addr: 'ra_1' })],
+  });
+  const started = start();
+  await isSynced(started);
+  const { body } = await cloud.call('GET', '/endpoints/ep_a');
+  const configMap = await get('ep_a');
+  expect(configMap?.metadata.name).toMatch(/^endpoint-ep-a-[0-9a-f]{10}$/);
+  expect(configMap?.metadata.labels).toEqual({
+    'app.kubernetes.io/managed-by': 'edge-operator',
+    'edge-operator.dev/mirror': 'endpoints',
+    'edge-operator.dev/account': 'default',
+    'edge-operator.dev/proto': 'tcp',
+    'edge-operator.dev/type': 'ephemeral',
+    'edge-operator.dev/region': 'eu',
+  });
+  const { tcp_addr, tunnel, ...plain } = body;
+  expect(configMap?.data).toEqual({
+    ...plain,
+    'tcp_addr.id': tcp_addr.id,
+    'tcp_addr.uri': tcp_addr.uri,
+    'tunnel.id': tunnel.id,
+    'tunnel.uri': tunnel.uri,
+    'endpoint.json': expect.any(String),
+  });
+  expect(JSON.parse(configMap?.data?.['endpoint.json'] ?? '')).toEqual(body);
+
+  started.writes.length = 0;
+  const edge = { type: 'edge' as const, tunnel: undefined, edge: 'edghts_1', domain: 'rd_1', proto: 'https' as const };
+  cloud.seed({ endpoints: [endpoint('ep_a', edge)] });
+  const changed = await until('the change', async () => {
+    const found = await get('ep_a');
+    return found?.data?.type === 'edge' ? found : undefined;
+  });
+  expect(changed.data).toMatchObject({ 'edge.id': 'edghts_1', 'domain.id': 'rd_1', proto: 'https' });
+  expect(Object.keys(changed.data ?? {})).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/tunnel|tcp_addr|metadata/)]),
+  );
+  expect(changed.metadata.labels).toMatchObject({
+    'edge-operator.dev/type': 'edge',
+    'edge-operator.dev/proto': 'https',
+  });
+  await swept(started);
+  expect(started.writes).toEqual([`PUT ${endpointName('ep_a')}`]);
+});
+
+test('an endpoint appears and disappears within one interval', async () => {
+  const started = start({ intervalMs: 2_000 });
+  await isSynced(started);
+  cloud.seed({ endpoints: many(1) });
+  expect(await elapsedMs(() => shows(1))).toBeLessThan(2_000);
+  cloud.unseed('ep_0');
+  expect(await elapsedMs(() => shows(0))).toBeLessThan(2_000);
+});
+
+test('ids that differ only in case have a ConfigMap each', async () => {
+  const alike = ['ep_aBc', 'ep_abC', 'ep_ABC', 'ep_abc'];
+  cloud.seed({ endpoints: alike.map((id) => endpoint(id)) });
+  await isSynced(start());
+  expect(await ids()).toEqual([...alike].sort());
+});
+
+test.each([
+  ['protocol', { protocols: ['http', 'https'] }, ['ep_https']],
+  ['type', { types: ['ephemeral'] }, ['ep_tcp', 'ep_tls']],
+  ['both', { protocols: ['tls', 'https'], types: ['ephemeral'] }, ['ep_tls']],
+  ['neither, by empty lists', { protocols: [], types: [] }, ['ep_https', 'ep_tcp', 'ep_tls']],
+])('filters by %s, and what a filter leaves out goes', async (_by, filter, left) => {
+  const edge = { proto: 'https', type: 'edge', tunnel: undefined, edge: 'edghts_1' };
+  cloud.seed({ https_edges: [{ id: 'edghts_1' }] });
+  cloud.seed({ endpoints: [endpoint('ep_https', edge), endpoint('ep_tcp'), endpoint('ep_tls', { proto: 'tls' })] });
+  const all = start();
+  await isSynced(all);
+  await all.stop();
+  await isSynced(start(filter));
+  await until('what is left out to go', async () => (await listed()).length === left.length);
+  expect(await ids()).toEqual(left);
+});
+
+describe('a sweep that fails', () => {
+  test('on a later page deletes nothing, and the first page is still shown', async () => {
+    cloud.seed({ endpoints: many(250) });
+    const started = start();
+    await isSynced(started);
+    cloud.fault('GET /endpoints status=500 skip=1');
+    for (const { id } of many(200)) cloud.unseed(id);
+    cloud.seed({ endpoints: [...many(60).map(({ id }) => endpoint(`${id}new`)), endpoint('ep_new')] });
+    await until('the failure to show', () => started.mirror.status().error);
+    expect(started.mirror.status().error).toContain('endpoints.list: the API answered 500');
+    await until('the new one', () => get('ep_new'));
+    await until('all writes', () => started.mirror.status().pending === 0);
+    expect(started.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
+    expect((await listed()).length).toBe(250 + 61);
+    expect(started.warnings.filter((warning) => warning.includes('listing endpoints failed'))).toHaveLength(1);
+
+    cloud.clearFaults();
+    await until('the gone ones to go', async () => (await listed()).length === 50 + 61);
+    await until('the failure to pass', () => started.mirror.status().error === undefined);
+  });
+
+  test.each(['status=401', 'html', 'malformed', 'reset', 'malformed=next_page_uri'])(
+    'as the first one with %s deletes nothing that an earlier process made',
+    async (what) => {
+      cloud.seed({ endpoints: many(3) });
+      const earlier = start();
+      await isSynced(earlier);
+      await earlier.stop();
+      cloud.fault(`GET /endpoints ${what}`);
+      const started = start();
+      await until('the failure to show', () => started.mirror.status().error);
+      expect(started.mirror.status()).toMatchObject({ synced: false, sweptAt: undefined });
+      expect(started.writes).toEqual([]);
+      expect(await ids()).toEqual(['ep_0', 'ep_1', 'ep_2']);
+    },
+  );
+});
+
+describe('a ConfigMap that somebody touches is restored within a second, without asking the cloud', () => {
+  const labels = (changes: Record<string, string | null>) => ({ metadata: { labels: changes } });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['deleted', () => client.delete(configMapType, { namespace, name: endpointName('ep_0') })],
+    ['a value changed', () => patch('ep_0', { data: { hostport: 'elsewhere.example.test:1' } })],
+    ['a key removed', () => patch('ep_0', { data: { 'endpoint.json': null } })],
+    ['a key added', () => patch('ep_0', { data: { more: '1' } })],
+    ['binary data added', () => patch('ep_0', { binaryData: { more: 'AA==' } })],
+    ['made immutable', () => patch('ep_0', { immutable: true, data: { region: 'eu' } })],
+    ['a label changed', () => patch('ep_0', labels({ 'edge-operator.dev/region': 'mars' }))],
+    ['given to another account', () => patch('ep_0', labels({ 'edge-operator.dev/account': 'other' }))],
+    ['all labels removed', () => patch('ep_0', { metadata: { labels: null }, data: null })],
+  ])('%s', async (_what, touch) => {
+    cloud.seed({ endpoints: many(2) });
+    const started = start({ intervalMs: hourMs });
+    await isSynced(started);
+    const [before, other] = [await get('ep_0'), await get('ep_1')];
+    cloud.clearRequests();
+    started.writes.length = 0;
+    await touch();
+    const restored = async () => {
+      const found = await get('ep_0');
+      const { data, binaryData, immutable, metadata } = found ?? { metadata: { name: '' } };
+      expect({ data, binaryData, immutable, labels: metadata.labels }).toEqual({
+        data: before?.data,
+        labels: before?.metadata.labels,
+      });
+      return true;
+    };
+    expect(await elapsedMs(() => until('the restored ConfigMap', restored))).toBeLessThan(1_000);
+    await isSynced(started);
+    expect(started.writes.length).toBeLessThanOrEqual(2);
+    expect(await get('ep_1')).toEqual(other);
+    expect(cloud.requests()).toEqual([]);
+    expect(started.warnings).toEqual([]);
+  });
+
+  test('labels and annotations of other tools stay, also when something is restored', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const started = start({ intervalMs: hourMs });
+    await isSynced(started);
+    const foreign = { labels: { team: 'a' }, annotations: { 'example.test/tracking': 'x' } };
+    started.writes.length = 0;
+    await patch('ep_0', { metadata: foreign });
+    await patch('ep_0', { data: { region: 'eu' } });
+    const found = await until('the restored ConfigMap', async () => {
+      const now = await get('ep_0');
+      return now?.data?.region === 'us' ? now : undefined;
+    });
+    expect(found.metadata).toMatchObject(foreign);
+    expect(started.writes).toEqual([`PUT ${endpointName('ep_0')}`]);
+  });
+
+  test('while a thousand others are being written', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const started = start();
+    await isSynced(started);
+    cloud.seed({ endpoints: many(1_000) });
+    await until('writing to begin', () => started.mirror.status().pending > 100);
+    await patch('ep_0', { data: { region: 'eu' } });
+    const restored = async () => (await get('ep_0'))?.data?.region === 'us';
+    expect(await elapsedMs(() => until('the restored ConfigMap', restored))).toBeLessThan(1_000);
+  });
+});
+
+describe("somebody else's ConfigMap", () => {
+  const foreign = (name: string, labels: Record<string, string> = {}) =>
+    client.create<ConfigMap>(configMapType, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace, labels },
+      data: { mine: 'yes' },
+    });
+
+  test('is not touched, named once in a warning, and makes room when it goes', async () => {
+    const theirs = await foreign(endpointName('ep_0'), { 'app.kubernetes.io/managed-by': 'edge-operator' });
+    const unrelated = await foreign('settings');
+    cloud.seed({ endpoints: many(2) });
+    const started = start();
+    await until('the other endpoint', () => get('ep_1'));
+    await until('the conflict to show', () => started.mirror.status().error);
+    expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 2, pending: 1 });
+    const attempts = () => started.writes.filter((write) => write === 'POST configmaps').length;
+    await until('another attempt', () => attempts() >= 4);
+    expect(await get('ep_0')).toEqual(theirs);
+    expect(await client.get(configMapType, unrelated.metadata)).toEqual(unrelated);
+    expect(started.warnings).toEqual([
+      expect.stringContaining(`${namespace}/${endpointName('ep_0')} was not made by this mirror`),
+    ]);
+    expect(started.writes.filter((write) => !write.startsWith('POST'))).toEqual([]);
+
+    await client.delete(configMapType, theirs.metadata);
+    await isSynced(started);
+    expect(await ids()).toEqual(['ep_0', 'ep_1']);
+
+    cloud.unseed('ep_0');
+    cloud.unseed('ep_1');
+    await until('both to go', async () => (await listed()).length <= 2 && (await ids()).length === 0);
+    expect(await client.get(configMapType, unrelated.metadata)).toEqual(unrelated);
+  });
+
+  test('outlives the endpoint whose name it has', async () => {
+    const theirs = await foreign(endpointName('ep_0'));
+    cloud.seed({ endpoints: many(1) });
+    const started = start();
+    await until('the conflict to show', () => started.mirror.status().error);
+    cloud.unseed('ep_0');
+    await isSynced(started);
+    expect(started.mirror.status().error).toBeUndefined();
+    expect(await get('ep_0')).toEqual(theirs);
+  });
+
+  test('that copies our labels under a name of its own is not touched', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const started = start();
+    await isSynced(started);
+    const copy = await foreign('copy', { ...(await get('ep_0'))?.metadata.labels });
+    cloud.unseed('ep_0');
+    await until('ours to go', async () => (await get('ep_0')) === undefined);
+    await swept(started, 2);
+    expect(await client.get(configMapType, copy.metadata)).toEqual(copy);
+    expect(started.writes).toEqual(['POST configmaps', `DELETE ${endpointName('ep_0')}`]);
+  });
+
+  test('costs nothing: only those of the mirror are watched', async () => {
+    const paths: string[] = [];
+    const reader = new KubeClient(connection.withGuard(({ path }) => paths.push(decodeURIComponent(path))));
+    await isSynced(start({ reader }));
+    expect(paths.length).toBeGreaterThan(0);
+    for (const path of paths) {
+      expect(path).toContain(`/namespaces/${namespace}/`);
+      expect(path).toContain('labelSelector=edge-operator.dev/mirror=endpoints,edge-operator.dev/account=default');
+    }
+  });
+});
+
+describe('two accounts in one namespace', () => {
+  test('never touch what is the other one’s, and each removes only its own', async () => {
+    cloud.seed({ endpoints: [endpoint('ep_tcp'), endpoint('ep_tls', { proto: 'tls' })] });
+    const first = start({ protocols: ['tcp'] });
+    const second = start({ account: 'team/prod', protocols: ['tls'] });
+    await Promise.all([isSynced(first), isSynced(second)]);
+    await Promise.all([swept(first, 2), swept(second, 2)]);
+    expect(await ids()).toEqual(['ep_tcp', 'ep_tls']);
+    expect([...first.writes, ...second.writes]).toEqual(['POST configmaps', 'POST configmaps']);
+    expect((await get('ep_tls'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
+
+    await Promise.all([first.stop(), second.stop()]);
+    expect(await removeMirrored(client, namespace, 'team/prod')).toBe(1);
+    expect(await ids()).toEqual(['ep_tcp']);
+    expect(await removeMirrored(client, namespace, 'team/prod')).toBe(0);
+  });
+
+  test('on the same endpoint: the second leaves the first alone and takes over when it goes', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const first = start();
+    await isSynced(first);
+    const second = start({ account: 'team/prod' });
+    await until('the conflict to show', () => second.mirror.status().error);
+    await swept(first);
+    expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('default');
+    await first.stop();
+    await removeMirrored(client, namespace, 'default');
+    await isSynced(second);
+    expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
+  });
+});
+
+test('a namespace that is not there yet is one warning, and no obstacle once it is', async () => {
+  cloud.seed({ endpoints: many(20) });
+  const missing = `${namespace}-later`;
+  const started = start({ namespace: missing, intervalMs: hourMs });
+  await until('all to have failed', () => started.writes.length >= 20 && started.mirror.status().error);
+  expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 20, pending: 20 });
+  expect(started.warnings).toHaveLength(1);
+  await createNamespace(missing);
+  await isSynced(started);
+  expect(
+    (await client.listAll(configMapType, { namespace: missing, labelSelector: 'edge-operator.dev/mirror' })).items,
+  ).toHaveLength(20);
+});
+
+test('stopping finishes what is under way and leaves the ConfigMaps', async () => {
+  cloud.seed({ endpoints: many(300) });
+  const started = start();
+  await until('writing to begin', () => started.writes.length > 10);
+  await started.stop();
+  const { length } = started.writes;
+  expect((await listed()).length).toBe(length);
+  await isSynced(start());
+  expect((await listed()).length).toBe(300);
+});
