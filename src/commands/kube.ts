@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { packageFile } from './package-files.ts';
 import { UsageError } from './usage.ts';
 
@@ -13,7 +13,12 @@ export function kubeCommand(): Command {
     .description('Run the embedded Kubernetes API: in memory, on loopback, for trying and tests only.')
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', '0')
     .option('--kubeconfig-out <file>', 'where to write a kubeconfig (default: a new file in the temporary folder)')
-    .option('--crds <dir>', 'folder of CustomResourceDefinitions to serve', packageFile('crds'))
+    .addOption(
+      new Option('--crds <dir>', 'folder of CustomResourceDefinitions to serve').default(
+        packageFile('crds'),
+        "the package's own",
+      ),
+    )
     .addHelpText('after', '\nExample:\n  edge-operator kube --port 6443 --kubeconfig-out kubeconfig')
     .action(run);
 }
