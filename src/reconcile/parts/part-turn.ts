@@ -1,0 +1,182 @@
+import { announce } from '../announce.ts';
+import { winnerOver } from '../claims.ts';
+import { isCallFailure } from '../external.ts';
+import { conditionOf, type ManagedObject, type ManagedSpec } from '../fields.ts';
+import { fingerprint } from '../json.ts';
+import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
+import { unlessRefused } from '../refusals.ts';
+import { lastDue, type Turn } from '../turn.ts';
+import { appliedParts } from './applied.ts';
+import type { Part, ReadReference } from './part.ts';
+import { type PartAction, planPart } from './plan.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
+export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
+
+/** Of each claim, what a call of ours last showed, when, and for which resource. */
+export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
+
+/** What is to be done about a part: an action, or a report when that is clear without one. */
+export interface Plan {
+  readonly action: PartAction;
+  readonly body?: unknown;
+  readonly observed?: unknown;
+  readonly report?: Report;
+}
+
+export interface Result {
+  /** undefined for a part that the spec does not name and that is gone. */
+  readonly report: Report | undefined;
+  /** What is out there, as far as this turn learned it. */
+  readonly observed?: unknown;
+  readonly removed?: boolean;
+}
+
+/** One part in one reconcile. */
+export class PartTurn<Spec extends ManagedSpec, Client> {
+  readonly part: AnyPart<Spec, Client>;
+  readonly asked: boolean;
+  readonly #turn: Turn<Client>;
+  readonly #spec: Spec;
+  readonly #parent: string;
+  readonly #claim: string;
+  readonly #seen: Seen;
+
+  constructor(
+    part: AnyPart<Spec, Client>,
+    context: { turn: Turn<Client>; spec: Spec; parent: string; claim: string; asked: boolean; seen: Seen },
+  ) {
+    this.part = part;
+    this.asked = context.asked;
+    this.#turn = context.turn;
+    this.#spec = context.spec;
+    this.#parent = context.parent;
+    this.#claim = context.claim;
+    this.#seen = context.seen;
+  }
+
+  /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
+  async plan(read: ReadReference): Promise<Plan> {
+    const rival = this.#rival();
+    if (rival !== undefined && this.asked) return stop(conflict(this.part.noun, rival));
+    try {
+      return await this.#compare(read);
+    } catch (error) {
+      return stop(reportFailure(error));
+    }
+  }
+
+  async act({ action, body, observed, report: known }: Plan): Promise<Result> {
+    if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
+    if (action.kind === 'none') return { observed, report: this.asked ? this.#available() : undefined };
+    if (action.kind === 'delete') return this.#removed();
+    let replaced: unknown;
+    const outcome = await unlessRefused(this.#turn, `${this.part.name} ${fingerprint(body)}`, async () => {
+      replaced = await this.#replace(body, observed, action.fields);
+      return this.#available();
+    });
+    return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined };
+  }
+
+  /** What an older resource holds is that one's to delete. Throws as calls do. */
+  async delete(): Promise<void> {
+    if (this.#rival() !== undefined) return;
+    const result = await this.part.delete(this.#turn.account.client, this.#spec, this.#turn.call);
+    this.#seen.delete(this.#claim);
+    const how = result === 'deleted' ? 'removed' : 'was gone already';
+    announce(this.#turn, 'Deleted', `${this.part.noun} of ${this.#parent} ${how}`);
+  }
+
+  async #compare(read: ReadReference): Promise<Plan> {
+    const body: unknown = this.asked ? await this.part.desired(this.#spec, read) : undefined;
+    const observed = this.asked ? await this.#observe() : undefined;
+    const action = planPart({
+      noun: this.part.noun,
+      managementPolicy: this.#spec.managementPolicy,
+      asked: this.asked,
+      applied: appliedParts(this.#turn.object).has(this.part.name),
+      exists: observed !== undefined,
+      differences: observed === undefined ? [] : this.part.diff(body, observed),
+      refusal: this.asked ? this.part.refusal?.(body, observed) : undefined,
+    });
+    return { action, body, observed };
+  }
+
+  async #observe(): Promise<unknown> {
+    const turn = this.#turn;
+    const since = turn.asked ? turn.startedAt : lastDue(turn, turn.object);
+    const known = this.#seen.get(this.#claim);
+    if (known !== undefined && known.at >= since && known.uid === turn.uid) return known.observed;
+    const sentAt = turn.clock.now();
+    const observed: unknown = await this.part.get(turn.account.client, this.#spec, turn.call);
+    this.#remember(observed, sentAt);
+    return observed;
+  }
+
+  async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
+    const turn = this.#turn;
+    let replaced: unknown;
+    try {
+      replaced = await this.part.replace(turn.account.client, this.#spec, body, turn.call);
+    } catch (error) {
+      this.#seen.delete(this.#claim);
+      throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
+    }
+    this.#remember(replaced, turn.clock.now());
+    this.#announceReplaced(observed === undefined, fields);
+    return replaced;
+  }
+
+  async #removed(): Promise<Result> {
+    try {
+      await this.delete();
+      return { report: undefined, removed: true };
+    } catch (error) {
+      return { report: reportFailure(error) };
+    }
+  }
+
+  /** A PUT that is answered by 404 has no parent to go to. */
+  #parentMissing(error: unknown): boolean {
+    return isCallFailure(error) && error.reason === 'NotFound';
+  }
+
+  #announceReplaced(isNew: boolean, fields: readonly string[]): void {
+    const what = `${this.part.noun} of ${this.#parent}`;
+    if (isNew) return announce(this.#turn, 'Created', `applied ${what}`);
+    if (!this.#isDrift()) return announce(this.#turn, 'Updated', `updated ${fields.join(', ')} of ${what}`);
+    announce(this.#turn, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
+    this.#turn.onDriftCorrected?.();
+  }
+
+  /** Another part may be in trouble: what counts is that this one was as this generation asks. */
+  #isDrift(): boolean {
+    const { drift, object } = this.#turn;
+    if (drift || this.part.condition === undefined) return drift;
+    const condition = conditionOf(object, this.part.condition);
+    return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
+  }
+
+  #rival(): ManagedObject | undefined {
+    return winnerOver(this.#turn.object, this.#turn.cache.claimants(this.#claim));
+  }
+
+  #remember(observed: unknown, at: number): void {
+    this.#seen.set(this.#claim, { at, observed, uid: this.#turn.uid });
+    this.#turn.memory.of(this.#turn.uid).observed = true;
+  }
+
+  #available(): Report {
+    return report('Available', `the ${this.part.noun} is as the spec asks`);
+  }
+}
+
+function stop(known: Report): Plan {
+  return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
+}
+
+function conflict(noun: string, rival: ManagedObject): Report {
+  const { namespace, name } = rival.metadata;
+  const who = `${rival.kind} ${namespace}/${name}`;
+  return report('Conflict', `the ${noun} is managed by ${who}, which is older: remove it from one of the two`);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import { type PartAction, type PartSituation, planPart } from './plan.ts';
+
+const asked: PartSituation = {
+  noun: 'SAML module',
+  managementPolicy: 'Manage',
+  asked: true,
+  applied: true,
+  exists: true,
+  differences: [],
+  refusal: undefined,
+};
+
+describe('planPart', () => {
+  const cases: readonly [
+    why: string,
+    given: Partial<PartSituation>,
+    expected: PartAction['kind'] | `stop ${string}`,
+  ][] = [
+    ['nothing differs', {}, 'none'],
+    ['it is not there', { exists: false }, 'replace'],
+    ['it differs', { differences: ['enabled'] }, 'replace'],
+    ['it would be refused', { differences: ['minVersion'], refusal: 'no' }, 'stop Rejected'],
+    ['it is as asked: a refusal does not matter', { refusal: 'no' }, 'none'],
+    ['it left the spec and is ours', { asked: false }, 'delete'],
+    ['it left the spec and was never ours', { asked: false, applied: false }, 'none'],
+    ['Observe: it is as asked', { managementPolicy: 'Observe' }, 'none'],
+    ['Observe: it is not there', { managementPolicy: 'Observe', exists: false }, 'stop ExternalNotFound'],
+    ['Observe: it differs', { managementPolicy: 'Observe', differences: ['enabled'] }, 'stop DriftDetected'],
+    ['Observe: it left the spec', { managementPolicy: 'Observe', asked: false }, 'none'],
+  ];
+  test.each(cases)('%s', (_why, given, expected) => {
+    const action = planPart({ ...asked, ...given });
+    expect(action.kind === 'stop' ? `stop ${action.reason}` : action.kind).toBe(expected);
+  });
+});
