@@ -14,5 +14,7 @@ await build({
   sourcemap: 'linked',
   legalComments: 'none',
   // CommonJS dependencies call require(), which ES modules do not have.
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
 });

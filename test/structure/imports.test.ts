@@ -19,11 +19,48 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   agent: ['clock.ts', 'telemetry'],
   crdgen: ['kinds', 'kube'],
   'config.ts': ['commands/usage.ts'],
-  'operator.ts': ['accounts', 'mirror', 'kinds', 'reconcile', 'controller', 'kube', 'clock.ts', 'telemetry', 'config.ts', 'version.ts', 'commands/usage.ts'],
+  'operator.ts': [
+    'accounts',
+    'mirror',
+    'kinds',
+    'reconcile',
+    'controller',
+    'kube',
+    'clock.ts',
+    'telemetry',
+    'config.ts',
+    'version.ts',
+    'commands/usage.ts',
+  ],
   'reference/cloud-api': ['clock.ts'],
   'reference/kube-api': ['clock.ts'],
-  demo: ['operator.ts', 'reconcile', 'kinds', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'commands/package-files.ts', 'clock.ts', 'telemetry', 'version.ts'],
-  commands: ['operator.ts', 'demo', 'agent', 'kinds', 'crdgen', 'kube', 'reference/cloud-api', 'reference/kube-api', 'config.ts', 'clock.ts', 'telemetry', 'version.ts'],
+  demo: [
+    'operator.ts',
+    'reconcile',
+    'kinds',
+    'kube',
+    'reference/cloud-api',
+    'reference/kube-api',
+    'config.ts',
+    'commands/package-files.ts',
+    'clock.ts',
+    'telemetry',
+    'version.ts',
+  ],
+  commands: [
+    'operator.ts',
+    'demo',
+    'agent',
+    'kinds',
+    'crdgen',
+    'kube',
+    'reference/cloud-api',
+    'reference/kube-api',
+    'config.ts',
+    'clock.ts',
+    'telemetry',
+    'version.ts',
+  ],
   'main.ts': ['commands', 'commands/usage.ts', 'version.ts'],
 };
 
@@ -37,7 +74,9 @@ function roomOf(path: string): string {
 }
 
 function sources(dir: string): string[] {
-  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts'),
+  );
 }
 
 interface Import {
@@ -75,7 +114,8 @@ test('kinds never import each other', () => {
 });
 
 test('only the adapters know client-node and prom-client', () => {
-  const users = (name: string) => sources(src).filter((path) => readFileSync(join(src, path), 'utf8').includes(`'${name}'`));
+  const users = (name: string) =>
+    sources(src).filter((path) => readFileSync(join(src, path), 'utf8').includes(`'${name}'`));
   expect(users('@kubernetes/client-node').every((path) => path.startsWith('kube/'))).toBe(true);
   expect(users('prom-client').every((path) => path.startsWith('telemetry/'))).toBe(true);
 });

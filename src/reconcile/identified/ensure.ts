@@ -69,9 +69,10 @@ async function update<Spec extends ManagedSpec, Observed, Client>(
   const { kind, ledger, clock } = turn;
   const observed = await kind.update(turn.account.client, id, spec, new Set(fields), turn.call);
   ledger.observations.record(observed, clock.now());
-  if (!turn.drift) return announce(turn, 'Updated', `updated ${fields.join(', ')} of ${kind.noun} ${id}`);
-  announce(turn, 'DriftCorrected', `put back ${fields.join(', ')} of ${kind.noun} ${id}`);
-  turn.onDriftCorrected?.();
+  const what = `${fields.join(', ')} of ${kind.noun} ${id}`;
+  if (turn.drift) announce(turn, 'DriftCorrected', `put back ${what}`);
+  else announce(turn, 'Updated', `updated ${what}`);
+  if (turn.drift) turn.onDriftCorrected?.();
 }
 
 /** Whatever is managed must be held by the finalizer, and its id must be on durable record. */

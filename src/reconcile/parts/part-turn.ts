@@ -143,10 +143,11 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
 
   #announceReplaced(isNew: boolean, fields: readonly string[]): void {
     const what = `${this.part.noun} of ${this.#parent}`;
-    if (isNew) return announce(this.#turn, 'Created', `applied ${what}`);
-    if (!this.#isDrift()) return announce(this.#turn, 'Updated', `updated ${fields.join(', ')} of ${what}`);
-    announce(this.#turn, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    this.#turn.onDriftCorrected?.();
+    const drift = this.#isDrift();
+    if (isNew) announce(this.#turn, 'Created', `applied ${what}`);
+    else if (drift) announce(this.#turn, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
+    else announce(this.#turn, 'Updated', `updated ${fields.join(', ')} of ${what}`);
+    if (drift && !isNew) this.#turn.onDriftCorrected?.();
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
