@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { managedSpec, managedStatus } from '../../reconcile/fields.ts';
+import { edgeType, type KindDefinition, type PrinterColumn } from '../definition.ts';
+
+const enabled = z
+  .boolean()
+  .default(true)
+  .describe('Whether the module applies to traffic; false keeps it configured but off.');
+
+const mutualTLS = z.object({
+  enabled,
+  certificateAuthorityIDs: z
+    .array(z.string().min(1).max(256))
+    .max(256)
+    .meta({ 'x-kubernetes-list-type': 'set' })
+    .optional()
+    .describe('Ids (ca_...) of the certificate authorities that client certificates are validated by.'),
+});
+
+const tlsTermination = z.object({
+  enabled,
+  minVersion: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe(
+      'Lowest TLS version, such as 1.2 or 1.3; without it the service picks one. Not for an edge that terminates upstream.',
+    ),
+});
+
+export const spec = z.object({
+  ...managedSpec,
+  edgeID: z
+    .string()
+    .min(1)
+    .max(256)
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: 'self == oldSelf', message: 'edgeID cannot be changed; delete this resource and create another' },
+      ],
+    })
+    .describe('Id (edghts_...) of the HTTPS edge; cannot be changed.'),
+  mutualTLS: mutualTLS.optional().describe('Clients must present a certificate.'),
+  tlsTermination: tlsTermination.optional().describe('How TLS ends at the edge.'),
+});
+
+const applied = z.boolean().describe('Whether the module is as the spec asks.');
+
+export const status = z.object({
+  ...managedStatus,
+  mutualTLS: z.object({ applied }).optional().describe('The mutual TLS module.'),
+  tlsTermination: z
+    .object({
+      applied,
+      terminateAt: z
+        .string()
+        .optional()
+        .describe('Where TLS ends: edge, or upstream when it is passed through to the agent or application server.'),
+    })
+    .optional()
+    .describe('The TLS termination module.'),
+});
+
+export type Spec = z.infer<typeof spec>;
+export type Status = z.infer<typeof status>;
+
+const readiness = (name: string, condition: string): PrinterColumn => ({
+  name,
+  type: 'string',
+  jsonPath: `.status.conditions[?(@.type=="${condition}")].status`,
+});
+
+export const definition: KindDefinition = {
+  type: edgeType('HttpsEdgeModules', 'httpsedgemodules'),
+  singular: 'httpsedgemodules',
+  shortNames: ['hem'],
+  description: 'Modules of an HTTPS edge. Parts that are not named here are not touched.',
+  spec,
+  status,
+  columns: [
+    { name: 'EDGE', type: 'string', jsonPath: '.spec.edgeID' },
+    readiness('MUTUALTLS', 'MutualTLSReady'),
+    readiness('TERMINATION', 'TlsTerminationReady'),
+    { name: 'TERMINATE-AT', type: 'string', jsonPath: '.status.tlsTermination.terminateAt', priority: 1 },
+  ],
+};
