@@ -91,7 +91,7 @@ export class ConfigMapSet {
 
   /** Why one that is pending could not be written. */
   get error(): string | undefined {
-    return [...this.#pending.values()].find((error) => error !== undefined)?.message;
+    return this.#pending.values().find((error) => error !== undefined)?.message;
   }
 
   /** One endpoint, as JSON; answers whether it is new or has changed. */
@@ -177,8 +177,9 @@ export class ConfigMapSet {
 
   /** Of many that fail alike, one is worth a warning. */
   #failed(key: string, error: Error): ReconcileResult {
-    const symptoms = [...this.#pending.values()].map((other) => other && symptomOf(other));
-    const level = symptoms.includes(symptomOf(error)) ? 'debug' : 'warn';
+    const symptom = symptomOf(error);
+    const isKnown = this.#pending.values().some((other) => other !== undefined && symptomOf(other) === symptom);
+    const level = isKnown ? 'debug' : 'warn';
     this.#pending.set(key, error);
     this.#log[level]('writing a ConfigMap failed; will try again', { configMap: key, error: error.message });
     const atLeastMs = error instanceof KubeError ? error.retryAfterMs : undefined;

@@ -4,7 +4,7 @@ import { Backoff } from '../controller/backoff.ts';
 export interface SweepsOptions {
   /** Rejects when it could not read everything. */
   readonly sweep: (startedAt: number, signal: AbortSignal) => Promise<void>;
-  /** What changes is seen within this time, that of a sweep included. */
+  /** Changes are to be seen within this time. */
   readonly intervalMs: number;
   readonly clock: Clock;
   /** In 0..1, for jitter. */
@@ -13,14 +13,14 @@ export interface SweepsOptions {
   readonly onEnd: (error: Error | undefined) => void;
 }
 
-/** Of the interval; the rest is for the sweep and what comes of it. */
-const period = 0.9;
+/** Of the interval; the rest is for reading the pages and for the writes that come of them. */
+const period = 0.8;
 const maxStartDelayMs = 1_000;
 const minRetryMs = 1_000;
 
 /**
- * Sweeps one after the other, one an interval, beginning at a random moment of the first second. A failed one is
- * repeated sooner.
+ * Sweeps, one after the other, often enough to see every change within the interval, beginning at a random moment of
+ * the first second. A failed one is repeated sooner.
  */
 export class Sweeps {
   readonly #options: SweepsOptions;
