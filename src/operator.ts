@@ -6,8 +6,16 @@ import { UsageError } from './commands/usage.ts';
 import type { RunSettings } from './config.ts';
 import { Leadership } from './controller/leadership.ts';
 import { botUser } from './kinds/bot-user/kind.ts';
-import { type ControllerOptions, identifiedController, type KindController } from './kinds/controller.ts';
+import {
+  type ControllerOptions,
+  identifiedController,
+  type KindController,
+  partsController,
+} from './kinds/controller.ts';
+import { httpsEdgeModules } from './kinds/https-edge-modules/kind.ts';
+import { httpsRouteModules } from './kinds/https-route-modules/kind.ts';
 import { reservedAddr } from './kinds/reserved-addr/kind.ts';
+import { tlsEdgeTrafficPolicy } from './kinds/tls-edge-traffic-policy/kind.ts';
 import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';
@@ -62,7 +70,13 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics,
   };
   const identified = { ...shared, createSettleMs: options.createSettleMs ?? defaultCreateSettleMs };
-  const kinds = [identifiedController(reservedAddr, identified), identifiedController(botUser, identified)];
+  const kinds = [
+    identifiedController(reservedAddr, identified),
+    identifiedController(botUser, identified),
+    partsController(httpsRouteModules, shared),
+    partsController(httpsEdgeModules, shared),
+    partsController(tlsEdgeTrafficPolicy, shared),
+  ];
   metrics.poll('resources', () => kinds.flatMap(readiness));
   await serveTelemetry(stack, settings, metrics, kinds, log);
   watch(stack, kinds, credential, log);
