@@ -89,11 +89,11 @@ test('reconciles run side by side, but never two of one key', async () => {
     await new Promise<void>((resolve) => gates.push(resolve));
     return { kind: 'done' };
   });
-  queue.add('a', 'change');
-  queue.add('b', 'change');
+  queue.add('a', 'resync');
+  queue.add('b', 'resync');
   await until('both', () => keys.length === 2);
-  queue.add('a', 'change');
-  queue.add('c', 'change');
+  queue.add('a', 'resync');
+  queue.add('c', 'resync');
   gates[1]?.();
   await until('the next', () => keys.length === 3);
   expect(keys).toEqual(['a', 'b', 'c']);
@@ -113,8 +113,8 @@ test('stopping lets what is in flight finish, starts nothing new and shows how o
     keys.push(`${key} ${signal.aborted}`);
     return { kind: 'done' };
   }, 1);
-  queue.add('a', 'change');
-  queue.add('b', 'change');
+  queue.add('a', 'resync');
+  queue.add('b', 'resync');
   await until('the first', () => keys.length === 1 && controller.oldestReconcileMs() > 5);
   stop.abort();
   let ended = false;
@@ -128,4 +128,37 @@ test('stopping lets what is in flight finish, starts nothing new and shows how o
   await running;
   expect(keys).toEqual(['a', 'a true']);
   expect(controller.oldestReconcileMs()).toBe(0);
+});
+
+test('a change does not wait behind drift checks that fill every worker', async () => {
+  const gate = Promise.withResolvers<void>();
+  const keys: string[] = [];
+  const { queue } = start(async ({ key }) => {
+    keys.push(key);
+    if (key !== 'changed') await gate.promise;
+    return { kind: 'done' };
+  });
+  for (const key of ['a', 'b', 'c', 'd']) queue.add(key, 'resync');
+  await until('all workers to be busy', () => keys.length === 2);
+  queue.add('changed', 'change');
+  await until('the change', () => keys.includes('changed'));
+  expect(keys).toEqual(['a', 'b', 'changed']);
+  gate.resolve();
+});
+
+test('a change of a key whose drift check is waiting ends that wait', async () => {
+  const outcomes: string[] = [];
+  const { queue } = start(async ({ signal }) => {
+    if (outcomes.length === 0) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    }
+    outcomes.push(`aborted: ${signal.aborted}`);
+    return { kind: 'done' };
+  });
+  queue.add('a', 'resync');
+  await until('the check to run', () => queue.depth() === 0);
+  queue.add('a', 'resync');
+  queue.add('a', 'change');
+  await until('both', () => outcomes.length === 2);
+  expect(outcomes).toEqual(['aborted: true', 'aborted: false']);
 });

@@ -21,7 +21,7 @@ export interface ReconcileRequest {
   readonly key: string;
   /** Of this one reconcile, for logs. */
   readonly id: string;
-  /** Aborts when the work is to be abandoned, not on an orderly stop. */
+  /** Aborts when waiting is over: the work is to be abandoned, or the key has more urgent work to do. */
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +41,7 @@ export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly queue: WorkQueue;
-  /** Reconciles at a time; never two of one key. */
+  /** Reconciles at a time, and a quarter as many more for `change` alone; never two of one key. */
   readonly concurrency: number;
   readonly log: Log;
   readonly metrics?: ControllerMetrics | undefined;
@@ -58,12 +58,15 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly #clock: Clock;
   readonly #conflicts: Backoff;
-  readonly #running = new Map<string, number>();
+  readonly #running = new Map<string, { readonly startedAt: number; readonly overtaken: AbortController }>();
 
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? monotonicClock;
     this.#conflicts = new Backoff({ minMs: 20, maxMs: 2_000 }, options.random ?? Math.random);
+    options.queue.onOvertaken((key) =>
+      this.#running.get(key)?.overtaken.abort(new Error('something more urgent came')),
+    );
   }
 
   /**
@@ -71,18 +74,24 @@ export class Controller {
    * are given.
    */
   async run(signal: AbortSignal, abandon: AbortSignal = never): Promise<void> {
-    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(signal, abandon)));
+    const { concurrency } = this.#options;
+    // Drift checks may all be waiting for the account's budget: what a user changed must not wait behind them.
+    const express = Math.ceil(concurrency / 4);
+    await Promise.all([
+      ...Array.from({ length: concurrency }, () => this.#work(signal, abandon)),
+      ...Array.from({ length: express }, () => this.#work(signal, abandon, 'change')),
+    ]);
   }
 
   /** How long the oldest running reconcile has been at it; 0 when idle. One that only grows makes no progress. */
   oldestReconcileMs(): number {
     const now = this.#clock.now();
-    return Math.max(0, ...[...this.#running.values()].map((startedAt) => now - startedAt));
+    return Math.max(0, ...[...this.#running.values()].map(({ startedAt }) => now - startedAt));
   }
 
-  async #work(signal: AbortSignal, abandon: AbortSignal): Promise<void> {
+  async #work(signal: AbortSignal, abandon: AbortSignal, only?: Priority): Promise<void> {
     const { queue } = this.#options;
-    for (let key = await queue.take(signal); key !== undefined; key = await queue.take(signal)) {
+    for (let key = await queue.take(signal, only); key !== undefined; key = await queue.take(signal, only)) {
       try {
         await this.#reconcile(key, abandon);
       } finally {
@@ -91,11 +100,13 @@ export class Controller {
     }
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
+  async #reconcile(key: string, abandon: AbortSignal): Promise<void> {
     const { metrics, reconcile } = this.#options;
     const id = randomUUID();
     const startedAt = this.#clock.now();
-    this.#running.set(key, startedAt);
+    const overtaken = new AbortController();
+    const signal = AbortSignal.any([abandon, overtaken.signal]);
+    this.#running.set(key, { startedAt, overtaken });
     metrics?.onActiveWorkers?.(this.#running.size);
     let outcome: ReconcileOutcome;
     try {

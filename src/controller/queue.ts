@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { Backoff, type BackoffOptions } from './backoff.ts';
 import { monotonicClock } from './monotonic.ts';
-import { moreUrgent, type Priority } from './priority.ts';
+import { moreUrgent, type Priority, rankOf } from './priority.ts';
 import { ReadyList } from './ready-list.ts';
 import { Timers } from './timers.ts';
 
@@ -41,7 +41,8 @@ export class WorkQueue {
   readonly #ready: ReadyList;
   readonly #timers: Timers;
   /** When work on a key began. */
-  readonly #running = new Map<string, number>();
+  readonly #running = new Map<string, { readonly startedAt: number; readonly priority: Priority }>();
+  #overtaken: (key: string) => void = () => {};
   /** Keys added while being worked on. */
   readonly #again = new Map<string, Priority>();
   readonly #takers = new Set<() => void>();
@@ -83,12 +84,15 @@ export class WorkQueue {
     this.#backoff.forget(key);
   }
 
-  /** Waits for a key, which then is the caller's until `done`; undefined when the queue closes or the signal aborts. */
-  async take(signal: AbortSignal): Promise<string | undefined> {
+  /**
+   * Waits for a key (with `only`, of that class), which then is the caller's until `done`; undefined when the queue
+   * closes or the signal aborts.
+   */
+  async take(signal: AbortSignal, only?: Priority): Promise<string | undefined> {
     while (!this.#closed && !signal.aborted) {
-      const ready = this.#ready.take(this.#clock.now());
+      const ready = this.#ready.take(this.#clock.now(), only);
       if (ready !== undefined) {
-        this.#running.set(ready.key, this.#clock.now());
+        this.#running.set(ready.key, { startedAt: this.#clock.now(), priority: ready.priority });
         this.#hooks.onStart?.(ready.waitedMs);
         return ready.key;
       }
@@ -98,13 +102,18 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    const startedAt = this.#running.get(key);
-    if (startedAt === undefined) return;
+    const running = this.#running.get(key);
+    if (running === undefined) return;
     this.#running.delete(key);
-    this.#hooks.onDone?.(this.#clock.now() - startedAt);
+    this.#hooks.onDone?.(this.#clock.now() - running.startedAt);
     const priority = this.#again.get(key);
     this.#again.delete(key);
     if (priority !== undefined) this.add(key, priority);
+  }
+
+  /** Calls `handler` when a key is added as more urgent than the class that the work on it was begun in. */
+  onOvertaken(handler: (key: string) => void): void {
+    this.#overtaken = handler;
   }
 
   /** Drops what waits and ends every `take`. */
@@ -131,22 +140,24 @@ export class WorkQueue {
 
   #ages(): readonly number[] {
     const now = this.#clock.now();
-    return [...this.#running.values()].map((startedAt) => now - startedAt);
+    return [...this.#running.values()].map(({ startedAt }) => now - startedAt);
   }
 
   #addReady(key: string, priority: Priority): void {
     if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
-    this.#wakeTaker();
+    this.#wakeTakers();
   }
 
   #addAgain(key: string, priority: Priority): void {
     const present = this.#again.get(key);
     this.#again.set(key, present === undefined ? priority : moreUrgent(present, priority));
+    const begunAs = this.#running.get(key)?.priority;
+    if (begunAs !== undefined && rankOf(priority) < rankOf(begunAs)) this.#overtaken(key);
   }
 
-  #wakeTaker(): void {
-    const [wake] = this.#takers;
-    wake?.();
+  /** All of them: not every taker takes every class. */
+  #wakeTakers(): void {
+    for (const wake of [...this.#takers]) wake();
   }
 
   #wait(signal: AbortSignal): Promise<void> {

@@ -10,6 +10,7 @@ interface Entry {
 
 export interface Ready {
   readonly key: string;
+  readonly priority: Priority;
   readonly waitedMs: number;
 }
 
@@ -38,14 +39,16 @@ export class ReadyList {
     return present === undefined;
   }
 
-  take(now: number): Ready | undefined {
-    const heads = priorities.flatMap((priority) => this.#head(priority) ?? []);
+  /** @param only keys of this class and no others */
+  take(now: number, only?: Priority): Ready | undefined {
+    const classes = only === undefined ? priorities : [only];
+    const heads = classes.flatMap((priority) => this.#head(priority) ?? []);
     const [first, ...others] = heads;
     if (first === undefined) return undefined;
     const next = others.reduce((best, head) => (this.#dueAt(head) < this.#dueAt(best) ? head : best), first);
     this.#lists.get(next.priority)?.shift();
     this.#entries.delete(next.key);
-    return { key: next.key, waitedMs: now - next.addedAt };
+    return { key: next.key, priority: next.priority, waitedMs: now - next.addedAt };
   }
 
   /** The head of a class, past entries that have been raised to another. */

@@ -173,6 +173,8 @@ class Connection implements KubeConnection {
       body: body ?? null,
       headersTimeout: headersTimeoutOf(request),
       bodyTimeout: silenceTimeoutMs,
+      // Else undici closes the connection after every DELETE that has a body.
+      reset: false,
       ...(signal === undefined ? {} : { signal }),
     });
   }

@@ -25,9 +25,13 @@ export class Reconciler<Client> {
     const { namespace, name } = object.metadata;
     const log = this.#tools.log.child({ kind: object.kind, namespace, name, reconcileID });
     const tools = { ...this.#tools, log };
-    const outcome = await this.#attempt(tools, object, signal).catch(reportFailure);
-    // What was given up because the process ends says nothing about the resource.
-    if (signal.aborted && outcome.kind === 'reported' && outcome.reason !== 'Available') return { kind: 'done' };
+    const outcome = await this.#attempt(tools, object, signal).catch((error: unknown) => {
+      if (signal.aborted) return undefined;
+      return reportFailure(error);
+    });
+    // What was given up because the process ends, or something more urgent came, says nothing about the resource.
+    const givenUp = signal.aborted && outcome?.kind === 'reported' && outcome.reason !== 'Available';
+    if (outcome === undefined || givenUp) return { kind: 'done' };
     this.#remember(object, outcome);
     return settle(tools, key, object, outcome);
   }

@@ -60,7 +60,9 @@ export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implemen
     for (const ledger of this.#ledgers.values()) ledger.unclaim(object.metadata.uid ?? '');
   }
 
-  close(): void {}
+  close(): void {
+    for (const ledger of this.#ledgers.values()) ledger.observations.close();
+  }
 
   #rivalOf({ object, cache }: Turn<Client>): ManagedObject | undefined {
     return winnerOver(

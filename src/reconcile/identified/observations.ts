@@ -21,6 +21,7 @@ export class Observations<Observed> {
   readonly #idOf: (observed: Observed) => string;
   readonly #now: () => number;
   readonly #seen = new Map<string, Seen<Observed>>();
+  readonly #closing = new AbortController();
   #last: Sweep<Observed> | undefined;
   #running: { readonly startedAt: number; readonly done: Promise<Sweep<Observed>> } | undefined;
 
@@ -52,23 +53,34 @@ export class Observations<Observed> {
     this.#seen.set(id, { at: this.#now(), observed: undefined });
   }
 
-  /** Everything in the account by a list that began at `since` or later; lists once for all who ask meanwhile. */
+  /**
+   * Everything in the account by a list that began at `since` or later; lists once for all who ask meanwhile. Aborting
+   * the call's signal ends the caller's wait, not the list that others may wait for.
+   */
   async sweep(since: number, call: Call): Promise<readonly Observed[]> {
     while (this.#running !== undefined && this.#running.startedAt < since) {
-      await this.#running.done.catch(() => {});
+      await unlessAborted(this.#running.done, call.signal).catch(() => {});
+      call.signal.throwIfAborted();
     }
     if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
       return [...this.#last.items.values()];
     }
     this.#running ??= this.#start(call);
-    return [...(await this.#running.done).items.values()];
+    return [...(await unlessAborted(this.#running.done, call.signal)).items.values()];
   }
 
-  #start(call: Call) {
+  /** Ends a list under way. */
+  close(): void {
+    this.#closing.abort(new Error('the operator stops'));
+  }
+
+  #start({ priority }: Call) {
     const startedAt = this.#now();
-    const done = this.#read(startedAt, call).finally(() => {
+    const done = this.#read(startedAt, { priority, signal: this.#closing.signal }).finally(() => {
       this.#running = undefined;
     });
+    // Nobody may be waiting any more when it fails.
+    done.catch(() => {});
     return { startedAt, done };
   }
 
@@ -78,5 +90,18 @@ export class Observations<Observed> {
     this.#last = { startedAt, items };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
     return this.#last;
+  }
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason when it aborts first. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { conditionOf } from '../../src/reconcile/fields.ts';
+import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/*
+ * Module drift on a tight budget: 100 resources of four parts each, whose checks alone would take several times the
+ * 120 requests a minute. Every request is counted where it arrives.
+ */
+
+const resources = 100;
+const budget = 120;
+const minuteMs = 60_000;
+
+const edge = 'edghts_2budgetBudgetBudgetBudget01';
+const policy = 'ipp_2budgetBudgetBudgetBudget0001';
+const route = (index: number) => `edghtsrt_2budgetBudgetBudgetBud${String(index).padStart(4, '0')}`;
+const spec = (index: number, more: object = {}) => ({
+  edgeID: edge,
+  routeID: route(index),
+  saml: { idpMetadata: '<EntityDescriptor/>', ...more },
+  ipRestriction: { ipPolicyIDs: [policy] },
+  webhookVerification: { provider: 'sns' },
+  compression: {},
+});
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  const routes = Array.from({ length: resources }, (_, index) => route(index));
+  world.cloud.seed({ https_edges: [{ id: edge, routes }], ip_policies: [policy] });
+});
+afterAll(() => world.stop());
+
+test('drift never exceeds the budget in any 60 s, and a change made meanwhile is sent in under 2 s', async () => {
+  const namespace = await world.namespace();
+  const options = ['--watch-namespaces', namespace, '--concurrency', '8'];
+  await Promise.all(
+    Array.from({ length: resources }, (_, index) =>
+      world.apply('HttpsRouteModules', namespace, `r${index}`, spec(index)),
+    ),
+  );
+  const first = world.startOperator([...options, '--requests-per-minute', '100000', '--concurrency', '16']);
+  await until(
+    'all to be Ready',
+    async () => {
+      const all = await world.list('HttpsRouteModules', namespace);
+      return all.every((object) => conditionOf(object, 'Ready')?.status === 'True');
+    },
+    60_000,
+  );
+  await first.stop();
+  world.cloud.clearRequests();
+
+  const startedAt = Date.now();
+  world.startOperator([...options, '--requests-per-minute', String(budget), '--resync-interval', '30s']);
+  const drift = () => world.cloud.requests().filter((request) => request.method === 'GET');
+  await until('drift to be waiting for its budget', () => drift().length >= budget / 2, 30_000);
+  const changedAt = Date.now();
+  const object = await world.apply('HttpsRouteModules', namespace, 'r7', spec(7, { cookiePrefix: 'changed.' }));
+  const put = await until('the change to be sent', () =>
+    world.cloud.requests().find((request) => request.method === 'PUT'),
+  );
+  expect(Date.parse(put.at) - changedAt).toBeLessThan(2_000);
+  await world.reason(object, 'Available', 30_000);
+
+  await until('more than a minute of it', () => Date.now() - startedAt > minuteMs + 10_000, minuteMs + 30_000);
+  expect(drift().length).toBeGreaterThan(budget / 2);
+  expect(mostInAMinute(world.cloud.requests())).toBeLessThanOrEqual(budget);
+}, 240_000);
+
+function mostInAMinute(requests: readonly JournalEntry[]): number {
+  const times = requests.map((request) => Date.parse(request.at)).sort((a, b) => a - b);
+  return Math.max(...times.map((from, index) => times.slice(index).filter((at) => at - from < minuteMs).length));
+}
