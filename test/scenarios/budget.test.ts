@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { conditionOf } from '../../src/reconcile/fields.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { secretMark, startWorld, type World } from '../support/world.ts';
 
 /*
  * Module drift on a tight budget: 100 resources of four parts each, whose checks alone would take several times the
@@ -19,7 +19,7 @@ const route = (index: number) => `edghtsrt_2budgetBudgetBudgetBud${String(index)
 const spec = (index: number, more: object = {}) => ({
   edgeID: edge,
   routeID: route(index),
-  saml: { idpMetadata: '<EntityDescriptor/>', ...more },
+  saml: { idpMetadata: `<EntityDescriptor entityID="${secretMark}"/>`, ...more },
   ipRestriction: { ipPolicyIDs: [policy] },
   webhookVerification: { provider: 'sns' },
   compression: {},

@@ -47,7 +47,7 @@ afterAll(() => world.stop());
 test.each(faults)(
   '$name: told, survived, nothing duplicated',
   async ({ name, reason, onUpdate, stalled }) => {
-    const { create, update, objects, left } = (await lives.get(name)) as Life;
+    const { create, update, objects, left, leaked } = (await lives.get(name)) as Life;
     for (const [phase, expected] of [
       [create, reason],
       [update, onUpdate ?? reason],
@@ -56,6 +56,7 @@ test.each(faults)(
       expect(phase).toMatchObject({ ready: 'False', stalled, reconciling: !stalled });
       expect(phase.message).not.toContain(world.cloud.apiKey);
     }
+    expect(leaked).toBe(false);
     expect(objects).toEqual([{ description: 'two' }]);
     // A 404 to a DELETE is the service's word that there is nothing left, so the resource goes.
     expect(left).toEqual(name === '404' ? objects : []);
@@ -77,6 +78,8 @@ interface Life {
   /** In the cloud before the delete, and after it. */
   readonly objects: readonly object[];
   readonly left: readonly object[];
+  /** The API key got into the log or the metrics. */
+  readonly leaked: boolean;
 }
 
 async function live({ what }: Fault): Promise<Life> {
@@ -105,7 +108,8 @@ async function live({ what }: Fault): Promise<Life> {
     cloud.fault(`DELETE /reserved_addrs/* ${what} count=1`);
     await world.delete(object);
     await world.gone(object, 60_000);
-    return { create, update, objects, left: await objectsIn(cloud) };
+    const leaked = [operator.logs(), await operator.metrics()].some((text) => text.includes(cloud.apiKey));
+    return { create, update, objects, left: await objectsIn(cloud), leaked };
   } finally {
     await operator.stop('SIGKILL');
     await cloud.stop();

@@ -34,6 +34,7 @@ async function withSetting(use: (setting: Setting) => Promise<void>): Promise<vo
   };
   try {
     await use({ namespace, cloud, start });
+    for (const operator of operators) expect(operator.logs() + (await operator.metrics())).not.toContain(cloud.apiKey);
   } finally {
     await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
     await cloud.stop();

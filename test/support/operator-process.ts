@@ -12,6 +12,8 @@ export interface OperatorProcess {
   logs(): string;
   /** Base address of the metrics and of the health server. */
   url(of: 'metrics' | 'health'): Promise<string>;
+  /** What it serves as metrics; nothing when it does not run. */
+  metrics(): Promise<string>;
   /** The API key from now on. */
   writeKey(key: string): void;
   signal(name: NodeJS.Signals): void;
@@ -47,6 +49,11 @@ export function startOperatorProcess(options: {
   return {
     logs: () => output,
     url: (of) => until(`the operator to serve ${of}`, () => served(of)),
+    metrics: async () => {
+      const address = served('metrics');
+      if (address === undefined || child.exitCode !== null || child.signalCode !== null) return '';
+      return (await fetch(`${address}/metrics`)).text();
+    },
     writeKey: (key) => writeFileSync(keyFile, key),
     signal: (name) => child.kill(name),
     exited,

@@ -24,6 +24,9 @@ const namespaceType: ResourceType = {
   namespaced: false,
 };
 
+/** Stands in every webhook secret and SAML document of the scenarios. */
+export const secretMark = 'CANARY-of-a-secret';
+
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
@@ -33,6 +36,21 @@ export async function startWorld() {
   const client = new KubeClient(connection);
   const operators: OperatorProcess[] = [];
   let namespaces = 0;
+
+  /** Where an API key, or anything that a test marked as secret, can be read. */
+  async function findLeaks(): Promise<readonly string[]> {
+    const events = client.listAll<KubeObject>(eventsType);
+    const lists = definitions.map(({ type }) => client.listAll<ManagedObject>(type));
+    const statuses = (await Promise.all(lists)).flatMap(({ items }) => items.map(({ status }) => status));
+    const written: Record<string, string> = {
+      events: JSON.stringify((await events).items),
+      statuses: JSON.stringify(statuses),
+      logs: operators.map((operator) => operator.logs()).join(''),
+      metrics: (await Promise.all(operators.map((operator) => operator.metrics()))).join(''),
+    };
+    const secrets = [cloud.apiKey, secretMark];
+    return Object.keys(written).filter((where) => secrets.some((secret) => written[where]?.includes(secret)));
+  }
 
   return {
     kube,
@@ -114,10 +132,13 @@ export async function startWorld() {
       return items.filter((event) => event.regarding?.uid === object.metadata.uid);
     },
 
+    /** Ends everything, after a look for secrets wherever the operator writes; fails when it finds one. */
     async stop(): Promise<void> {
+      const leaks = await findLeaks();
       await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
       await connection.close();
       await Promise.all([kube.stop(), cloud.stop()]);
+      if (leaks.length > 0) throw new Error(`a secret got into ${leaks.join(', ')}`);
     },
   };
 }
