@@ -19,6 +19,8 @@ import { userAgent } from '../version.ts';
 import { readSamples, type Sample } from './samples.ts';
 import { LiveTable, rowOf } from './table.ts';
 
+/** Ctrl-C, a plain kill, and a terminal that is closed. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const deadlineMs = 60_000;
 const pollMs = 150;
 const namespace = 'default';
@@ -33,7 +35,7 @@ interface World {
 export async function runDemo({ once }: { readonly once: boolean }): Promise<boolean> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  for (const name of endings) process.once(name, interrupt);
   const dir = await mkdtemp(join(tmpdir(), 'edge-operator-demo-'));
   const cleanups: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
   try {
@@ -41,7 +43,7 @@ export async function runDemo({ once }: { readonly once: boolean }): Promise<boo
     return await present(world, once, stop.signal);
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    for (const name of endings) process.off(name, interrupt);
   }
 }
 
