@@ -18,6 +18,12 @@ const duration = (atLeastMs: number) =>
     return z.NEVER;
   });
 
+const durationOrOff = (atLeastMs: number) =>
+  z
+    .literal('0')
+    .transform(() => 0)
+    .or(duration(atLeastMs));
+
 const count = (max: number) =>
   z
     .string()
@@ -31,6 +37,17 @@ const names = z.string().transform((value) =>
     .map((name) => name.trim())
     .filter(Boolean),
 );
+
+/** As `URL.host` writes them. */
+const hosts = names.transform((given, context) => {
+  const wrong = given.find((host) => URL.parse(`https://${host}`)?.host !== host.toLowerCase());
+  if (wrong === undefined) return given;
+  context.addIssue({
+    code: 'custom',
+    message: `is no list of hosts: write host or host:port, without scheme or path, separated by commas`,
+  });
+  return z.NEVER;
+});
 
 const address = z.string().transform((value, context) => {
   if (value === '0') return undefined;
@@ -69,6 +86,19 @@ export const runSettings = z.object({
       "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
   }),
   requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
+  allowedApiHosts: hosts.default([]).meta({
+    arg: 'hosts',
+    about: 'hosts, beside that of --api-url, that a CloudAccount may name, separated by commas (default: none)',
+  }),
+  mirrorNamespace: text.optional().meta({
+    arg: 'name',
+    about: "namespace of the default account's endpoint mirror (default: the operator's own)",
+  }),
+  mirrorInterval: durationOrOff(1_000).default(30_000).meta({
+    arg: 'duration',
+    about: "time within which the default account's endpoints are mirrored into ConfigMaps; 0 for no mirror",
+    shown: '30s',
+  }),
   resyncInterval: duration(1_000).default(600_000).meta({
     arg: 'duration',
     about: 'time between two checks for drift',

@@ -1,46 +1,121 @@
-import { CloudClient } from '../cloud/client.ts';
-import { Limiter, type LimiterState } from '../cloud/limiter.ts';
-import type { RequestReport } from '../cloud/transport.ts';
-import type { Account } from '../reconcile/external.ts';
+import type { InformerGroup } from '../controller/informer-group.ts';
+import { keyOf } from '../kube/types.ts';
+import { annotation } from '../reconcile/annotations.ts';
+import { accountKeyOf } from '../reconcile/claims.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
 import { DependencyError } from '../reconcile/outcome.ts';
+import { isDeleting } from '../reconcile/turn.ts';
+import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
+import type { OpenAccount } from './open-account.ts';
 
-export interface AccountOptions {
-  readonly baseURL: string;
-  /** Asked for each request. */
-  readonly apiKey: () => string;
-  readonly requestsPerMinute: number;
-  readonly userAgent: string;
-  /** Throws when this process may not start a call, because another one leads. */
-  readonly guard?: () => void;
-  readonly onRequest?: (report: RequestReport) => void;
+export interface AccountsOptions extends Omit<AccountEntryOptions, 'onRotated' | 'onDoubt'> {
+  /** For resources that name none. */
+  readonly defaultAccount: OpenAccount | undefined;
+  /** The account is to be reconciled. */
+  readonly wake: (account: string) => void;
+  /** So are the resources that use it: all of them, or those that are not Ready. */
+  readonly wakeUsers: (account: string, which: 'all' | 'troubled') => void;
 }
 
-/** An account of the cloud with the one limiter and client that everything using its credential shares. */
-export class CloudAccount implements Account<CloudClient> {
-  readonly key: string;
-  readonly client: CloudClient;
-  readonly #limiter: Limiter;
+const letGo = `or set the annotation ${annotation.forceOrphan} to "true" to let this resource go and leave behind what it made`;
 
-  constructor(key: string, options: AccountOptions) {
-    const { requestsPerMinute, ...rest } = options;
-    this.key = key;
-    this.#limiter = new Limiter({ requestsPerMinute });
-    this.client = new CloudClient({ ...rest, limiter: this.#limiter });
+/**
+ * The accounts of this operator: the default one, and one for each CloudAccount, by `namespace/name`. A resource finds
+ * accounts of its own namespace only.
+ */
+export class Accounts {
+  readonly #options: AccountsOptions;
+  readonly #entries = new Map<string, AccountEntry>();
+  /** What the users of each account were last woken for. */
+  readonly #problems = new Map<string, string | undefined>();
+  #resources: Pick<InformerGroup<ManagedObject>, 'whenSynced'> | undefined;
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
   }
 
-  budget(): LimiterState {
-    return this.#limiter.state();
+  /** Keeps an entry for each of the CloudAccounts, from now on. */
+  follow(resources: Pick<InformerGroup<ManagedObject>, 'onChange' | 'whenSynced'>): void {
+    this.#resources = resources;
+    resources.onChange(
+      ({ type, object }) => {
+        if (type === 'delete') this.#remove(keyOf(object));
+        else this.#put(keyOf(object), object);
+      },
+      { ownWrites: true },
+    );
+  }
+
+  /** The account that a resource uses. Throws DependencyError, saying why, when it cannot use one now. */
+  of(object: ManagedObject): OpenAccount {
+    if (object.spec.accountRef === undefined) return this.#default();
+    const key = accountKeyOf(object);
+    const entry = this.#entries.get(key);
+    if (isDeleting(object)) return forDelete(key, entry);
+    const problem = entry === undefined ? 'does not exist' : entry.problem();
+    if (problem === undefined && entry?.account !== undefined) return entry.account;
+    throw new DependencyError(`${nameOf(key)} ${problem}`);
+  }
+
+  entry(key: string): AccountEntry | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Resolves when the accounts and their keys are known, or cannot be for now: what starts before that is told so. */
+  async whenKnown(signal: AbortSignal): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+    await this.#resources?.whenSynced(limit).catch(() => {});
+    await Promise.all([...this.#entries.values()].map((entry) => entry.whenRead(limit)));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map((entry) => entry.close()));
+    await this.#options.defaultAccount?.close();
+  }
+
+  #default(): OpenAccount {
+    if (this.#options.defaultAccount !== undefined) return this.#options.defaultAccount;
+    throw new DependencyError(
+      'the operator has no default account: start it with --api-key-file, or set spec.accountRef',
+    );
+  }
+
+  #put(key: string, object: ManagedObject): void {
+    const known = this.#entries.get(key);
+    known?.follow(object);
+    const entry = known ?? this.#open(key, object);
+    const problem = entry.problem();
+    if (known !== undefined && this.#problems.get(key) === problem) return;
+    const wasUsable = known !== undefined && this.#problems.get(key) === undefined;
+    this.#problems.set(key, problem);
+    this.#options.wakeUsers(key, wasUsable ? 'all' : 'troubled');
+  }
+
+  #open(key: string, object: ManagedObject): AccountEntry {
+    const entry = new AccountEntry(object, {
+      ...this.#options,
+      onRotated: () => this.#options.wakeUsers(key, 'troubled'),
+      onDoubt: () => this.#options.wake(key),
+    });
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #remove(key: string): void {
+    void this.#entries.get(key)?.close();
+    this.#entries.delete(key);
+    this.#problems.delete(key);
+    this.#options.wakeUsers(key, 'all');
   }
 }
 
-/** The account that a resource uses. Throws DependencyError when there is none that it could use. */
-export function accountOf(defaultAccount: CloudAccount | undefined, object: ManagedObject): CloudAccount {
-  const ref = object.spec.accountRef as { readonly name: string } | undefined;
-  if (ref !== undefined)
-    throw new DependencyError(`spec.accountRef: there is no CloudAccount ${ref.name} in this namespace`);
-  if (defaultAccount !== undefined) return defaultAccount;
-  throw new DependencyError(
-    'the operator has no default account: start it with --api-key-file, or set spec.accountRef',
-  );
+function forDelete(key: string, entry: AccountEntry | undefined): OpenAccount {
+  const account = entry?.forDelete();
+  if (account !== undefined) return account;
+  const why = entry === undefined ? 'does not exist' : (entry.refusal ?? `has lost its API key: ${entry.lostKey()}`);
+  throw new DependencyError(`${nameOf(key)} ${why}; put that right, ${letGo}`);
+}
+
+function nameOf(key: string): string {
+  return `CloudAccount ${key}`;
 }

@@ -49,8 +49,8 @@ export interface KindController {
   readonly controller: Controller;
   /** Reconciles until `leading` aborts, then finishes what is under way. Once only. */
   run(leading: AbortSignal): Promise<void>;
-  /** Asks for a reconcile of every resource, as after a change of credentials. */
-  enqueueAll(): void;
+  /** Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials. */
+  enqueueWhere(matches: (object: ManagedObject) => boolean): void;
 }
 
 /** What differs between families of kinds. */
@@ -85,8 +85,8 @@ export function partsController<Spec extends ManagedSpec, Client>(
   }));
 }
 
-/** Informers, queue, reconciler and controller of one kind, wired. */
-function kindController<Client>(
+/** Informers, queue, reconciler and controller of one kind, wired. `wake` asks for a reconcile of a key. */
+export function kindController<Client>(
   type: ResourceType,
   options: ControllerOptions<Client>,
   family: (wake: (key: string) => void) => Family<Client>,
@@ -137,8 +137,8 @@ function kindController<Client>(
     metrics: metrics.reconciles(name, options.concurrency),
     reconcile: ({ key, id, signal }) => reconciler.reconcile(key, id, signal),
   });
-  const enqueueAll = () => {
-    for (const object of resources.list()) queue.add(keyOf(object), 'change');
+  const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
+    for (const object of resources.list()) if (matches(object)) queue.add(keyOf(object), 'change');
   };
   const run = async (leading: AbortSignal) => {
     try {
@@ -152,7 +152,7 @@ function kindController<Client>(
       flow.close();
     }
   };
-  return { kind: type.kind, resources, controller, run, enqueueAll };
+  return { kind: type.kind, resources, controller, run, enqueueWhere };
 }
 
 function informersOf<Client>(

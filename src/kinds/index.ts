@@ -1,4 +1,5 @@
 import { definition as botUser } from './bot-user/schema.ts';
+import { definition as cloudAccount } from './cloud-account/schema.ts';
 import type { KindDefinition } from './definition.ts';
 import { definition as httpsEdgeModules } from './https-edge-modules/schema.ts';
 import { definition as httpsRouteModules } from './https-route-modules/schema.ts';
@@ -7,6 +8,7 @@ import { definition as tlsEdgeTrafficPolicy } from './tls-edge-traffic-policy/sc
 
 /** Every kind, as Kubernetes is told of it. Import-light: it reaches no API client. */
 export const definitions: readonly KindDefinition[] = [
+  cloudAccount,
   reservedAddr,
   botUser,
   httpsRouteModules,

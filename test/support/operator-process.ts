@@ -35,7 +35,9 @@ export function startOperatorProcess(options: {
   writeFileSync(keyFile, options.apiKey);
   const fixed = ['--kubeconfig', options.kubeconfig, '--api-url', options.apiURL, '--api-key-file', keyFile];
   const addresses = ['--metrics-addr', '127.0.0.1:0', '--health-addr', '127.0.0.1:0'];
-  const child = spawn(process.execPath, [main, 'run', ...fixed, ...addresses, ...(options.args ?? [])], {
+  // So that no request is seen that the test did not cause.
+  const quiet = ['--mirror-interval', '0'];
+  const child = spawn(process.execPath, [main, 'run', ...fixed, ...addresses, ...quiet, ...(options.args ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: dir },
   });

@@ -1,0 +1,51 @@
+import type { Mirrors } from '../accounts/mirrors.ts';
+import type { RunSettings } from '../config.ts';
+import type { KindController } from '../kinds/controller.ts';
+import { conditionOf } from '../reconcile/fields.ts';
+import { type Address, healthRoutes, metricsRoute, type Routes, startTelemetryServer } from '../telemetry/http.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** Longer than the longest pause that a 429 may ask for: what takes longer hangs. */
+const stuckMs = 2 * 3_600_000;
+
+/** Serves metrics and health until the stack is disposed of. */
+export async function serveTelemetry(
+  stack: AsyncDisposableStack,
+  options: {
+    readonly settings: RunSettings;
+    readonly metrics: Metrics;
+    readonly kinds: readonly KindController[];
+    readonly mirrors: Mirrors;
+    readonly log: Log;
+  },
+): Promise<void> {
+  const { settings, metrics, kinds, mirrors, log } = options;
+  metrics.poll('resources', () => kinds.flatMap(readiness));
+  metrics.poll('mirroredEndpoints', () =>
+    mirrors.counts().map(({ account, endpoints }) => ({ labels: { account }, value: endpoints })),
+  );
+  const serve = async (name: string, address: Address | undefined, routes: Routes) => {
+    if (address === undefined) return;
+    const server = await startTelemetryServer({ address, routes });
+    stack.defer(() => server.close());
+    log.info(`serving ${name}`, { url: server.url });
+  };
+  await serve(
+    'metrics',
+    settings.metricsAddr,
+    metricsRoute(() => metrics.scrape()),
+  );
+  const stuck = () => kinds.filter((kind) => kind.controller.oldestReconcileMs() > stuckMs).map((kind) => kind.kind);
+  const healthy = () => (stuck().length === 0 ? undefined : `makes no progress: ${stuck().join(', ')}`);
+  const waiting = () => kinds.filter((kind) => !kind.resources.synced).map((kind) => kind.kind);
+  const ready = () => (waiting().length === 0 ? undefined : `not synced yet: ${waiting().join(', ')}`);
+  await serve('health', settings.healthAddr, healthRoutes({ healthy, ready }));
+}
+
+function readiness({ kind, resources }: KindController) {
+  return resources.list().map((object) => {
+    const condition = conditionOf(object, 'Ready');
+    return { labels: { kind, ready: condition?.status ?? 'Unknown', reason: condition?.reason ?? '' }, value: 1 };
+  });
+}
