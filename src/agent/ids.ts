@@ -4,8 +4,11 @@ const base36 = '0123456789abcdefghijklmnopqrstuvwxyz';
 /** A number in [0, 1), as Math.random. */
 export type Random = () => number;
 
-const characters = (random: Random, alphabet: string, length: number): string =>
-  Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
+function characters(random: Random, alphabet: string, length: number): string {
+  let text = '';
+  while (text.length < length) text += alphabet.charAt(Math.floor(random() * alphabet.length));
+  return text;
+}
 
 /** `req` for captured requests, `tn` for the resources of unnamed tunnels. */
 export function newId(random: Random, prefix: 'req' | 'tn'): string {

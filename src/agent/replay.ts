@@ -52,10 +52,10 @@ export class Replays {
    */
   replay({ id, tunnel_name: tunnelName }: ReplayRequest): Capture | undefined {
     const original = this.#captureOf(id);
-    if (valuesOf(original.start.request.rawHeaders, 'upgrade').length > 0) {
+    if (valuesOf(original.request.rawHeaders, 'upgrade').length > 0) {
       throw new AgentProblem('notReplayable', 'the request asked for an upgrade of its connection');
     }
-    return this.#send(original, tunnelName, original.start.request, wholeBody(original));
+    return this.#send(original, tunnelName, original.request, wholeBody(original));
   }
 
   /** The same with a changed request. @throws AgentProblem */
@@ -77,9 +77,9 @@ export class Replays {
   }
 
   #send(original: Capture, tunnelName: string | undefined, request: RequestHead, body: Buffer): Capture | undefined {
-    const tunnel = this.#tunnelOf(tunnelName || original.start.tunnel.key);
+    const tunnel = this.#tunnelOf(tunnelName || original.tunnel.key);
     const framed = { ...request, rawHeaders: framedBy(request.rawHeaders, body.length) };
-    return tunnel.replay({ of: original.id, remoteAddr: original.start.remoteAddr, request: framed, body });
+    return tunnel.replay({ of: original.id, remoteAddr: original.remoteAddr, request: framed, body });
   }
 
   #tunnelOf(key: string): HttpTunnel {

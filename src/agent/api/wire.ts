@@ -62,13 +62,13 @@ export function wireTunnel({ key, definition, publicURL, metrics }: Tunnel): Wir
 }
 
 export function wireCapture(capture: Capture): WireCapture {
-  const { id, start, startedAt, durationNs, requestMessage, error } = capture;
-  const { method, httpVersion, rawHeaders, target } = start.request;
+  const { id, tunnel, remoteAddr, startedAt, durationNs, requestMessage, replayOf, error } = capture;
+  const { method, httpVersion, rawHeaders, target } = capture.request;
   return {
     uri: requestURI(id),
     id,
-    tunnel_name: start.tunnel.name,
-    remote_addr: start.remoteAddr,
+    tunnel_name: tunnel.name,
+    remote_addr: remoteAddr,
     start: timestamp(startedAt),
     duration: durationNs,
     request: {
@@ -79,20 +79,20 @@ export function wireCapture(capture: Capture): WireCapture {
       ...wireMessage(requestMessage),
     },
     response: wireResponse(capture),
-    ...(start.replayOf === undefined ? {} : { replay_of: start.replayOf }),
+    ...(replayOf === undefined ? {} : { replay_of: replayOf }),
     ...(error === undefined ? {} : { error }),
   };
 }
 
-function wireResponse({ response }: Capture): WireCapture['response'] {
-  if (response === undefined) return null;
-  const { statusCode, statusMessage, httpVersion, rawHeaders } = response.head;
+function wireResponse({ response, responseMessage }: Capture): WireCapture['response'] {
+  if (response === undefined || responseMessage === undefined) return null;
+  const { statusCode, statusMessage, httpVersion, rawHeaders } = response;
   return {
     status: `${statusCode} ${statusMessage}`.trimEnd(),
     status_code: statusCode,
     proto: `HTTP/${httpVersion}`,
     headers: wireHeaders(rawHeaders),
-    ...wireMessage(response.message),
+    ...wireMessage(responseMessage),
   };
 }
 

@@ -16,62 +16,85 @@ export interface ResponseHead {
   readonly rawHeaders: RawHeaders;
 }
 
-export interface CaptureStart {
-  readonly tunnel: { readonly key: string; readonly name: string };
-  readonly remoteAddr: string;
-  readonly request: RequestHead;
-  /** The capture that this is a replay of. */
-  readonly replayOf?: string;
+/** Key and name of the tunnel that carries an exchange. */
+export interface CarryingTunnel {
+  readonly key: string;
+  readonly name: string;
 }
 
-/** What a capture asks of the store that holds it. */
+export interface CaptureStart {
+  readonly tunnel: CarryingTunnel;
+  readonly remoteAddr: string;
+  readonly request: RequestHead;
+  /** The id of the capture that this is a replay of. */
+  readonly replayOf?: string | undefined;
+}
+
+/** What captures share: the store that holds them. */
 export interface Ledger {
+  readonly ticks: Ticks;
+  /** Bytes kept of each of the two bodies. */
+  readonly bodyCap: number;
   /** Whether there is room for so many more bytes of this capture. */
   charge(capture: Capture, bytes: number): boolean;
   changed(capture: Capture): void;
 }
 
-export interface CaptureOptions {
-  readonly id: string;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  readonly ticks: Ticks;
-  readonly ledger: Ledger;
-  /** Bytes kept of each of the two bodies. */
-  readonly bodyCap: number;
-}
-
 // A buffer and its place in an array, beside its bytes.
 const chunkOverhead = 96;
-// The objects of a capture, beside its text.
-const captureOverhead = 2_048;
+// The objects of a capture, beside its bytes.
+const captureOverhead = 1_024;
 
 /** One exchange through an http tunnel, as it happens. */
 export class Capture {
-  readonly start: CaptureStart;
   readonly id: string;
+  readonly tunnel: CarryingTunnel;
+  readonly remoteAddr: string;
+  readonly replayOf: string | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly requestMessage: Message;
-  readonly #options: CaptureOptions;
+  /** Bytes that the store has charged for it. */
+  charged = 0;
+  /** Set by the store, which holds it no more. */
+  evicted = false;
+  readonly #ledger: Ledger;
   readonly #startTicks: number;
   #endTicks: number | undefined;
-  #response: { readonly head: ResponseHead; readonly message: Message } | undefined;
+  #responseMessage: Message | undefined;
   #error: string | undefined;
 
-  constructor(start: CaptureStart, options: CaptureOptions) {
-    const { method, target, httpVersion, rawHeaders } = start.request;
-    this.start = start;
-    this.id = options.id;
-    this.startedAt = options.startedAt;
-    this.requestMessage = new Message(`${method} ${target} HTTP/${httpVersion}`, rawHeaders);
-    this.#options = options;
-    this.#startTicks = options.ticks();
+  constructor(id: string, startedAt: number, { tunnel, remoteAddr, request, replayOf }: CaptureStart, ledger: Ledger) {
+    this.id = id;
+    this.tunnel = tunnel;
+    this.remoteAddr = remoteAddr;
+    this.replayOf = replayOf;
+    this.startedAt = startedAt;
+    this.requestMessage = new Message(
+      `${request.method} ${request.target} HTTP/${request.httpVersion}`,
+      request.rawHeaders,
+    );
+    this.#ledger = ledger;
+    this.#startTicks = ledger.ticks();
+  }
+
+  get request(): RequestHead {
+    const [method = '', target = '', proto = ''] = this.requestMessage.startLine.split(' ');
+    return { method, target, httpVersion: proto.slice('HTTP/'.length), rawHeaders: this.requestMessage.rawHeaders };
   }
 
   /** Undefined until the local server has answered. */
-  get response(): { readonly head: ResponseHead; readonly message: Message } | undefined {
-    return this.#response;
+  get response(): ResponseHead | undefined {
+    if (this.#responseMessage === undefined) return undefined;
+    const { startLine, rawHeaders } = this.#responseMessage;
+    const [proto = '', status, ...message] = startLine.split(' ');
+    const httpVersion = proto.slice('HTTP/'.length);
+    return { statusCode: Number(status), statusMessage: message.join(' '), httpVersion, rawHeaders };
+  }
+
+  /** Undefined until the local server has answered. */
+  get responseMessage(): Message | undefined {
+    return this.#responseMessage;
   }
 
   /** Why the exchange ended before its time. */
@@ -85,7 +108,12 @@ export class Capture {
 
   /** Of the exchange; while it goes on, so far. */
   get durationNs(): number {
-    return Math.round(((this.#endTicks ?? this.#options.ticks()) - this.#startTicks) * 1e6);
+    return Math.round(((this.#endTicks ?? this.#ledger.ticks()) - this.#startTicks) * 1e6);
+  }
+
+  /** What it costs before any body. */
+  get initialBytes(): number {
+    return captureOverhead + this.requestMessage.headBytes;
   }
 
   requestData(chunk: Buffer): void {
@@ -96,45 +124,34 @@ export class Capture {
     this.requestMessage.end(trailers);
   }
 
-  respond(head: ResponseHead): void {
-    if (!this.#options.ledger.charge(this, headBytes(head.rawHeaders))) return;
-    const startLine = `HTTP/${head.httpVersion} ${head.statusCode} ${head.statusMessage}`;
-    this.#response = { head, message: new Message(startLine, head.rawHeaders) };
-    this.#options.ledger.changed(this);
+  respond({ statusCode, statusMessage, httpVersion, rawHeaders }: ResponseHead): void {
+    const message = new Message(`HTTP/${httpVersion} ${statusCode} ${statusMessage}`, rawHeaders);
+    if (!this.#ledger.charge(this, message.headBytes)) return;
+    this.#responseMessage = message;
+    this.#ledger.changed(this);
   }
 
   responseData(chunk: Buffer): void {
-    if (this.#response !== undefined) this.#keep(this.#response.message, chunk);
+    if (this.#responseMessage !== undefined) this.#keep(this.#responseMessage, chunk);
   }
 
   responseEnd(trailers?: RawHeaders): void {
-    this.#response?.message.end(trailers);
+    this.#responseMessage?.end(trailers);
   }
 
   /** The exchange is over; only the first call counts. */
   end(error?: string): void {
     if (this.ended) return;
-    this.#endTicks = this.#options.ticks();
+    this.#endTicks = this.#ledger.ticks();
     this.#error = error;
-    this.#options.ledger.changed(this);
+    this.#ledger.changed(this);
   }
 
   #keep(message: Message, chunk: Buffer): void {
     if (message.truncated) return;
-    const { bodyCap, ledger } = this.#options;
-    const kept = Math.min(chunk.length, bodyCap - message.bodyBytes);
-    const room = ledger.charge(this, kept + chunkOverhead);
-    // A copy: a chunk is a piece of a larger buffer, all of which it would keep in memory.
-    if (room && kept > 0) message.append(Buffer.from(chunk.subarray(0, kept)));
+    const kept = Math.min(chunk.length, this.#ledger.bodyCap - message.bodyBytes);
+    const room = this.#ledger.charge(this, kept + chunkOverhead);
+    if (room && kept > 0) message.append(kept === chunk.length ? chunk : chunk.subarray(0, kept));
     if (!room || kept < chunk.length) message.truncate();
   }
-}
-
-/** What a capture costs before any body. */
-export function initialBytes({ request }: CaptureStart): number {
-  return captureOverhead + request.target.length + headBytes(request.rawHeaders);
-}
-
-function headBytes(headers: RawHeaders): number {
-  return headers.reduce((sum, text) => sum + text.length, 0);
 }

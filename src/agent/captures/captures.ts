@@ -1,6 +1,7 @@
 import { newId, type Random } from '../ids.ts';
 import type { Ticks } from '../metrics/rate.ts';
-import { Capture, type CaptureStart, initialBytes, type Ledger } from './capture.ts';
+import { Capture, type CaptureStart, type CarryingTunnel, type Ledger } from './capture.ts';
+import { Fifo } from './fifo.ts';
 
 const defaultBudget = 50_000_000;
 const shareOfOneBody = 8;
@@ -30,7 +31,7 @@ export type CaptureListener = (changed: Capture | undefined) => void;
 export class Captures {
   readonly #options: CapturesOptions;
   readonly #budget: number;
-  readonly #held = new Map<string, { readonly capture: Capture; bytes: number }>();
+  readonly #held = new Fifo<Capture>();
   readonly #listeners = new Set<CaptureListener>();
   readonly #ledger: Ledger;
   #bytes = 0;
@@ -39,7 +40,9 @@ export class Captures {
     this.#options = options;
     this.#budget = options.budget === 0 ? defaultBudget : options.budget;
     this.#ledger = {
-      charge: (capture, bytes) => this.#charge(capture.id, bytes),
+      ticks: options.ticks,
+      bodyCap: Math.floor(this.#budget / shareOfOneBody),
+      charge: (capture, bytes) => this.#charge(capture, bytes),
       changed: (capture) => this.#tell(capture),
     };
   }
@@ -54,32 +57,28 @@ export class Captures {
 
   /** Undefined when capturing is off, or the head alone is over the budget. */
   begin(start: CaptureStart): Capture | undefined {
-    const bytes = initialBytes(start);
-    if (bytes > this.#budget) return undefined;
-    const { now, ticks, random } = this.#options;
-    const bodyCap = Math.floor(this.#budget / shareOfOneBody);
-    const id = newId(random, 'req');
-    const capture = new Capture(start, { id, startedAt: now(), ticks, ledger: this.#ledger, bodyCap });
-    this.#held.set(capture.id, { capture, bytes: 0 });
-    this.#charge(capture.id, bytes);
+    if (this.#budget < 0) return undefined;
+    const capture = new Capture(newId(this.#options.random, 'req'), this.#options.now(), start, this.#ledger);
+    if (capture.initialBytes > this.#budget) return undefined;
+    this.#held.push(capture);
+    this.#charge(capture, capture.initialBytes);
     this.#tell(capture);
     return capture;
   }
 
   /** Newest first. */
   list({ tunnel, limit }: CaptureFilter = {}): readonly Capture[] {
-    const all = [...this.#held.values()].map(({ capture }) => capture).reverse();
-    const wanted = tunnel === undefined ? all : all.filter(({ start }) => isOf(start.tunnel, tunnel));
+    const all = this.#held.values().toReversed();
+    const wanted = tunnel === undefined ? all : all.filter((capture) => isOf(capture.tunnel, tunnel));
     return wanted.slice(0, limit);
   }
 
   get(id: string): Capture | undefined {
-    return this.#held.get(id)?.capture;
+    return this.#held.values().find((capture) => capture.id === id);
   }
 
   clear(): void {
-    this.#held.clear();
-    this.#bytes = 0;
+    while (this.#held.size > 0) this.#evict();
     this.#tell(undefined);
   }
 
@@ -89,21 +88,20 @@ export class Captures {
     return () => this.#listeners.delete(listener);
   }
 
-  #charge(id: string, bytes: number): boolean {
-    const entry = this.#held.get(id);
-    if (entry === undefined || entry.bytes + bytes > this.#budget) return false;
-    for (const oldest of this.#held.keys()) {
-      if (this.#bytes + bytes <= this.#budget) break;
-      if (oldest !== id) this.#evict(oldest);
-    }
-    entry.bytes += bytes;
+  #charge(capture: Capture, bytes: number): boolean {
+    if (capture.evicted || capture.charged + bytes > this.#budget) return false;
+    while (this.#bytes + bytes > this.#budget) this.#evict();
+    if (capture.evicted) return false;
+    capture.charged += bytes;
     this.#bytes += bytes;
     return true;
   }
 
-  #evict(id: string): void {
-    this.#bytes -= this.#held.get(id)?.bytes ?? 0;
-    this.#held.delete(id);
+  #evict(): void {
+    const oldest = this.#held.shift();
+    if (oldest === undefined) return;
+    this.#bytes -= oldest.charged;
+    oldest.evicted = true;
   }
 
   #tell(capture: Capture | undefined): void {
@@ -111,6 +109,6 @@ export class Captures {
   }
 }
 
-function isOf(tunnel: CaptureStart['tunnel'], nameOrKey: string): boolean {
+function isOf(tunnel: CarryingTunnel, nameOrKey: string): boolean {
   return tunnel.name === nameOrKey || tunnel.key === nameOrKey;
 }

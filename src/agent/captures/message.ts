@@ -1,4 +1,6 @@
 const crlf = '\r\n';
+/** Below this, Node puts many small buffers into one piece of memory. */
+const pooledBytes = 4_096;
 
 /** Names and values in turn, as they stood in the message. */
 export type RawHeaders = readonly string[];
@@ -6,19 +8,24 @@ export type RawHeaders = readonly string[];
 /**
  * One HTTP message as it was received: its head, its body without transfer coding, its trailers. A message over the
  * cap keeps the beginning of its body and is marked.
+ *
+ * Thousands of them are held, so that the head is one buffer and not dozens of strings for the garbage collector.
  */
 export class Message {
-  readonly startLine: string;
-  readonly rawHeaders: RawHeaders;
-  readonly #chunks: Buffer[] = [];
-  #trailers: RawHeaders = [];
+  readonly #head: Buffer;
+  #chunks: Buffer[] | undefined;
+  #trailers: RawHeaders | undefined;
   #bodyBytes = 0;
   #truncated = false;
   #complete = false;
 
   constructor(startLine: string, rawHeaders: RawHeaders) {
-    this.startLine = startLine;
-    this.rawHeaders = rawHeaders;
+    this.#head = Buffer.from(`${startLine}${crlf}${lines(rawHeaders)}${crlf}`, 'latin1');
+  }
+
+  /** Bytes of the head. */
+  get headBytes(): number {
+    return this.#head.length;
   }
 
   /** Bytes of the body that are kept. */
@@ -36,9 +43,23 @@ export class Message {
     return this.#complete;
   }
 
-  /** Keeps the chunk itself: the caller does not change it any more. */
+  get startLine(): string {
+    return this.#headLines()[0] ?? '';
+  }
+
+  get rawHeaders(): RawHeaders {
+    return this.#headLines()
+      .slice(1)
+      .flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]);
+  }
+
+  /** The caller does not change the chunk any more. */
   append(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    const isPiece = chunk.length < chunk.buffer.byteLength;
+    // Of a piece of a larger buffer a copy, or all of that buffer would stay in memory.
+    const kept = isPiece || chunk.length < pooledBytes ? Buffer.from(chunk) : chunk;
+    if (this.#chunks === undefined) this.#chunks = [kept];
+    else this.#chunks.push(kept);
     this.#bodyBytes += chunk.length;
   }
 
@@ -47,18 +68,24 @@ export class Message {
   }
 
   end(trailers: RawHeaders = []): void {
-    this.#trailers = trailers;
+    if (trailers.length > 0) this.#trailers = trailers;
     this.#complete = true;
   }
 
   body(): Buffer {
-    return Buffer.concat(this.#chunks);
+    return Buffer.concat(this.#chunks ?? []);
   }
 
   /** The message as HTTP/1.1 puts it on the wire; where it was chunked, in chunks again. */
   raw(): Buffer {
-    const head = Buffer.from(`${this.startLine}${crlf}${lines(this.rawHeaders)}${crlf}`, 'latin1');
-    return Buffer.concat([head, ...(this.#isChunked() ? this.#chunked() : this.#chunks)]);
+    return Buffer.concat([this.#head, ...(this.#isChunked() ? this.#chunked() : (this.#chunks ?? []))]);
+  }
+
+  #headLines(): readonly string[] {
+    return this.#head
+      .toString('latin1')
+      .slice(0, -2 * crlf.length)
+      .split(crlf);
   }
 
   #isChunked(): boolean {
@@ -66,13 +93,13 @@ export class Message {
   }
 
   #chunked(): readonly Buffer[] {
-    const framed = this.#chunks.flatMap((chunk) => [
+    const framed = (this.#chunks ?? []).flatMap((chunk) => [
       Buffer.from(chunk.length.toString(16) + crlf),
       chunk,
       Buffer.from(crlf),
     ]);
     if (!this.#complete || this.#truncated) return framed;
-    return [...framed, Buffer.from(`0${crlf}${lines(this.#trailers)}${crlf}`, 'latin1')];
+    return [...framed, Buffer.from(`0${crlf}${lines(this.#trailers ?? [])}${crlf}`, 'latin1')];
   }
 }
 
@@ -85,7 +112,8 @@ export function pairs(headers: RawHeaders): readonly (readonly [name: string, va
   return Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at] ?? '', headers[2 * at + 1] ?? '']);
 }
 
-const lines = (headers: RawHeaders): string =>
-  pairs(headers)
-    .map(([name, value]) => `${name}: ${value}${crlf}`)
-    .join('');
+function lines(headers: RawHeaders): string {
+  let text = '';
+  for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}${crlf}`;
+  return text;
+}

@@ -16,13 +16,13 @@ export interface ExchangeParts {
   readonly dial: () => ClientRequest;
   /** As error pages name it. */
   readonly upstreamName: string;
+  /** Whether the tunnel was, which ends every exchange. */
+  readonly isStopped: () => boolean;
   readonly capture: Capture | undefined;
   /** Whom to answer; a replay has nobody. */
   readonly client: ServerResponse | undefined;
   /** Called once the answer is complete or has failed. */
   readonly onAnswered: () => void;
-  /** Called once nothing of it is open any more. */
-  readonly onClosed: () => void;
 }
 
 /** One request on its way to the local server, and the answer on its way back, both as streams. */
@@ -79,16 +79,13 @@ export class Exchange {
       if (head.length > 0) local.write(head);
       this.#joined = [socket, local];
       this.#parts.onAnswered();
-      join(socket, local, (error) => this.#close(error?.message));
+      join(socket, local, (error) => this.#close(error && this.#reason(error)));
     });
   }
 
-  /** Cuts both sides, as when the tunnel stops. */
-  abort(reason: string): void {
-    const { client } = this.#parts;
-    this.#close(reason);
-    this.#upstream?.destroy();
-    client?.destroy();
+  /** Closes both sides of an upgrade. */
+  cut(): void {
+    this.#upstream?.destroy(new Error('cut'));
     for (const socket of this.#joined) socket.destroy();
   }
 
@@ -134,7 +131,7 @@ export class Exchange {
   #onError(upstream: ClientRequest, error: NodeJS.ErrnoException): void {
     if (this.#over) return;
     if (this.#answer !== undefined) this.#cut(error);
-    else if (upstream.reusedSocket && isRepeatable(this.#parts.request)) this.#sendAgain();
+    else if (upstream.reusedSocket && isRepeatable(this.#parts.request) && !this.#parts.isStopped()) this.#sendAgain();
     else this.#refuse(error);
   }
 
@@ -146,9 +143,12 @@ export class Exchange {
 
   #refuse(error: NodeJS.ErrnoException): void {
     const { request, upstreamName, capture, client } = this.#parts;
-    const why = error.code ?? error.message;
     const [accept] = valuesOf(request.rawHeaders, 'accept');
-    const page = errorPage(accept, '502 Bad Gateway', `The local server at ${upstreamName} cannot be reached: ${why}.`);
+    const page = errorPage(
+      accept,
+      '502 Bad Gateway',
+      `The local server at ${upstreamName} cannot be reached: ${why(error)}.`,
+    );
     const rawHeaders = ['Content-Type', page.contentType, 'Content-Length', String(page.body.length)];
     const head = { statusCode: 502, statusMessage: 'Bad Gateway', httpVersion: '1.1', rawHeaders };
     capture?.respond(head);
@@ -156,12 +156,12 @@ export class Exchange {
     capture?.responseEnd();
     client?.writeHead(head.statusCode, head.statusMessage, head.rawHeaders as string[]);
     client?.end(page.body);
-    this.#close(`local server: ${why}`);
+    this.#close(this.#reason(error));
   }
 
   /** The answer has begun, so that its break can only be shown by breaking the connection. */
   #cut(error: NodeJS.ErrnoException): void {
-    this.#close(`local server: ${error.code ?? error.message}`);
+    this.#close(this.#reason(error));
     this.#parts.client?.destroy();
   }
 
@@ -171,14 +171,19 @@ export class Exchange {
     this.#upstream?.destroy();
   }
 
+  #reason(error: Error): string {
+    return this.#parts.isStopped() ? 'the tunnel was stopped' : `local server: ${why(error)}`;
+  }
+
   #close(error?: string): void {
     if (this.#over) return;
     this.#over = true;
     this.#parts.onAnswered();
     this.#parts.capture?.end(error);
-    this.#parts.onClosed();
   }
 }
+
+const why = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
 /** Whether it may be sent twice (RFC 9110, section 9.2.1), and nothing of it is used up. */
 function isRepeatable({ method, rawHeaders }: RequestHead): boolean {

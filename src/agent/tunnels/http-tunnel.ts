@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Capture, RequestHead } from '../captures/capture.ts';
+import type { Capture, CarryingTunnel, RequestHead } from '../captures/capture.ts';
 import type { Captures } from '../captures/captures.ts';
 import { valuesOf } from '../captures/message.ts';
 import type { History } from '../metrics/history.ts';
@@ -51,7 +51,9 @@ export class HttpTunnel {
   readonly metrics: TunnelMetrics;
   readonly #parts: HttpTunnelParts;
   readonly #agent: Agent;
-  readonly #open = new Set<Exchange>();
+  readonly #carrying: CarryingTunnel;
+  readonly #upgraded = new Set<Exchange>();
+  #stopped = false;
 
   constructor(parts: HttpTunnelParts) {
     const { key, definition, publicURL, upstream, ticks } = parts;
@@ -60,6 +62,7 @@ export class HttpTunnel {
     this.publicURL = publicURL;
     this.metrics = newTunnelMetrics(ticks);
     this.#parts = parts;
+    this.#carrying = { key, name: definition.name };
     this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
   }
 
@@ -70,6 +73,8 @@ export class HttpTunnel {
   /** `head` is what followed the request on its connection. */
   serveUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const exchange = this.#visit(request, responseOn(socket, request), request.headers.upgrade);
+    this.#upgraded.add(exchange);
+    socket.once('close', () => this.#upgraded.delete(exchange));
     exchange.upgrade(socket as Duplex, head);
     exchange.send(Buffer.alloc(0));
   }
@@ -83,8 +88,9 @@ export class HttpTunnel {
 
   /** Cuts what is under way. */
   close(): void {
-    for (const exchange of this.#open) exchange.abort('the tunnel was stopped');
+    this.#stopped = true;
     this.#agent.destroy();
+    for (const exchange of this.#upgraded) exchange.cut();
   }
 
   #visit(request: IncomingMessage, client: ServerResponse, upgrade?: string): Exchange {
@@ -102,23 +108,20 @@ export class HttpTunnel {
 
   #capture(request: RequestHead, remoteAddr: string, replayOf?: string): Capture | undefined {
     if (!this.definition.inspect) return undefined;
-    const tunnel = { key: this.key, name: this.definition.name };
-    const start = { tunnel, remoteAddr, request };
-    return this.#parts.captures.begin(replayOf === undefined ? start : { ...start, replayOf });
+    return this.#parts.captures.begin({ tunnel: this.#carrying, remoteAddr, request, replayOf });
   }
 
   #exchange({ head, remoteAddr, upgrade, capture, client, onAnswered }: Turn): Exchange {
-    const exchange: Exchange = new Exchange({
+    const options = { method: head.method, remoteAddr, upgrade, host: this.#hostHeader() };
+    return new Exchange({
       request: head,
-      dial: () => this.#dial(head, { method: head.method, remoteAddr, upgrade, host: this.#hostHeader() }),
+      dial: () => this.#dial(head, options),
       upstreamName: upstreamHost(this.#parts.upstream),
+      isStopped: () => this.#stopped,
       capture,
       client,
       onAnswered,
-      onClosed: () => this.#open.delete(exchange),
     });
-    this.#open.add(exchange);
-    return exchange;
   }
 
   #hostHeader(): string | undefined {

@@ -1,0 +1,76 @@
+/**
+ * Throughput and latency of an http tunnel with inspection on, against a bare proxy in Node, nginx (where it is
+ * installed) and no proxy at all: `node test/bench/agent/http.ts [rounds]`. All run at once and are measured in turn,
+ * so that whatever else the machine does strikes them alike; figures are medians over the rounds.
+ */
+import { type Child, startChild } from './child.ts';
+import type { Load, Measured } from './load.ts';
+import { startNginx } from './nginx.ts';
+
+const rounds = Number(process.argv[2] ?? 7);
+const connections = 32;
+const loads = [
+  { bytes: 1_024, requests: 10_000 },
+  { bytes: 102_400, requests: 3_000 },
+] as const;
+
+interface Up {
+  readonly port: number;
+}
+
+const origin = await startChild<Up>('origin.ts');
+const upstream = String(origin.up.port);
+const [bare, agent, load] = await Promise.all([
+  startChild<Up>('bare-proxy.ts', upstream),
+  startChild<Up>('agent-process.ts', upstream),
+  startChild<unknown>('load.ts'),
+]);
+const nginx = await startNginx(origin.up.port);
+
+const ports = {
+  direct: origin.up.port,
+  bare: bare.up.port,
+  agent: agent.up.port,
+  ...(nginx === undefined ? {} : { nginx: nginx.port }),
+};
+
+for (const { bytes, requests } of loads) {
+  const measured = await measureInTurn(load, { path: `/${bytes}`, requests });
+  console.log(`\n${bytes / 1_024} KB bodies, ${connections} connections, medians of ${rounds} rounds`);
+  for (const [name, results] of Object.entries(measured)) {
+    const { perSecond, p50, p99 } = medians(results);
+    const ratio = median(results.map((result, round) => result.perSecond / (measured.bare?.[round]?.perSecond ?? 1)));
+    const line = [`${perSecond.toFixed(0)}/s`, `p50 ${p50.toFixed(2)} ms`, `p99 ${p99.toFixed(2)} ms`];
+    console.log(name.padEnd(8), ...line.map((text) => text.padEnd(14)), `${ratio.toFixed(2)} of bare`);
+  }
+}
+for (const child of [origin, bare, agent, load]) child.stop();
+await nginx?.stop();
+
+async function measureInTurn(
+  child: Child<unknown>,
+  what: Pick<Load, 'path' | 'requests'>,
+): Promise<Record<string, Measured[]>> {
+  const results: Record<string, Measured[]> = Object.fromEntries(Object.keys(ports).map((name) => [name, []]));
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [name, port] of Object.entries(ports)) {
+      const result = await child.ask<Measured>({ ...what, port, connections } satisfies Load);
+      // The first round only warms up.
+      if (round >= 0) results[name]?.push(result);
+    }
+  }
+  return results;
+}
+
+function medians(results: readonly Measured[]): Measured {
+  const of = (pick: (result: Measured) => number) => median(results.map(pick));
+  return {
+    perSecond: of((result) => result.perSecond),
+    p50: of((result) => result.p50),
+    p99: of((result) => result.p99),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
