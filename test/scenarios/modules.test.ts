@@ -92,20 +92,20 @@ const operatorCalls = () =>
     return ours && String(headers['user-agent']).startsWith('edge-operator/');
   });
 
-/** What the operator asked the cloud to change, in the order of its paths: parts do not wait for each other. */
-const mutations = (): readonly Sent[] =>
-  operatorCalls()
-    .filter((request) => request.method !== 'GET')
-    .map(({ method, path, body }) => (body === undefined ? { method, path } : { method, path, body }))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+/** Parts do not wait for each other: the order of their calls means nothing. */
+const byPath = (calls: readonly Sent[]) => calls.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
-const puts = (parts: readonly PartCase[]): readonly Sent[] =>
-  parts
-    .map((part) => ({ method: 'PUT', path: part.path(parents), body: part.sent }))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-
-const deletes = (parts: readonly PartCase[]): readonly Sent[] =>
-  parts.map((part) => ({ method: 'DELETE', path: part.path(parents) })).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+/** What the operator asked the cloud to change. */
+const mutations = () =>
+  byPath(
+    operatorCalls()
+      .filter((request) => request.method !== 'GET')
+      .map(({ method, path, body }) => (body === undefined ? { method, path } : { method, path, body })),
+  );
+const puts = (parts: readonly PartCase[]) =>
+  byPath(parts.map((part) => ({ method: 'PUT', path: part.path(parents), body: part.sent })));
+const deletes = (parts: readonly PartCase[]) =>
+  byPath(parts.map((part) => ({ method: 'DELETE', path: part.path(parents) })));
 
 const looksAt = (part: PartCase) =>
   operatorCalls().filter(({ method, path }) => method === 'GET' && path === part.path(parents)).length;
@@ -202,6 +202,12 @@ describe.each(partKindCases)('$kind', ({ kind, ids, parts }) => {
     for (const part of parts) await call('DELETE', part);
     await until('the modules to be put back', () => mutations().length >= parts.length);
     await rounds(parts, 2);
+    expect(mutations()).toEqual(puts(parts));
+  });
+
+  test('a PUT that was done but whose answer was lost is not sent again', async () => {
+    for (const part of parts) world.cloud.fault(`PUT ${part.path(parents)} drop count=1`);
+    await available('a');
     expect(mutations()).toEqual(puts(parts));
   });
 
@@ -367,6 +373,16 @@ describe('parts of one route', () => {
     expect(await eventsOf(object, 'Deleted')).toHaveLength(1);
     await available('a', {});
     expect(mutations()).toEqual(deletes([compression, saml]));
+  });
+
+  test('a part whose removal fails says so and is removed later', async () => {
+    await available('a', { saml: saml.spec, compression: {} });
+    world.cloud.fault(`DELETE ${compression.path(parents)} status=500`);
+    const failing = await partReason(await apply('a', { saml: saml.spec }), compression, 'Unreachable');
+    expect(readyOf(failing)).toMatchObject({ status: 'False', message: expect.stringMatching(/^compression: /) });
+    world.cloud.clearFaults();
+    await world.reason(failing, 'Available');
+    expect((await call('GET', compression)).status).toBe(404);
   });
 
   test('a part that leaves the spec is removed even when the status was lost', async () => {
