@@ -1,10 +1,11 @@
 import { type Spec, spec as specSchema } from '../kinds/cloud-account/schema.ts';
 import { keyOf } from '../kube/types.ts';
+import { annotation } from '../reconcile/annotations.ts';
 import type { Call } from '../reconcile/external.ts';
 import { conditionOf, type ManagedObject } from '../reconcile/fields.ts';
 import { DependencyError } from '../reconcile/outcome.ts';
 import { parseSpec } from '../reconcile/spec.ts';
-import { isDeleting } from '../reconcile/turn.ts';
+import { isDeleting, isPaused } from '../reconcile/turn.ts';
 import type { ApiHosts } from './api-hosts.ts';
 import type { OpenAccount, OpenAccountOptions } from './open-account.ts';
 import { SecretKey, type SecretKeyOptions } from './secret-key.ts';
@@ -51,21 +52,22 @@ export class AccountEntry {
     else this.#use(asked.spec, asked.url);
   }
 
-  /** Why nothing may be sent, whatever the key. */
+  /** Why nothing may be sent, whatever the key: then there is no account. */
   get refusal(): string | undefined {
     return this.#refusal;
   }
 
-  /** Undefined when there is a refusal. */
   get account(): OpenAccount | undefined {
     return this.#account;
   }
 
-  /** Why resources cannot use the account now; undefined when they can. */
+  /** Why, as the end of a sentence that begins with the account, resources cannot use the account now; undefined when they can. */
   problem(): string | undefined {
-    if (this.#refusal !== undefined || this.#account === undefined) return this.#refusal ?? 'is not open';
+    if (this.#account === undefined) return `cannot be used: ${this.#refusal}`;
     if (isDeleting(this.#object)) return 'is being deleted';
-    return this.#keyProblem() ?? this.#unready(this.#account);
+    if (isPaused(this.#object)) return `is paused by its annotation ${annotation.paused}`;
+    const keyProblem = this.#keyProblem();
+    return keyProblem === undefined ? this.#unready(this.#account) : `cannot be used: ${keyProblem}`;
   }
 
   /** For a resource that is being deleted the last key read is good enough; undefined when there is none. */
@@ -74,7 +76,7 @@ export class AccountEntry {
   }
 
   /** Why there is no key, when there is none. */
-  lostKey(): string | undefined {
+  get lostKey(): string | undefined {
     return this.#apiKey === undefined ? this.#keyProblem() : undefined;
   }
 

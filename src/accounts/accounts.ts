@@ -112,8 +112,12 @@ export class Accounts {
 function forDelete(key: string, entry: AccountEntry | undefined): OpenAccount {
   const account = entry?.forDelete();
   if (account !== undefined) return account;
-  const why = entry === undefined ? 'does not exist' : (entry.refusal ?? `has lost its API key: ${entry.lostKey()}`);
+  const why = entry === undefined ? 'does not exist' : whyNot(entry);
   throw new DependencyError(`${nameOf(key)} ${why}; put that right, ${letGo}`);
+}
+
+function whyNot({ refusal, lostKey }: AccountEntry): string {
+  return refusal === undefined ? `has lost its API key: ${lostKey}` : `cannot be used: ${refusal}`;
 }
 
 function nameOf(key: string): string {

@@ -1,0 +1,564 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
+import { type ConfigMap, configMapType } from '../../src/mirror/config-map.ts';
+import { annotation } from '../../src/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import { until } from '../support/until.ts';
+import { secretMark, startWorld, type World } from '../support/world.ts';
+
+/*
+ * CloudAccounts and the resources that use them. Every test has an operator, a namespace and a cloud of its own; the
+ * cloud knows the operator's own account and another one, `tenant`, that has two keys.
+ */
+
+const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+const namespaceType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+const keys = [`${secretMark}-1`, `${secretMark}-2`] as const;
+const wrongKey = `${secretMark}-wrong`;
+const ref = { name: 'keys', key: 'api-key' };
+const user = { name: 'a bot', accountRef: { name: 'acct' } };
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+interface Setting {
+  readonly namespace: string;
+  readonly cloud: TestCloud;
+  start(...args: string[]): OperatorProcess;
+  account(spec?: object, name?: string): Promise<ManagedObject>;
+  bot(name: string, spec?: object): Promise<ManagedObject>;
+  writeSecret(apiKey: string, name?: string): Promise<void>;
+  deleteSecret(name?: string): Promise<void>;
+  /** A second cloud that knows the same keys. */
+  another(): Promise<TestCloud>;
+}
+
+async function withSetting(use: (setting: Setting) => Promise<void>): Promise<void> {
+  const open = () => startTestCloud({ apiKeys: keys.map((key) => `tenant=${key}`) });
+  const [namespace, cloud] = await Promise.all([world.namespace(), open()]);
+  const operators: OperatorProcess[] = [];
+  const clouds = [cloud];
+  const options = { kubeconfig: world.kube.kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey };
+  const written: string[] = [];
+  try {
+    await use({
+      namespace,
+      cloud,
+      start: (...args) => {
+        const operator = startOperatorProcess({ ...options, args: ['--watch-namespaces', namespace, ...args] });
+        operators.push(operator);
+        return operator;
+      },
+      account: (spec = {}, name = 'acct') =>
+        world.apply('CloudAccount', namespace, name, { apiKeySecretRef: ref, ...spec }),
+      bot: (name, spec = {}) => world.apply('BotUser', namespace, name, { ...user, ...spec }),
+      writeSecret: (apiKey, name = ref.name) => writeSecret(namespace, name, apiKey),
+      deleteSecret: async (name = ref.name) => {
+        await world.client.delete(secretType, { namespace, name });
+      },
+      another: async () => {
+        const other = await open();
+        clouds.push(other);
+        return other;
+      },
+    });
+    written.push(...operators.map((operator) => operator.logs()));
+    written.push(...(await Promise.all(operators.map((operator) => operator.metrics()))));
+  } finally {
+    await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
+    await Promise.all(clouds.map((each) => each.stop()));
+  }
+  expect(written.join('')).not.toContain(secretMark);
+}
+
+async function writeSecret(namespace: string, name: string, apiKey: string): Promise<void> {
+  const data = { [ref.key]: Buffer.from(`${apiKey}\n`).toString('base64') };
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data };
+  await world.client.patch(secretType, { name, namespace }, { type: 'apply', body, fieldManager: 'test', force: true });
+}
+
+/** Names of the bot users that a key shows. */
+async function botsIn(cloud: TestCloud, key: string = keys[0]): Promise<readonly string[]> {
+  const headers = { authorization: `Bearer ${key}`, 'service-version': '2' };
+  const response = await fetch(`${cloud.url}/bot_users`, { headers });
+  const { bot_users } = (await response.json()) as { bot_users: { name: string }[] };
+  return bot_users.map(({ name }) => name).sort();
+}
+
+/** Waits until Ready says `reason`, and a message like this one. */
+const troubled = (object: ManagedObject, reason: string, message: RegExp) =>
+  until(`${object.kind} ${object.metadata.name}: ${reason} ${message}`, async () => {
+    const ready = await readyOf(object);
+    return ready?.reason === reason && message.test(ready.message);
+  });
+const readyOf = async (object: ManagedObject) => {
+  const found = await world.get(object);
+  return found && conditionOf(found, 'Ready');
+};
+const elapsedMs = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+};
+const checks = (cloud: TestCloud) =>
+  cloud.requests().filter(({ path, query }) => path === '/bot_users' && query.limit === '1');
+const mutations = (cloud: TestCloud) => cloud.requests().filter(({ method }) => method !== 'GET');
+const isReady = async (operator: OperatorProcess) => {
+  const url = await operator.url('health');
+  await until('the operator to be ready', async () => (await fetch(`${url}/readyz`)).ok);
+};
+
+describe('side by side', () => {
+  test('accounts have keys and addresses of their own, and the default one needs no CloudAccount', () =>
+    withSetting(async ({ cloud, another, start, account, bot, writeSecret }) => {
+      const other = await another();
+      start('--allowed-api-hosts', new URL(other.url).host);
+      await writeSecret(keys[0]);
+      const here = await account({}, 'here');
+      const there = await account({ apiURL: `${other.url}/` }, 'there');
+      await bot('none', { name: 'by default', accountRef: undefined });
+      await bot('one', { name: 'here', accountRef: { name: 'here' } });
+      await bot('two', { name: 'there', accountRef: { name: 'there' } });
+      for (const name of ['none', 'one', 'two']) await world.reason(await botOf(here, name), 'Available');
+      expect(await botsIn(cloud, cloud.apiKey)).toEqual(['by default']);
+      expect(await botsIn(cloud)).toEqual(['here']);
+      expect(await botsIn(other)).toEqual(['there']);
+      expect((await world.reason(here, 'Available')).status).toMatchObject({
+        apiURL: cloud.url,
+        reachable: true,
+        authenticated: true,
+      });
+      expect((await world.reason(there, 'Available')).status?.apiURL).toBe(`${other.url}/`);
+    }));
+
+  test('each has a budget of its own; a changed one is in force at once', () =>
+    withSetting(async ({ namespace, cloud, another, start, account, bot, writeSecret }) => {
+      const other = await another();
+      const operator = start('--allowed-api-hosts', new URL(other.url).host);
+      await writeSecret(keys[0]);
+      const tight = await account({ requestsPerMinute: 4 }, 'tight');
+      await account({ apiURL: other.url, requestsPerMinute: 1_000 }, 'ample');
+      await world.reason(tight, 'Available');
+      const names = Array.from({ length: 6 }, (_, index) => `b${index}`);
+      for (const name of names) await bot(name, { name, accountRef: { name: 'tight' } });
+      for (const name of names) await bot(`o-${name}`, { name, accountRef: { name: 'ample' } });
+      for (const name of names) await world.reason(await botOf(tight, `o-${name}`), 'Available');
+      await until('the tight budget to be used up', () => cloud.requests().length === 4);
+      expect(await operator.metrics()).toContain(
+        `edge_operator_cloud_rate_limit_requests{account="${namespace}/tight"} 4`,
+      );
+      expect(cloud.requests()).toHaveLength(4);
+      await account({ requestsPerMinute: 1_000 }, 'tight');
+      for (const name of names) await world.reason(await botOf(tight, name), 'Available');
+      expect(await botsIn(cloud)).toEqual(names);
+    }));
+});
+
+/** The bot of this name beside another object. */
+const botOf = async (beside: ManagedObject, name: string): Promise<ManagedObject> => {
+  const namespace = beside.metadata.namespace ?? '';
+  const found = (await world.list('BotUser', namespace)).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`no BotUser ${name}`);
+  return found;
+};
+
+describe('trouble', () => {
+  test('shows on the users with the account and the cause, and heals at once', () =>
+    withSetting(async ({ namespace, start, account, bot, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      const named = `CloudAccount ${namespace}/acct`;
+      const a = await bot('a');
+      await troubled(a, 'DependencyNotReady', new RegExp(`^${named} does not exist$`));
+
+      const acct = await account();
+      await troubled(acct, 'DependencyNotReady', new RegExp(`^Secret ${namespace}/keys does not exist$`));
+      await troubled(
+        a,
+        'DependencyNotReady',
+        new RegExp(`^${named} cannot be used: Secret ${namespace}/keys does not exist`),
+      );
+
+      await writeSecret(wrongKey);
+      await troubled(acct, 'Unauthorized', /bot_users\.list/);
+      expect((await world.get(acct))?.status).toMatchObject({ reachable: true, authenticated: false });
+      await troubled(a, 'DependencyNotReady', new RegExp(`^${named} is not Ready: Unauthorized: `));
+
+      const healedMs = await elapsedMs(async () => {
+        await writeSecret(keys[0]);
+        await world.reason(a, 'Available');
+      });
+      expect(healedMs).toBeLessThan(5_000);
+
+      await deleteSecret();
+      await troubled(a, 'DependencyNotReady', /Secret .* does not exist/);
+      await writeSecret(keys[0]);
+      await world.reason(a, 'Available');
+    }));
+
+  test('a server that does not answer', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+      start('--resync-interval', '1h');
+      cloud.fault('GET /bot_users reset');
+      await writeSecret(keys[0]);
+      const acct = await account();
+      const a = await bot('a');
+      await troubled(acct, 'Unreachable', /bot_users\.list/);
+      expect((await world.get(acct))?.status).toMatchObject({ reachable: false });
+      await troubled(a, 'DependencyNotReady', /is not Ready: Unreachable/);
+      cloud.clearFaults();
+      await world.reason(a, 'Available');
+    }));
+
+  test('a key that a user finds refused is told of by the account at once, not at its next check', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      await world.reason(a, 'Available');
+      cloud.fault('* /** status=401');
+      await bot('a', { name: 'renamed' });
+      await troubled(acct, 'Unauthorized', /401/);
+      await troubled(a, 'DependencyNotReady', /is not Ready: Unauthorized/);
+    }));
+});
+
+test('a rotated key is in use within 5 s', () =>
+  withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+    start('--resync-interval', '1h');
+    await writeSecret(keys[0]);
+    const [acct, a] = [await account(), await bot('a')];
+    await world.reason(a, 'Available');
+    const refusedMs = await elapsedMs(async () => {
+      await writeSecret(wrongKey);
+      await world.reason(acct, 'Unauthorized');
+      await troubled(a, 'DependencyNotReady', /Unauthorized/);
+    });
+    const acceptedMs = await elapsedMs(async () => {
+      await writeSecret(keys[1]);
+      await world.reason(await bot('a', { name: 'renamed' }), 'Available');
+    });
+    expect([refusedMs < 5_000, acceptedMs < 5_000]).toEqual([true, true]);
+    expect(await botsIn(cloud)).toEqual(['renamed']);
+
+    // Another Secret is another key, too.
+    await world.apply('CloudAccount', acct.metadata.namespace ?? '', 'acct', {
+      apiKeySecretRef: { name: 'others', key: ref.key },
+    });
+    await troubled(a, 'DependencyNotReady', /others does not exist/);
+    await writeSecret(keys[0], 'others');
+    await world.reason(a, 'Available');
+  }));
+
+describe('addresses', () => {
+  test('a host that is not allowed gets not one request', () =>
+    withSetting(async ({ another, start, account, bot, writeSecret }) => {
+      const other = await another();
+      start();
+      await writeSecret(keys[0]);
+      const acct = await account({ apiURL: other.url });
+      const refused = await world.reason(acct, 'Rejected');
+      expect(conditionOf(refused, 'Stalled')?.status).toBe('True');
+      expect(conditionOf(refused, 'Ready')?.message).toMatch(
+        new RegExp(`spec\\.apiURL: the host ${new URL(other.url).host} .*--allowed-api-hosts`),
+      );
+      const a = await bot('a');
+      await troubled(
+        a,
+        'DependencyNotReady',
+        /CloudAccount .* cannot be used: spec\.apiURL: the host .*--allowed-api-hosts/,
+      );
+      expect(other.requests()).toEqual([]);
+      await account({});
+      await world.reason(a, 'Available');
+      expect(other.requests()).toEqual([]);
+    }));
+
+  test.each([
+    ['ftp://api.example.com'],
+    ['api.example.com'],
+    ['https://me@api.example.com'],
+    ['https://api.example.com?x=1'],
+  ])('the API server refuses %s', (apiURL) =>
+    withSetting(async ({ account }) => {
+      await expect(account({ apiURL })).rejects.toThrow(/spec\.apiURL/);
+    }),
+  );
+});
+
+describe('checks', () => {
+  test('one request an interval, and no write while nothing changes', () =>
+    withSetting(async ({ cloud, start, account, writeSecret }) => {
+      start('--resync-interval', '1s', '--requests-per-minute', '10000');
+      await writeSecret(keys[0]);
+      const before = await world.reason(await account(), 'Available');
+      cloud.clearRequests();
+      const since = performance.now();
+      await until('three checks', () => checks(cloud).length >= 3);
+      expect(performance.now() - since).toBeGreaterThan(1_500);
+      expect(cloud.requests()).toHaveLength(checks(cloud).length);
+      expect((await world.get(before))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    }));
+
+  test('paused: none until the annotation goes; reconcile-at asks for one and is echoed', () =>
+    withSetting(async ({ namespace, cloud, start, writeSecret, bot }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const spec = { apiKeySecretRef: ref };
+      const acct = await world.apply('CloudAccount', namespace, 'acct', spec, { [annotation.paused]: 'true' });
+      await world.reason(acct, 'Paused');
+      await troubled(await bot('a'), 'DependencyNotReady', /is paused/);
+      expect(cloud.requests()).toEqual([]);
+      await world.annotate(acct, { [annotation.paused]: null });
+      await world.reason(acct, 'Available');
+      await world.reason(await botOf(acct, 'a'), 'Available');
+      cloud.clearRequests();
+      await world.annotate(acct, { [annotation.reconcileAt]: 'now' });
+      await until('the echo', async () => (await world.get(acct))?.status?.lastHandledReconcileAt === 'now');
+      expect(checks(cloud)).toHaveLength(1);
+    }));
+});
+
+describe('deletion', () => {
+  type Step = 'secret' | 'account' | 'user';
+  const orders: readonly (readonly [Step, Step, Step])[] = [
+    ['secret', 'account', 'user'],
+    ['secret', 'user', 'account'],
+    ['account', 'secret', 'user'],
+    ['account', 'user', 'secret'],
+    ['user', 'secret', 'account'],
+    ['user', 'account', 'secret'],
+  ];
+  test.each(orders)('%s, then %s, then %s: all go, and nothing stays in the cloud', (...order) =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      await world.reason(a, 'Available');
+      const perform: Record<Step, () => Promise<unknown>> = {
+        secret: async () => {
+          await deleteSecret();
+          // Where the account is going already, nobody needs its key any more.
+          if (order.indexOf('secret') < order.indexOf('account')) await world.reason(acct, 'DependencyNotReady');
+        },
+        account: async () => {
+          await world.delete(acct);
+          if (order.indexOf('account') < order.indexOf('user')) await troubled(acct, 'Deleting', /BotUser a$/);
+          else await world.gone(acct);
+        },
+        user: async () => {
+          await world.delete(a);
+          await world.gone(a);
+        },
+      };
+      for (const step of order) await perform[step]();
+      await world.gone(acct);
+      expect(await botsIn(cloud)).toEqual([]);
+    }),
+  );
+
+  test('of users works while the account is not Ready', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+      start('--resync-interval', '1s');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      await world.reason(a, 'Available');
+      cloud.fault('GET /bot_users status=500');
+      await world.reason(acct, 'Unreachable');
+      await world.delete(a);
+      await world.gone(a);
+      expect(mutations(cloud).at(-1)?.status).toBe(204);
+    }));
+
+  test('of a namespace with account, Secret and users in it completes', () =>
+    withSetting(async ({ namespace, cloud, start, account, bot, writeSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const objects = [await account({ endpointMirror: {} }), await bot('a'), await bot('b'), await bot('c')];
+      for (const object of objects) await world.reason(object, 'Available');
+      await world.client.delete(namespaceType, { name: namespace });
+      // A real API server on its own has nothing that empties a namespace: the Secret goes first there.
+      if (world.kube.kind === 'real') {
+        await world.client.delete(secretType, { namespace, name: ref.name });
+        for (const object of objects) await world.delete(object);
+      }
+      for (const object of objects) await world.gone(object);
+      if (world.kube.kind === 'embedded') {
+        const probe = async () =>
+          (await world.client.get<KubeObject>(namespaceType, { name: namespace })) === undefined;
+        await until('the namespace to be gone', probe);
+      }
+      expect(await botsIn(cloud)).toEqual([]);
+    }));
+
+  test('with the key lost for good, the users say so and can be let go by force', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+      const first = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      const created = await world.reason(a, 'Available');
+      await first.stop();
+      await deleteSecret();
+      await world.delete(acct);
+      await world.delete(a);
+      start('--resync-interval', '1h');
+      await troubled(a, 'DependencyNotReady', /has lost its API key: Secret .* does not exist.*force-orphan/);
+      expect(await readyOf(acct)).toMatchObject({ reason: 'Deleting' });
+      await world.annotate(a, { [annotation.forceOrphan]: 'true' });
+      await world.gone(a);
+      await world.gone(acct);
+      expect(await botsIn(cloud)).toEqual(['a bot']);
+      await until('the event that names what is left', async () => {
+        const events = await world.events(a);
+        return events.some(({ reason, note }) => reason === 'Orphaned' && note.includes(String(created.status?.id)));
+      });
+    }));
+
+  test('with the key lost, a Secret that comes back finishes it', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+      const first = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      await world.reason(a, 'Available');
+      await first.stop();
+      await deleteSecret();
+      await world.delete(acct);
+      await world.delete(a);
+      start('--resync-interval', '1h');
+      await troubled(a, 'DependencyNotReady', /has lost its API key/);
+      await writeSecret(keys[1]);
+      await world.gone(a);
+      await world.gone(acct);
+      expect(await botsIn(cloud)).toEqual([]);
+    }));
+});
+
+test('no account and no Secret of another namespace can be used', () =>
+  withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
+    const foreign = await world.namespace();
+    start('--watch-namespaces', `${namespace},${foreign}`);
+    await writeSecret(keys[0]);
+    await world.reason(await account(), 'Available');
+    cloud.clearRequests();
+    const names = ['acct', `${namespace}/acct`, `../${namespace}/acct`];
+    for (const [index, name] of names.entries()) {
+      const thief = await world.apply('BotUser', foreign, `thief-${index}`, { name: 'x', accountRef: { name } });
+      await troubled(thief, 'DependencyNotReady', /does not exist/);
+    }
+    const acct = await world.apply('CloudAccount', foreign, 'acct', { apiKeySecretRef: ref });
+    await troubled(acct, 'DependencyNotReady', new RegExp(`Secret ${foreign}/keys does not exist`));
+    expect(cloud.requests()).toEqual([]);
+    const apiKeySecretRef = { ...ref, name: `${namespace}/keys` };
+    await expect(world.apply('CloudAccount', foreign, 'b', { apiKeySecretRef })).rejects.toThrow(
+      /apiKeySecretRef\.name/,
+    );
+  }));
+
+describe('endpoint mirrors', () => {
+  const endpoint = (id: string, proto: 'tcp' | 'https') => ({
+    id,
+    public_url: `${proto}://${id}.example.test`,
+    proto,
+    hostport: `${id}.example.test:443`,
+    type: 'ephemeral' as const,
+    tunnel: 'tn_1',
+  });
+  const endpoints = [endpoint('ep_a', 'tcp'), endpoint('ep_b', 'tcp'), endpoint('ep_c', 'https')];
+  const mirrored = async (namespace: string) => {
+    const selection = { namespace, labelSelector: 'edge-operator.dev/mirror=endpoints' };
+    const { items } = await world.client.listAll<ConfigMap>(configMapType, selection);
+    return items.map(({ data }) => data?.id).sort();
+  };
+
+  test('a CloudAccount mirrors into its own namespace, as its spec says, and takes its ConfigMaps along', () =>
+    withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
+      cloud.seed({ accounts: ['tenant'], endpoints });
+      const first = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account({ endpointMirror: { intervalSeconds: 10, protocols: ['tcp'] } });
+      const shown = await until('the status to tell', async () => {
+        const found = await world.get(acct);
+        return found?.status?.endpointsMirrored === 2 && found;
+      });
+      expect(conditionOf(shown, 'EndpointsMirrored')?.status).toBe('True');
+      await until('the ConfigMaps', async () => (await mirrored(namespace)).join() === 'ep_a,ep_b');
+      expect(await first.metrics()).toContain(`edge_operator_mirrored_endpoints{account="${namespace}/acct"} 2`);
+      await first.stop();
+
+      // A restart changes nothing.
+      cloud.clearRequests();
+      const second = start('--resync-interval', '1h');
+      await until('a sweep', async () => (await second.metrics()).includes(`{account="${namespace}/acct"} 2`));
+      expect((await world.get(acct))?.metadata.resourceVersion).toBe(shown.metadata.resourceVersion);
+
+      await account({ endpointMirror: { intervalSeconds: 10, types: ['ephemeral'] } });
+      await until('another filter', async () => (await mirrored(namespace)).join() === 'ep_a,ep_b,ep_c');
+      await account({ endpointMirror: { enabled: false } });
+      await until('no ConfigMaps', async () => (await mirrored(namespace)).length === 0);
+      await until('no count', async () => (await world.get(acct))?.status?.endpointsMirrored === undefined);
+      expect(conditionOf((await world.get(acct)) as ManagedObject, 'EndpointsMirrored')).toBeUndefined();
+
+      await account({ endpointMirror: {} });
+      await until('the ConfigMaps again', async () => (await mirrored(namespace)).length === 3);
+      await world.delete(acct);
+      await world.gone(acct);
+      expect(await mirrored(namespace)).toEqual([]);
+    }));
+
+  test('a paused account makes no call', () =>
+    withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
+      cloud.seed({ accounts: ['tenant'], endpoints });
+      const operator = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account({ endpointMirror: {} });
+      await until('the ConfigMaps', async () => (await mirrored(namespace)).length === 3);
+      await world.annotate(acct, { [annotation.paused]: 'true' });
+      await world.reason(acct, 'Paused');
+      expect(await operator.metrics()).not.toContain(`edge_operator_mirrored_endpoints{account="${namespace}/acct"}`);
+      await world.annotate(acct, { [annotation.paused]: null });
+      await until('the mirror to run again', async () =>
+        (await operator.metrics()).includes(`edge_operator_mirrored_endpoints{account="${namespace}/acct"} 3`),
+      );
+    }));
+
+  test('the default account mirrors into the namespace of the flag, within the interval of the flag', () =>
+    withSetting(async ({ namespace, cloud, start }) => {
+      const operator = start('--mirror-namespace', namespace, '--mirror-interval', '1s', '--resync-interval', '1h');
+      await isReady(operator);
+      cloud.seed({ endpoints });
+      await until('the ConfigMaps', async () => (await mirrored(namespace)).length === 3);
+      expect(await operator.metrics()).toContain('edge_operator_mirrored_endpoints{account="default"} 3');
+      cloud.unseed('ep_c');
+      await until('it to go', async () => (await mirrored(namespace)).join() === 'ep_a,ep_b');
+    }));
+});
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+(hasKubectl ? test : test.skip)('kubectl get acct reads well', () =>
+  withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
+    start();
+    await writeSecret(keys[0]);
+    const acct = await account({ endpointMirror: {} });
+    await until('the mirror', async () => (await world.get(acct))?.status?.endpointsMirrored === 0);
+    const child = spawn('kubectl', ['--kubeconfig', world.kube.kubeconfig, '-n', namespace, 'get', 'acct']);
+    const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    expect(stdout.replaceAll(/ +/g, ' ')).toMatch(
+      /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY AGE\nacct \S+ true true 0 True \d+s\n$/,
+    );
+    expect(stdout).toContain(cloud.url);
+  }),
+);
