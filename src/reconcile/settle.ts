@@ -4,7 +4,7 @@ import { annotation, annotationOf } from './annotations.ts';
 import { announce } from './announce.ts';
 import { conditionsOf } from './conditions.ts';
 import { conditionOf, type ManagedObject, managedStatus } from './fields.ts';
-import type { Outcome, Report } from './outcome.ts';
+import type { Outcome, Report, Retry } from './outcome.ts';
 import { msUntilDue, type Tools } from './turn.ts';
 
 type SettleTools = Pick<Tools<never>, 'cache' | 'writer' | 'clock' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs'>;
@@ -26,9 +26,15 @@ export async function settle(
     if (isNotFound(error)) return { kind: 'done' };
     throw error;
   }
-  if (outcome.retry.kind === 'never') return { kind: 'done' };
-  if (outcome.retry.kind !== 'resync') return outcome.retry;
-  return { kind: 'after', ms: msUntilDue(tools, object), priority: 'resync' };
+  return resultOf(tools, object, outcome.retry);
+}
+
+/** Whatever else is waited for, drift is looked for when it is due. */
+function resultOf(tools: SettleTools, object: ManagedObject, retry: Retry): ReconcileResult {
+  if (retry.kind === 'never') return { kind: 'done' };
+  if (retry.kind === 'backoff') return retry;
+  const due = msUntilDue(tools, object);
+  return { kind: 'after', ms: retry.kind === 'after' ? Math.min(retry.ms, due) : due, priority: 'resync' };
 }
 
 function statusOf(

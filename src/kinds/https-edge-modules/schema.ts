@@ -1,24 +1,20 @@
 import { z } from 'zod';
 import { managedSpec, managedStatus } from '../../reconcile/fields.ts';
-import { edgeType, type KindDefinition, type PrinterColumn } from '../definition.ts';
-
-const enabled = z
-  .boolean()
-  .default(true)
-  .describe('Whether the module applies to traffic; false keeps it configured but off.');
+import { edgeType, type KindDefinition } from '../definition.ts';
+import { enabled, parentID, readiness, set } from '../fields.ts';
 
 const mutualTLS = z.object({
-  enabled,
+  enabled: enabled('module'),
   certificateAuthorityIDs: z
     .array(z.string().min(1).max(256))
     .max(256)
-    .meta({ 'x-kubernetes-list-type': 'set' })
+    .meta(set)
     .optional()
     .describe('Ids (ca_...) of the certificate authorities that client certificates are validated by.'),
 });
 
 const tlsTermination = z.object({
-  enabled,
+  enabled: enabled('module'),
   minVersion: z
     .string()
     .min(1)
@@ -31,16 +27,7 @@ const tlsTermination = z.object({
 
 export const spec = z.object({
   ...managedSpec,
-  edgeID: z
-    .string()
-    .min(1)
-    .max(256)
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'self == oldSelf', message: 'edgeID cannot be changed; delete this resource and create another' },
-      ],
-    })
-    .describe('Id (edghts_...) of the HTTPS edge; cannot be changed.'),
+  edgeID: parentID('edgeID').describe('Id (edghts_...) of the HTTPS edge; cannot be changed.'),
   mutualTLS: mutualTLS.optional().describe('Clients must present a certificate.'),
   tlsTermination: tlsTermination.optional().describe('How TLS ends at the edge.'),
 });
@@ -64,12 +51,6 @@ export const status = z.object({
 
 export type Spec = z.infer<typeof spec>;
 export type Status = z.infer<typeof status>;
-
-const readiness = (name: string, condition: string): PrinterColumn => ({
-  name,
-  type: 'string',
-  jsonPath: `.status.conditions[?(@.type=="${condition}")].status`,
-});
 
 export const definition: KindDefinition = {
   type: edgeType('HttpsEdgeModules', 'httpsedgemodules'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { managedSpec, managedStatus } from '../../reconcile/fields.ts';
-import { edgeType, type KindDefinition, type PrinterColumn } from '../definition.ts';
+import { edgeType, type KindDefinition } from '../definition.ts';
+import { enabled, keyRef, parentID, readiness, set } from '../fields.ts';
 
 /** Cloud Management API section 8: timeouts are uint32 seconds. */
 const maxUint32 = 4_294_967_295;
@@ -10,39 +11,7 @@ const maxMetadataLength = 1_000_000;
 /** The provider whose requests are verified without a secret, in any case (Cloud Management API section 7). */
 const notificationProvider = 'sns';
 
-/** What `uniqueItems` cannot say and server-side apply needs to know. */
-const set = { 'x-kubernetes-list-type': 'set' };
-
-const enabled = z
-  .boolean()
-  .default(true)
-  .describe('Whether the module applies to traffic; false keeps it configured but off.');
-
 const seconds = z.int().min(0).max(maxUint32);
-
-const parentID = (what: string) =>
-  z
-    .string()
-    .min(1)
-    .max(256)
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'self == oldSelf', message: `${what} cannot be changed; delete this resource and create another` },
-      ],
-    });
-
-const keyRef = z.object({
-  name: z
-    .string()
-    .max(253)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
-    .describe('Name of the object, in the namespace of this resource.'),
-  key: z
-    .string()
-    .max(253)
-    .regex(/^[-._a-zA-Z0-9]+$/)
-    .describe('Key in its data.'),
-});
 
 const idpMetadataFrom = z
   .object({
@@ -64,7 +33,7 @@ const idpMetadataFrom = z
 
 const saml = z
   .object({
-    enabled,
+    enabled: enabled('module'),
     optionsPassthrough: z
       .boolean()
       .optional()
@@ -127,7 +96,7 @@ const saml = z
   });
 
 const ipRestriction = z.object({
-  enabled,
+  enabled: enabled('module'),
   ipPolicyIDs: z
     .array(z.string().min(1).max(256))
     .max(256)
@@ -138,7 +107,7 @@ const ipRestriction = z.object({
 
 const webhookVerification = z
   .object({
-    enabled,
+    enabled: enabled('module'),
     provider: z.string().min(1).max(256).describe('Which webhook provider sends to the endpoint.'),
     secretRef: keyRef
       .optional()
@@ -159,7 +128,7 @@ const webhookVerification = z
     ],
   });
 
-const compression = z.object({ enabled });
+const compression = z.object({ enabled: enabled('module') });
 
 export const spec = z.object({
   ...managedSpec,
@@ -208,12 +177,6 @@ export type Status = z.infer<typeof status>;
 export function needsNoSecret(provider: string): boolean {
   return provider.toLowerCase() === notificationProvider;
 }
-
-const readiness = (name: string, condition: string): PrinterColumn => ({
-  name,
-  type: 'string',
-  jsonPath: `.status.conditions[?(@.type=="${condition}")].status`,
-});
 
 export const definition: KindDefinition = {
   type: edgeType('HttpsRouteModules', 'httpsroutemodules'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { managedSpec, managedStatus } from '../../reconcile/fields.ts';
 import { edgeType, type KindDefinition } from '../definition.ts';
+import { enabled, keyRef, parentID } from '../fields.ts';
 
 const action = z.looseObject({
   type: z.string().describe('What is done, such as log or deny.'),
@@ -21,39 +22,14 @@ export const policy = z.looseObject({
 export type Policy = z.infer<typeof policy>;
 
 const policyFrom = z.object({
-  configMapKeyRef: z
-    .object({
-      name: z
-        .string()
-        .max(253)
-        .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
-        .describe('Name of the ConfigMap, in the namespace of this resource.'),
-      key: z
-        .string()
-        .max(253)
-        .regex(/^[-._a-zA-Z0-9]+$/)
-        .describe('Key in its data.'),
-    })
-    .describe('A key of a ConfigMap that holds the policy as JSON or YAML.'),
+  configMapKeyRef: keyRef.describe('A key of a ConfigMap that holds the policy as JSON or YAML.'),
 });
 
 export const spec = z
   .object({
     ...managedSpec,
-    edgeID: z
-      .string()
-      .min(1)
-      .max(256)
-      .meta({
-        'x-kubernetes-validations': [
-          { rule: 'self == oldSelf', message: 'edgeID cannot be changed; delete this resource and create another' },
-        ],
-      })
-      .describe('Id (edgtls_...) of the TLS edge; cannot be changed.'),
-    enabled: z
-      .boolean()
-      .default(true)
-      .describe('Whether the policy applies to traffic; false keeps it configured but off.'),
+    edgeID: parentID('edgeID').describe('Id (edgtls_...) of the TLS edge; cannot be changed.'),
+    enabled: enabled('policy'),
     policy: policy.optional().describe('The traffic policy. Exactly one of this and policyFrom.'),
     policyFrom: policyFrom
       .optional()
