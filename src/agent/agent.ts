@@ -4,6 +4,8 @@ import { agentStatus } from './api/status.ts';
 import { Captures } from './captures/captures.ts';
 import type { AgentConfig } from './config.ts';
 import type { Random } from './ids.ts';
+import { addInspector } from './inspector/inspector.ts';
+import { readPage } from './inspector/page.ts';
 import { type AgentLog, silentLog } from './log.ts';
 import { History } from './metrics/history.ts';
 import type { Ticks } from './metrics/rate.ts';
@@ -41,10 +43,13 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const { now = Date.now, ticks = () => performance.now(), random = Math.random, log = silentLog } = options;
   const captures = new Captures({ budget: config.inspect_db_size, now, ticks, random });
   const edge = new Edge();
-  const tunnels = new Tunnels({ edge, captures, history: new History(ticks), ticks, random, log });
+  const history = new History(ticks);
+  const tunnels = new Tunnels({ edge, captures, history, ticks, random, log });
+  const replays = new Replays(captures, tunnels);
   const status = () => agentStatus({ version: options.version, region: config.region, edge: edge.address, ticks });
-  const routes = apiRoutes({ tunnels, captures, replays: new Replays(captures, tunnels), status });
+  const routes = apiRoutes({ tunnels, captures, replays, status });
   const app = createApp({ routes, allowHosts: config.web_allow_hosts, log });
+  addInspector(app, { captures, replays, history, page: await readPage() });
   const close = async () => {
     tunnels.stopAll();
     await Promise.all([edge.close(), app.close()]);

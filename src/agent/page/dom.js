@@ -1,0 +1,36 @@
+/** What all parts of the page need: elements made of text (never of markup), requests, and how values are written. */
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element; text children stay text, whatever they hold. */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
+    else if (value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** The answer as JSON; throws an Error with the agent's own words. */
+export async function call(method, path, body) {
+  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(path, { method, ...(body === undefined ? {} : json) });
+  const text = await response.text();
+  const answer = text === '' ? undefined : JSON.parse(text);
+  if (!response.ok) throw new Error(answer?.details?.err ?? answer?.msg ?? `the agent answered ${response.status}`);
+  return answer;
+}
+
+/** Nanoseconds for people. */
+export function duration(ns) {
+  if (ns >= 1e9) return `${(ns / 1e9).toFixed(2)} s`;
+  if (ns >= 1e6) return `${(ns / 1e6).toFixed(ns >= 1e8 ? 0 : 1)} ms`;
+  return `${(ns / 1e3).toFixed(0)} µs`;
+}
+
+export function bytes(count) {
+  if (count >= 1e6) return `${(count / 1e6).toFixed(1)} MB`;
+  return count >= 1e3 ? `${(count / 1e3).toFixed(1)} kB` : `${count} bytes`;
+}

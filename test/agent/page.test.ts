@@ -1,0 +1,199 @@
+import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { Browser, chromium } from './browser.ts';
+import { answerTo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
+
+const title = chromium === undefined ? 'the inspector page (skipped: no chromium on the PATH)' : 'the inspector page';
+const evil = '<script>document.title = "owned"</script><img src=x onerror="document.title = \'owned\'">';
+
+(chromium === undefined ? describe.skip : describe)(title, () => {
+  let agent: TestAgent;
+  let local: LocalServer;
+  let browser: Browser;
+  let url: string;
+
+  beforeAll(async () => {
+    local = await startLocal((request, response) => {
+      if (request.url?.startsWith('/json')) {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+        response.end(gzipSync('{"deep":{"list":[1,2]}}'));
+      } else if (request.url?.startsWith('/missing')) response.writeHead(404).end('no such thing');
+      else request.pipe(response);
+    });
+    agent = await startTestAgent();
+    url = (await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr })).public_url;
+    await agent.tunnel({ name: 'other', proto: 'http', addr: local.addr });
+    browser = await Browser.start(chromium ?? '');
+  });
+  beforeEach(async () => {
+    await agent.call('DELETE', '/api/requests/http');
+    await browser.open(`${agent.url}/`);
+    await browser.until('live updates', 'document.querySelector("#live.on")');
+  });
+  afterEach(() => expect(browser.errors.splice(0)).toEqual([]));
+  afterAll(async () => {
+    await browser?.stop();
+    await agent?.close();
+    await local?.stop();
+  });
+
+  const rows = () =>
+    browser.evaluate<string[]>('[...document.querySelectorAll("#rows .uri")].map((uri) => uri.innerText)');
+  const rowsAre = (uris: readonly string[]) =>
+    until(`the rows ${uris}`, async () => JSON.stringify(await rows()) === JSON.stringify(uris));
+  const detailHas = (text: string) =>
+    until(`the detail with ${text}`, async () => (await browser.text('#detail')).includes(text));
+
+  test('lists requests as they come, newest first, with status and duration', async () => {
+    expect(await browser.text('#none')).toContain('No requests yet');
+    await agent.visit(`${url}/one`);
+    await agent.visit(`${url}/missing`, { method: 'POST', body: 'x' });
+    await rowsAre(['/missing', '/one']);
+    expect(await browser.text('#rows .row')).toMatch(/^POST\s+\/missing\s+404\s+[\d.]+ (µs|ms)$/);
+  });
+
+  test('filters by words, status class and tunnel', async () => {
+    await agent.visit(`${url}/one`);
+    await agent.visit(`${url}/missing/two`);
+    await agent.visit(`${url.replace('web', 'other')}/three`);
+    await rowsAre(['/three', '/missing/two', '/one']);
+    await browser.fill('#filter', '4xx');
+    await rowsAre(['/missing/two']);
+    await browser.fill('#filter', 'get one');
+    await rowsAre(['/one']);
+    await browser.fill('#filter', 'nothing');
+    await rowsAre([]);
+    expect(await browser.text('#none')).toBe('None matches.');
+    await browser.fill('#filter', '');
+    await browser.until('the tunnels', 'document.querySelector("#tunnel").options.length === 3');
+    await browser.evaluate(
+      'document.querySelector("#tunnel").value = "other"; document.querySelector("#tunnel").dispatchEvent(new Event("change"))',
+    );
+    await rowsAre(['/three']);
+  });
+
+  test('shows headers and bodies, laid out, decoded and raw', async () => {
+    await agent.visit(`${url}/json`, { method: 'POST', headers: { 'X-Mine': 'shown' }, body: 'a plain body' });
+    await rowsAre(['/json']);
+    await browser.click('#rows .row');
+    await detailHas('"deep": {');
+    const detail = await browser.text('#detail');
+    for (const part of ['POST /json', 'X-Mine', 'shown', 'a plain body', 'gzip decoded', '200 OK'])
+      expect(detail).toContain(part);
+    await browser.click('#raw');
+    await detailHas('POST /json HTTP/1.1');
+    expect(await browser.text('#detail')).not.toContain('"deep": {');
+    await browser.click('#raw');
+  });
+
+  test('what a capture holds stays text', async () => {
+    const headers = { 'content-type': 'text/html', 'x-evil': evil };
+    const outgoing = agent.through(url, { path: '/x?q=<script>', method: 'POST', headers });
+    (await answerTo(outgoing.end(evil))).resume();
+    await rowsAre(['/x?q=<script>']);
+    await browser.click('#rows .row');
+    await detailHas(evil);
+    expect(await browser.evaluate('document.querySelectorAll("#requests script, #requests img").length')).toBe(0);
+    expect(await browser.evaluate('document.title')).toBe('Inspector');
+  });
+
+  test('replays, and the replay is in the list', async () => {
+    await agent.visit(`${url}/again`, { method: 'POST', body: 'sent twice' });
+    await rowsAre(['/again']);
+    await browser.click('#rows .row');
+    await detailHas('sent twice');
+    await browser.click('#replay');
+    await rowsAre(['↻ /again', '/again']);
+    const [copy, original] = await agent.captures();
+    expect(copy.replay_of).toBe(original.id);
+  });
+
+  test('replays an edited request to another tunnel', async () => {
+    await agent.visit(`${url}/before`, { method: 'POST', headers: { 'x-old': '1' }, body: 'old body' });
+    await rowsAre(['/before']);
+    await browser.click('#rows .row');
+    await detailHas('old body');
+    await browser.press('e');
+    await browser.until('the dialog', 'document.querySelector("#edit").open');
+    expect(await browser.evaluate('document.querySelector("#edit-body").value')).toBe('old body');
+    await browser.fill('#edit-method', 'PUT');
+    await browser.fill('#edit-uri', 'no target');
+    await browser.click('#edit-send');
+    await until('the refusal', async () => (await browser.text('#edit-error')).includes('"uri"'));
+    expect(browser.errors.splice(0)).toEqual([expect.stringContaining('400')]);
+    await browser.fill('#edit-uri', '/after?x=1');
+    await browser.fill('#edit-headers', 'Host: web.localhost\nX-New: 2');
+    await browser.fill('#edit-body', 'new bödy');
+    await browser.evaluate('document.querySelector("#edit-tunnel").value = "other"');
+    await browser.click('#edit-send');
+    await rowsAre(['↻ /after?x=1', '/before']);
+    await detailHas('PUT /after?x=1');
+    const [copy] = await agent.captures();
+    expect(copy).toMatchObject({
+      tunnel_name: 'other',
+      request: { method: 'PUT', headers: { 'X-New': ['2'], 'Content-Length': ['9'] } },
+    });
+    expect(Buffer.from(readRaw(copy.request.raw).body, 'latin1').toString()).toBe('new bödy');
+    expect(copy.request.headers['x-old']).toBeUndefined();
+  });
+
+  test('clears', async () => {
+    await agent.visit(`${url}/one`);
+    await rowsAre(['/one']);
+    await browser.click('#clear');
+    await rowsAre([]);
+    expect(await agent.captures()).toEqual([]);
+  });
+
+  test('goes with the keyboard', async () => {
+    for (const path of ['/1', '/2', '/3']) await agent.visit(url + path);
+    await rowsAre(['/3', '/2', '/1']);
+    await browser.press('j');
+    await detailHas('GET /3');
+    await browser.press('j');
+    await detailHas('GET /2');
+    await browser.press('k');
+    await detailHas('GET /3');
+    await browser.press('r');
+    await rowsAre(['↻ /3', '/3', '/2', '/1']);
+    await browser.press('/');
+    expect(await browser.evaluate('document.activeElement.id')).toBe('filter');
+    await browser.press('Escape');
+    await browser.press('s');
+    await browser.until(
+      'the status page',
+      'location.pathname === "/status" && !document.querySelector("#status").hidden',
+    );
+    await browser.press('g');
+    await browser.until('the list', '!document.querySelector("#requests").hidden');
+  });
+
+  test('status shows agent, tunnels and charts', async () => {
+    await agent.visit(`${url}/one`);
+    await browser.open(`${agent.url}/status`);
+    await until('the tunnels', async () => (await browser.text('#tunnels')).includes(local.addr));
+    expect(await browser.text('#agent')).toMatch(/online[\s\S]*1\.2\.3[\s\S]*us \(/);
+    expect(await browser.text('#tunnels tbody tr')).toContain('web');
+    expect(await browser.evaluate('document.querySelectorAll("#latency-chart polyline").length')).toBe(2);
+  });
+
+  test('fits a phone, and turns dark and light', async () => {
+    await browser.resize(360, 740);
+    await agent.visit(`${url}/${'long/'.repeat(60)}`);
+    await until('the row', async () => (await rows()).length === 1);
+    await browser.press('j');
+    await detailHas('GET /long');
+    expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    const back = () => browser.evaluate('getComputedStyle(document.body).backgroundColor');
+    const before = await back();
+    await browser.press('t');
+    expect(await back()).not.toBe(before);
+    await browser.press('t');
+    expect(await back()).toBe(before);
+    if (process.env.SCREENSHOTS) await writeFile(`${process.env.SCREENSHOTS}/phone.png`, await browser.screenshot());
+    await browser.resize(1280, 800);
+    if (process.env.SCREENSHOTS) await writeFile(`${process.env.SCREENSHOTS}/wide.png`, await browser.screenshot());
+  });
+});
