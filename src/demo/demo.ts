@@ -8,6 +8,7 @@ import { packageFile } from '../commands/package-files.ts';
 import { parseSettings } from '../config.ts';
 import { KubeClient } from '../kube/client.ts';
 import { connect } from '../kube/connection.ts';
+import type { KubeObject } from '../kube/types.ts';
 import { runOperator } from '../operator.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
 import { defaultSeed } from '../reference/cloud-api/seed/default.ts';
@@ -29,6 +30,8 @@ interface World {
   readonly kubeconfig: string;
   readonly cloudURL: string;
   readonly logFile: string;
+  /** The key of the account that a sample brings along. */
+  readonly stagingKey: string;
 }
 
 /** Resolves with whether every sample became Ready in time; without `once` only after Ctrl-C. */
@@ -49,16 +52,17 @@ export async function runDemo({ once }: { readonly once: boolean }): Promise<boo
 
 /** The Kubernetes API, the cloud and the operator, on free loopback ports. */
 async function startWorld(dir: string, cleanups: (() => Promise<unknown>)[]): Promise<World> {
-  const apiKey = `demo-${randomUUID()}`;
+  const [apiKey, stagingKey] = [`demo-${randomUUID()}`, `demo-${randomUUID()}`];
   const [kube, cloud] = await Promise.all([
     startKubeApi({ crds: await loadCrds(packageFile('crds')) }),
-    startCloudApi({ apiKeys: [apiKey], seeds: [defaultSeed] }),
+    startCloudApi({ apiKeys: [apiKey, stagingKey], seeds: [defaultSeed] }),
   ]);
   cleanups.push(
     () => kube.close(),
     () => cloud.close(),
   );
-  const world = { kubeconfig: join(dir, 'kubeconfig'), cloudURL: cloud.url, logFile: join(dir, 'operator.log') };
+  const logFile = join(dir, 'operator.log');
+  const world = { kubeconfig: join(dir, 'kubeconfig'), cloudURL: cloud.url, logFile, stagingKey };
   await writeFile(world.kubeconfig, kube.kubeconfig(), { mode: 0o600 });
   const settings = parseSettings({
     kubeconfig: world.kubeconfig,
@@ -82,6 +86,7 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   try {
     const client = new KubeClient(connection);
     const samples = await readSamples(packageFile('deploy', 'samples'), namespace);
+    await apply(client, secretOf(world.stagingKey));
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const table = new LiveTable(process.stdout);
     const ready = await showUntilReady(client, samples, table, stop);
@@ -94,6 +99,13 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   } finally {
     await connection.close();
   }
+}
+
+/** What deploy/samples/cloudaccount.yaml refers to; a sample itself holds no secret. */
+function secretOf(key: string): Sample {
+  const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+  const metadata = { name: 'staging-edge', namespace };
+  return { type, object: { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'api-key': key } } as KubeObject };
 }
 
 function apply(client: KubeClient, { type, object }: Sample): Promise<unknown> {
@@ -132,7 +144,8 @@ function invitation(world: World, ready: boolean): string {
 ${state} Try it from another terminal:
 
   export KUBECONFIG=${world.kubeconfig}
-  kubectl get ra,bot
+  kubectl get edge
+  kubectl get configmaps -l edge-operator.dev/mirror=endpoints
   kubectl explain ra.spec
   kubectl patch ra db --type merge -p '{"spec":{"description":"changed"}}'
   kubectl describe ra db
