@@ -1,3 +1,4 @@
+import { type Log, silentLog } from '../telemetry/log.ts';
 import { createApp } from './api/app.ts';
 import { apiRoutes } from './api/routes.ts';
 import { agentStatus } from './api/status.ts';
@@ -6,7 +7,6 @@ import type { AgentConfig } from './config.ts';
 import type { Random } from './ids.ts';
 import { addInspector } from './inspector/inspector.ts';
 import { readPage } from './inspector/page.ts';
-import { type AgentLog, silentLog } from './log.ts';
 import { History } from './metrics/history.ts';
 import type { Ticks } from './metrics/rate.ts';
 import { Replays } from './replay.ts';
@@ -21,7 +21,7 @@ export interface AgentOptions {
   /** For durations and rates; default `performance.now`. */
   readonly ticks?: Ticks;
   readonly random?: Random;
-  readonly log?: AgentLog;
+  readonly log?: Log;
 }
 
 /** A running agent. */
@@ -57,7 +57,11 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   try {
     await edge.listen(config.edge_addr);
     for (const definition of config.tunnels) await tunnels.start(definition);
-    const url = await app.listen(config.web_addr);
+    const url = await app.listen(config.web_addr).catch((cause: NodeJS.ErrnoException) => {
+      throw new Error(`web_addr: cannot listen on port ${config.web_addr.port}: ${cause.code ?? cause.message}`, {
+        cause,
+      });
+    });
     return { url, edgeURL: edge.url, close };
   } catch (error) {
     await close();

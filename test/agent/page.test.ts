@@ -186,6 +186,7 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await browser.press('j');
     await detailHas('GET /long');
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    expect(await browser.evaluate('document.querySelector("#detail").clientWidth')).toBeGreaterThan(300);
     const back = () => browser.evaluate('getComputedStyle(document.body).backgroundColor');
     const before = await back();
     await browser.press('t');

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AgentLog } from '../log.ts';
+import type { Log } from '../../telemetry/log.ts';
 import { AgentProblem } from '../problem.ts';
 import { isAllowedHost } from './hosts.ts';
 import { answerError, readJson } from './http.ts';
@@ -12,7 +12,7 @@ export interface AppParts {
   readonly routes: readonly Route[];
   /** Beside loopback; see isAllowedHost. */
   readonly allowHosts: readonly string[];
-  readonly log: AgentLog;
+  readonly log: Log;
 }
 
 /** Serves routes as JSON, to loopback Host headers only and without CORS, so that no web page of others can use it. */

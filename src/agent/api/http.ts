@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { AgentLog } from '../log.ts';
+import type { Log } from '../../telemetry/log.ts';
 import { AgentProblem, errorBody, problems } from '../problem.ts';
 
 /** The body as a JSON object. @throws AgentProblem */
@@ -18,7 +18,7 @@ function parse(body: Buffer): unknown {
 }
 
 /** Answers with the error body; what is not a refusal is logged and answered 500 without its message. */
-export function answerError(error: unknown, reply: FastifyReply, log: AgentLog): void {
+export function answerError(error: unknown, reply: FastifyReply, log: Log): void {
   const problem = error instanceof AgentProblem ? error : problemOf(error);
   if (problem.problem === 'internal') log.error('request failed', { error: String(error) });
   reply

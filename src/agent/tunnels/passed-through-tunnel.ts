@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { AgentLog } from '../log.ts';
+import type { Log } from '../../telemetry/log.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';
@@ -14,7 +14,7 @@ export interface PassedThroughParts {
   /** Address to listen on. */
   readonly host: string;
   readonly ticks: Ticks;
-  readonly log: AgentLog;
+  readonly log: Log;
 }
 
 /** A tcp or tls tunnel: a port of its own whose connections are carried byte for byte. */

@@ -1,6 +1,6 @@
+import type { Log } from '../../telemetry/log.ts';
 import type { Captures } from '../captures/captures.ts';
 import { newId, type Random, randomLabel } from '../ids.ts';
-import type { AgentLog } from '../log.ts';
 import type { History } from '../metrics/history.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { AgentProblem } from '../problem.ts';
@@ -18,7 +18,7 @@ export interface TunnelsParts {
   readonly history: History;
   readonly ticks: Ticks;
   readonly random: Random;
-  readonly log: AgentLog;
+  readonly log: Log;
 }
 
 interface Running {

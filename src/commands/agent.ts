@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import type { AgentConfig } from '../agent/config.ts';
+import { version } from '../version.ts';
+import { type ListenAddress, parseListenAddress, UsageError } from './usage.ts';
+
+interface Flags {
+  readonly config?: string;
+  readonly webAddr?: string;
+  readonly edgeAddr?: string;
+}
+
+export function agentCommand(): Command {
+  return new Command('agent')
+    .description('Run the local agent: forward tunnels, capture and replay requests, serve the Local Agent API.')
+    .option('--config <file>', 'agent.yml; without it, no tunnels and the defaults')
+    .option('--web-addr <host:port>', 'address of the API and the inspector page (default: "127.0.0.1:4040")')
+    .option('--edge-addr <host:port>', 'address that http tunnels share (default: a free port on 127.0.0.1)')
+    .addHelpText('after', '\nExample:\n  edge-operator agent --config agent.yml --web-addr 127.0.0.1:4040')
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  const config = await settings(flags);
+  const [{ startAgent }, { createLogger }] = await Promise.all([
+    import('../agent/agent.ts'),
+    import('../telemetry/logger.ts'),
+  ]);
+  const agent = await startAgent(config, { version, log: createLogger({ level: 'info', format: 'text' }) });
+  process.stdout.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
+  await stopSignal();
+  await agent.close();
+}
+
+/** Flags win over the file. */
+async function settings({ config, webAddr, edgeAddr }: Flags): Promise<AgentConfig> {
+  const inFile = await readFileSettings(config);
+  return {
+    ...inFile,
+    web_addr: address('--web-addr', webAddr) ?? inFile.web_addr,
+    edge_addr: address('--edge-addr', edgeAddr) ?? inFile.edge_addr,
+  };
+}
+
+async function readFileSettings(file: string | undefined): Promise<AgentConfig> {
+  const { ConfigError, parseConfig, readConfig } = await import('../agent/config.ts');
+  if (file === undefined) return readConfig({});
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--config ${file} cannot be read: ${error.code ?? error.message}`, { cause: error });
+  });
+  try {
+    return readConfig(parseConfig(text));
+  } catch (error) {
+    if (error instanceof ConfigError) throw new UsageError(`--config ${file}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function address(flag: string, text: string | undefined): ListenAddress | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseListenAddress(text);
+  if (parsed === undefined) throw new UsageError(`${flag} must be host:port, not "${text}"`);
+  return parsed;
+}
+
+async function stopSignal(): Promise<void> {
+  const done = new AbortController();
+  const signals = ['SIGTERM', 'SIGINT'].map((name) => once(process, name, { signal: done.signal }));
+  for (const signal of signals) signal.catch(() => {});
+  await Promise.race(signals);
+  done.abort();
+}
