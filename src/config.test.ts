@@ -7,6 +7,8 @@ describe('settings', () => {
       watchNamespaces: [],
       requestsPerMinute: 120,
       resyncInterval: 600_000,
+      allowedApiHosts: [],
+      mirrorInterval: 30_000,
       concurrency: 4,
       leaderElect: false,
       metricsAddr: { host: '0.0.0.0', port: 8080 },
@@ -37,6 +39,32 @@ describe('settings', () => {
     expect(settings.metricsAddr).toEqual({ host: '::1', port: 0 });
     expect(settings.healthAddr).toBeUndefined();
     expect(settings.leaderElect).toBe(true);
+  });
+
+  test.each([
+    ['0', 0],
+    ['1s', 1_000],
+    ['2m', 120_000],
+  ])('the interval of the mirror: %s', (text, ms) => {
+    expect(parseSettings({ mirrorInterval: text }).mirrorInterval).toBe(ms);
+  });
+
+  test.each(['10ms', '30', ''])('no interval of a mirror: %j', (text) => {
+    expect(() => parseSettings({ mirrorInterval: text })).toThrow(/^--mirror-interval .*(30s|1s).* or 0 for never/);
+  });
+
+  test('hosts are compared as URLs write them', () => {
+    const allowedApiHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, [::1]:9';
+    expect(parseSettings({ allowedApiHosts }).allowedApiHosts).toEqual([
+      'eu.example.com',
+      'us.example.com',
+      '10.0.0.1:8080',
+      '[::1]:9',
+    ]);
+  });
+
+  test.each(['https://a', 'a/b', 'a:port', 'me@a', 'a,*?'])('no hosts: %s', (allowedApiHosts) => {
+    expect(() => parseSettings({ allowedApiHosts })).toThrow(/^--allowed-api-hosts .*host:port/);
   });
 
   test('every setting is a flag and a variable, and says what it is', () => {

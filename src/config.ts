@@ -8,21 +8,15 @@ import { parseDuration, parseListenAddress, UsageError } from './commands/usage.
 
 const text = z.string().min(1, 'must not be empty');
 
-const duration = (atLeastMs: number) =>
+const duration = (atLeastMs: number, { orNever = false } = {}) =>
   z.string().transform((value, context) => {
     const ms = parseDuration(value);
-    if (ms !== undefined && ms >= atLeastMs) return ms;
+    if (ms !== undefined && (ms >= atLeastMs || (orNever && ms === 0))) return ms;
     const problem =
       ms === undefined ? 'is no duration: write 500ms, 30s, 5m or 1h' : `must be at least ${atLeastMs / 1000}s`;
-    context.addIssue({ code: 'custom', message: problem });
+    context.addIssue({ code: 'custom', message: orNever ? `${problem}, or 0 for never` : problem });
     return z.NEVER;
   });
-
-const durationOrOff = (atLeastMs: number) =>
-  z
-    .literal('0')
-    .transform(() => 0)
-    .or(duration(atLeastMs));
 
 const count = (max: number) =>
   z
@@ -40,12 +34,10 @@ const names = z.string().transform((value) =>
 
 /** As `URL.host` writes them. */
 const hosts = names.transform((given, context) => {
-  const wrong = given.find((host) => URL.parse(`https://${host}`)?.host !== host.toLowerCase());
-  if (wrong === undefined) return given;
-  context.addIssue({
-    code: 'custom',
-    message: `is no list of hosts: write host or host:port, without scheme or path, separated by commas`,
-  });
+  const parsed = given.map((host) => (/[/?#@]/.test(host) ? undefined : URL.parse(`https://${host}`)?.host));
+  const usable = parsed.filter((host) => host !== undefined);
+  if (usable.length === given.length) return usable;
+  context.addIssue({ code: 'custom', message: 'is no list of hosts: write host or host:port, separated by commas' });
   return z.NEVER;
 });
 
@@ -94,7 +86,7 @@ export const runSettings = z.object({
     arg: 'name',
     about: "namespace of the default account's endpoint mirror (default: the operator's own)",
   }),
-  mirrorInterval: durationOrOff(1_000).default(30_000).meta({
+  mirrorInterval: duration(1_000, { orNever: true }).default(30_000).meta({
     arg: 'duration',
     about: "time within which the default account's endpoints are mirrored into ConfigMaps; 0 for no mirror",
     shown: '30s',

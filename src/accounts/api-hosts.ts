@@ -9,10 +9,10 @@ export class ApiHosts {
   readonly #defaultURL: string | undefined;
   readonly #hosts: ReadonlySet<string>;
 
-  /** @param allowed `host` for the default port of the scheme, or `host:port` */
+  /** @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port` */
   constructor(defaultURL: string | undefined, allowed: readonly string[]) {
     this.#defaultURL = defaultURL;
-    this.#hosts = new Set([...allowed.map((host) => host.toLowerCase()), ...(defaultURL ? [hostOf(defaultURL)] : [])]);
+    this.#hosts = new Set(defaultURL === undefined ? allowed : [...allowed, hostOf(defaultURL)]);
   }
 
   /** @param apiURL as the spec has it; undefined asks for the operator's */

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { definitions } from '../../src/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/mirror/config-map.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
@@ -467,6 +468,30 @@ test('no account and no Secret of another namespace can be used', () =>
     );
   }));
 
+test('shards: any account can be used from any, and goes after the users of every one', () =>
+  withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+    const shard = async (object: ManagedObject, name: string) => {
+      const type = definitions.find((definition) => definition.type.kind === object.kind)?.type as ResourceType;
+      await world.client.patch(type, object.metadata, {
+        type: 'merge',
+        body: { metadata: { labels: { shard: name } } },
+      });
+    };
+    for (const name of ['a', 'b']) start('--label-selector', `shard=${name}`, '--resync-interval', '1h');
+    await writeSecret(keys[0]);
+    const [acct, user] = [await account(), await bot('b')];
+    await shard(acct, 'a');
+    await shard(user, 'b');
+    await world.reason(user, 'Available');
+    expect(checks(cloud)).toHaveLength(1);
+    await world.delete(acct);
+    await troubled(acct, 'Deleting', /BotUser b$/);
+    await world.delete(user);
+    await world.gone(user);
+    await world.gone(acct);
+    expect(await botsIn(cloud)).toEqual([]);
+  }));
+
 describe('endpoint mirrors', () => {
   const endpoint = (id: string, proto: 'tcp' | 'https') => ({
     id,
@@ -501,7 +526,9 @@ describe('endpoint mirrors', () => {
       // A restart changes nothing.
       cloud.clearRequests();
       const second = start('--resync-interval', '1h');
+      const reconciled = 'controller_runtime_reconcile_total{controller="cloudaccount",result="requeue_after"}';
       await until('a sweep', async () => (await second.metrics()).includes(`{account="${namespace}/acct"} 2`));
+      await until('a look at it', async () => !(await second.metrics()).includes(`${reconciled} 1\n`));
       expect((await world.get(acct))?.metadata.resourceVersion).toBe(shown.metadata.resourceVersion);
 
       await account({ endpointMirror: { intervalSeconds: 10, types: ['ephemeral'] } });

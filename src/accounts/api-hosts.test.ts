@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { ApiHosts } from './api-hosts.ts';
+
+const own = 'https://api.example.com/v2';
+
+const cases: readonly [why: string, apiURL: string | undefined, admitted: boolean][] = [
+  ["none asks for the operator's", undefined, true],
+  ['the same host', 'https://api.example.com', true],
+  ['in other letters', 'https://API.example.com/other/', true],
+  ['its default port, written out', 'https://api.example.com:443', true],
+  ['another port is another server', 'https://api.example.com:8443', false],
+  ['a host below it', 'https://x.api.example.com', false],
+  ['a host that begins alike', 'https://api.example.com.evil.test', false],
+  ['the host as a user name', 'https://api.example.com@evil.test', false],
+  ['an allowed host', 'https://eu.example.com/v2', true],
+  ['an allowed host with its port', 'http://10.0.0.1:8080', true],
+  ['an allowed host on a port that is not', 'http://10.0.0.1', false],
+  ['no URL', 'nonsense', false],
+];
+
+test.each(cases)('%s: %s', (_why, apiURL, admitted) => {
+  const hosts = new ApiHosts(own, ['eu.example.com', '10.0.0.1:8080']);
+  const expected = admitted ? { url: apiURL ?? own } : { refusal: expect.stringMatching(/^spec\.apiURL/) };
+  expect(hosts.admit(apiURL)).toEqual(expected);
+});
+
+test('without an address of its own the operator must be told', () => {
+  const hosts = new ApiHosts(undefined, ['eu.example.com']);
+  expect(hosts.admit('https://eu.example.com')).toEqual({ url: 'https://eu.example.com' });
+  expect(hosts.admit(undefined)).toEqual({ refusal: expect.stringMatching(/--api-url/) });
+});
