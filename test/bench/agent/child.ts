@@ -11,11 +11,12 @@ export interface Child<Up> {
 }
 
 export async function startChild<Up>(file: string, ...args: readonly string[]): Promise<Child<Up>> {
-  const process = fork(join(import.meta.dirname, file), args);
+  const process = fork(join(import.meta.dirname, file), args, { execArgv: ['--expose-gc'] });
+  const ended = once(process, 'exit').then(([code]) => {
+    throw new Error(`${file} ended with code ${code}`);
+  });
+  ended.catch(() => {});
   const next = async () => {
-    const ended = once(process, 'exit').then(([code]) => {
-      throw new Error(`${file} ended with code ${code}`);
-    });
     const [message] = await Promise.race([once(process, 'message'), ended]);
     return message;
   };
