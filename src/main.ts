@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { agentCommand } from './commands/agent.ts';
 import { cloudCommand } from './commands/cloud.ts';
 import { crdsCommand } from './commands/crds.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -14,7 +15,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .description('Manages a cloud edge account from Kubernetes.')
     .version(version)
     .showSuggestionAfterError();
-  for (const command of [demoCommand(), runCommand(), cloudCommand(), kubeCommand(), crdsCommand()]) {
+  for (const command of [demoCommand(), runCommand(), agentCommand(), cloudCommand(), kubeCommand(), crdsCommand()]) {
     program.addCommand(command);
   }
   for (const command of [program, ...program.commands]) command.exitOverride();
