@@ -20,6 +20,7 @@ export class Edge {
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: maxHeaderBytes,
       noDelay: true,
+      optimizeEmptyRequests: true,
       // An upload may take as long as it takes.
       requestTimeout: 0,
       shouldUpgradeCallback: isUpgrade,

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Capture, RequestHead, ResponseHead } from '../captures/capture.ts';
-import { pairs, valuesOf } from '../captures/message.ts';
+import { pairs, type RawHeaders, valuesOf } from '../captures/message.ts';
 import { errorPage } from './error-page.ts';
 import { responseHeaders } from './headers.ts';
 import { join } from './join.ts';
@@ -31,7 +31,6 @@ export class Exchange {
   #upstream: ClientRequest | undefined;
   #answer: IncomingMessage | undefined;
   #joined: readonly Duplex[] = [];
-  #body: IncomingMessage | undefined;
   #over = false;
 
   constructor(parts: ExchangeParts) {
@@ -43,8 +42,10 @@ export class Exchange {
 
   /** Sends the body as it comes in. */
   stream(body: IncomingMessage): void {
-    const { capture } = this.#parts;
-    this.#body = body;
+    const { capture, client } = this.#parts;
+    this.#upstream?.on('continue', () => client?.writeContinue());
+    this.#upstream?.on('drain', () => body.resume());
+    this.#upstream?.on('close', () => body.resume());
     body.on('data', (chunk: Buffer) => {
       // What nobody waits for any more is read to its end, so that the connection can be used again.
       if (this.#over) return;
@@ -93,9 +94,6 @@ export class Exchange {
     const upstream = this.#parts.dial();
     this.#upstream = upstream;
     limitConnecting(upstream);
-    upstream.on('drain', () => this.#body?.resume());
-    upstream.on('close', () => this.#body?.resume());
-    upstream.on('continue', () => this.#parts.client?.writeContinue());
     upstream.on('information', ({ statusCode, rawHeaders }) => this.#inform(statusCode, rawHeaders));
     upstream.on('response', (answer) => this.#receive(answer));
     upstream.on('error', (error: NodeJS.ErrnoException) => this.#onError(upstream, error));
@@ -183,12 +181,15 @@ export class Exchange {
   }
 }
 
+export function declaresBody(rawHeaders: RawHeaders): boolean {
+  return rawHeaders.some((name, at) => at % 2 === 0 && /^(content-length|transfer-encoding)$/i.test(name));
+}
+
 const why = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
 /** Whether it may be sent twice (RFC 9110, section 9.2.1), and nothing of it is used up. */
 function isRepeatable({ method, rawHeaders }: RequestHead): boolean {
-  const hasBody = ['content-length', 'transfer-encoding'].some((name) => valuesOf(rawHeaders, name).length > 0);
-  return safeMethods.includes(method) && !hasBody;
+  return safeMethods.includes(method) && !declaresBody(rawHeaders);
 }
 
 function headOf(answer: IncomingMessage): ResponseHead {

@@ -9,7 +9,7 @@ import type { History } from '../metrics/history.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { HttpDefinition } from './definition.ts';
-import { Exchange } from './exchange.ts';
+import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
@@ -30,6 +30,8 @@ export interface Replay {
   readonly request: RequestHead;
   readonly body: Buffer;
 }
+
+const noBody = Buffer.alloc(0);
 
 interface Turn {
   readonly head: RequestHead;
@@ -67,7 +69,9 @@ export class HttpTunnel {
   }
 
   serve(request: IncomingMessage, client: ServerResponse): void {
-    this.#visit(request, client).stream(request);
+    const exchange = this.#visit(request, client);
+    if (declaresBody(request.rawHeaders)) exchange.stream(request);
+    else exchange.send(noBody);
   }
 
   /** `head` is what followed the request on its connection. */
@@ -76,7 +80,7 @@ export class HttpTunnel {
     this.#upgraded.add(exchange);
     socket.once('close', () => this.#upgraded.delete(exchange));
     exchange.upgrade(socket as Duplex, head);
-    exchange.send(Buffer.alloc(0));
+    exchange.send(noBody);
   }
 
   /** Sends a request to the local server; nobody gets the answer, but it is captured. */
