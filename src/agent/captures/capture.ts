@@ -43,7 +43,7 @@ export interface Ledger {
 // A buffer and its place in an array, beside its bytes.
 const chunkOverhead = 96;
 // The objects of a capture, beside its bytes.
-const captureOverhead = 1_280;
+const captureOverhead = 1_024;
 
 /** One exchange through an http tunnel, as it happens. */
 export class Capture {

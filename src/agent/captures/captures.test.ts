@@ -38,13 +38,13 @@ describe('the budget (inspect_db_size)', () => {
   });
 
   test('the oldest leave first, finished or not', () => {
-    const held = captures(5_600);
+    const held = captures(4_600);
     for (const target of ['/1', '/2', '/3', '/4', '/5']) begin(held, target);
     expect(targets(held)).toEqual(['/5', '/4', '/3', '/2']);
   });
 
   test('what was evicted takes nothing more', () => {
-    const held = captures(5_600);
+    const held = captures(4_600);
     const first = begin(held, '/1');
     for (const target of ['/2', '/3', '/4', '/5']) begin(held, target);
     const before = held.bytes;
