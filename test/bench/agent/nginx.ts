@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,9 @@ export async function startNginx(upstream: number): Promise<Nginx | undefined> {
   });
   while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 50));
   const stop = async () => {
+    const ended = once(nginx, 'exit');
     nginx.kill();
+    await ended;
     await rm(dir, { recursive: true, force: true });
   };
   return { port, stop };
