@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 /** Bundles what is used of the dependencies: a third of the start time and half of the memory of loading them whole. */
@@ -18,3 +18,5 @@ await build({
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
 });
+// The inspector page is served as it is.
+await cp('src/agent/page', 'dist/page', { recursive: true });
