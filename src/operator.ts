@@ -8,7 +8,7 @@ import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';
 import { KubeConfigError } from './kube/kubeconfig.ts';
-import { createCloud } from './operator/cloud.ts';
+import { Cloud } from './operator/cloud.ts';
 import { serveTelemetry } from './operator/telemetry.ts';
 import type { Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -41,7 +41,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const client = new KubeClient(connection.withGuard(guard));
   const metrics = createMetrics({ version });
   const events = new EventRecorder({ client, instance: hostname(), log });
-  const cloud = createCloud({
+  const cloud = new Cloud({
     settings,
     credential,
     mirrorNamespace: settings.mirrorNamespace ?? connection.namespace,

@@ -3,9 +3,16 @@ import { keyOf } from '../kube/types.ts';
 import { type CallFailure, isCallFailure } from '../reconcile/external.ts';
 import { conditionOf, type ManagedObject } from '../reconcile/fields.ts';
 import type { Flow } from '../reconcile/flow.ts';
-import { type Outcome, type PartReport, type Report, report, reportFailure } from '../reconcile/outcome.ts';
+import {
+  DependencyError,
+  type Outcome,
+  type PartReport,
+  type Report,
+  report,
+  reportFailure,
+} from '../reconcile/outcome.ts';
 import { parseSpec } from '../reconcile/spec.ts';
-import { lastDue, msUntilDue, type Turn } from '../reconcile/turn.ts';
+import { lastDue, type Turn } from '../reconcile/turn.ts';
 import type { AccountEntry } from './account-entry.ts';
 import type { Accounts } from './accounts.ts';
 import type { Mirrors } from './mirrors.ts';
@@ -41,8 +48,9 @@ export class AccountFlow implements Flow<undefined> {
     const parsed = parseSpec(specSchema, turn.object);
     if ('report' in parsed) return parsed.report;
     const entry = this.#accounts.entry(keyOf(turn.object));
-    const { account, refusal } = entry ?? {};
-    if (entry === undefined || account === undefined) return this.#refused(turn, refusal ?? 'is not known yet');
+    if (entry === undefined) throw new DependencyError('this account is not in the cache yet');
+    const { account } = entry;
+    if (account === undefined) return this.#refused(turn, entry.refusal ?? 'spec: cannot be used');
     await this.#mirrors.stopOther(account.key, account);
     try {
       await this.#requireKey(entry, account);
@@ -99,8 +107,7 @@ export class AccountFlow implements Flow<undefined> {
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
-  async #passed(turn: AccountTurn, { endpointMirror }: Spec, account: OpenAccount): Promise<Outcome> {
-    const { object } = turn;
+  async #passed({ object }: AccountTurn, { endpointMirror }: Spec, account: OpenAccount): Promise<Outcome> {
     const namespace = namespaceOf(object);
     const fields = { apiURL: account.url, reachable: true, authenticated: true };
     const message = `${account.url} accepts the API key`;
@@ -116,7 +123,7 @@ export class AccountFlow implements Flow<undefined> {
     return report('Available', message, {
       fields: { ...fields, ...(sweptAt === undefined ? mirroredField(object) : { endpointsMirrored: endpoints }) },
       parts: this.#mirrorParts(object, account),
-      retry: { kind: 'after', ms: Math.min(lookMs, msUntilDue(turn, object)) },
+      retry: { kind: 'after', ms: lookMs },
     });
   }
 

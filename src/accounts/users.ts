@@ -37,7 +37,7 @@ export class AccountUsers {
   }
 
   /** Asks for a reconcile of all who use the account, or of those that are not Ready. */
-  wake(account: string, which: 'all' | 'troubled' = 'all'): void {
+  wake(account: string, which: 'all' | 'troubled'): void {
     for (const kind of this.#options.kinds) {
       const users = new Set(kind.resources.byIndex(index, account).filter((user) => which === 'all' || !isReady(user)));
       if (users.size > 0) kind.enqueueWhere((object) => users.has(object));

@@ -15,6 +15,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { userAgent } from '../version.ts';
 import { cloudKinds, cloudTypes } from './kinds.ts';
 
+/** As accountKeyOf has it. */
+const defaultKey = 'default';
+
 export interface CloudOptions {
   readonly settings: RunSettings;
   readonly credential: Credential | undefined;
@@ -27,72 +30,92 @@ export interface CloudOptions {
   readonly createSettleMs: number;
 }
 
-/** The half of the operator that works with the cloud. */
-export interface Cloud {
-  /** Every kind, CloudAccount too. */
+/** The half of the operator that works with the cloud: accounts, the kinds that use them, the mirrors of endpoints. */
+export class Cloud {
+  /** Every kind, CloudAccount first. */
   readonly kinds: readonly KindController[];
   readonly mirrors: Mirrors;
-  /** Follows accounts and resources, on every replica. */
-  watch(signal: AbortSignal): Promise<void>;
-  /** Reconciles and mirrors until `leading` aborts, then finishes what is under way. Once only. */
-  run(leading: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
+  readonly #options: CloudOptions;
+  readonly #defaultAccount: OpenAccount | undefined;
+  readonly #accounts: Accounts;
+  readonly #accountKind: KindController;
+  readonly #everyAccount: InformerGroup<ManagedObject>;
+  readonly #userKinds: readonly KindController[];
+  readonly #users: AccountUsers;
 
-/** Accounts, the kinds that use them, and the mirrors of their endpoints, wired. Throws UsageError. */
-export function createCloud(options: CloudOptions): Cloud {
-  const { settings, credential, shared } = options;
-  const { reader, client, clock, log } = shared;
-  const open = (key: string, account: Omit<OpenAccountOptions, 'userAgent'>) => openAccount(options, key, account);
-  const defaultAccount = openDefault(settings, credential, open);
-  const mirrors = new Mirrors({ reader, client, clock, random: Math.random, log });
-  const accounts: Accounts = new Accounts({
-    defaultAccount,
-    hosts: new ApiHosts(settings.apiUrl, settings.allowedApiHosts),
-    open,
-    secrets: { reader, clock, log },
-    wake: (key) => accountKind.enqueueWhere((object) => keyOf(object) === key),
-    wakeUsers: (key, which) => users.wake(key, which),
-  });
-  const { createSettleMs } = options;
-  const userKinds = cloudKinds({ ...shared, accountOf: (object) => accounts.of(object), createSettleMs });
-  const users = new AccountUsers({
-    kinds: userKinds,
-    types: cloudTypes,
-    client,
-    onReleased: (key) => accountKind.enqueueWhere((object) => keyOf(object) === key),
-  });
-  const accountKind = accountController({ ...shared, accounts, mirrors, users });
-  const every = everyAccount(shared, accountKind);
-  accounts.follow(every);
-  const kinds = [accountKind, ...userKinds];
-  const onDefaultKey = () => {
-    users.wake('default');
-    mirrors.sweepNow('default');
-  };
-  return {
-    kinds,
-    mirrors,
-    watch: async (signal) => {
-      const informers = new Set<InformerGroup<ManagedObject>>([every, ...kinds.map(({ resources }) => resources)]);
-      await Promise.all([
-        ...[...informers].map((resources) => resources.run(signal)),
-        credential?.watch(clock, log, signal, onDefaultKey),
-      ]);
-    },
-    run: async (leading) => {
-      const users = async () => {
-        await accounts.whenKnown(leading);
-        await Promise.all(userKinds.map((kind) => kind.run(leading)));
-      };
-      const { mirrorNamespace: namespace } = options;
-      const intervalMs = settings.mirrorInterval;
-      if (defaultAccount !== undefined && intervalMs > 0) mirrors.start(defaultAccount, { namespace, intervalMs });
-      await Promise.all([accountKind.run(leading), users()]);
-      await mirrors.close();
-    },
-    close: () => accounts.close(),
-  };
+  /** Throws UsageError. */
+  constructor(options: CloudOptions) {
+    const { shared, createSettleMs } = options;
+    const { reader, client, clock, log } = shared;
+    this.#options = options;
+    this.#defaultAccount = openDefault(options);
+    this.mirrors = new Mirrors({ reader, client, clock, random: Math.random, log });
+    this.#accounts = this.#createAccounts();
+    const accountOf = (object: ManagedObject) => this.#accounts.of(object);
+    this.#userKinds = cloudKinds({ ...shared, accountOf, createSettleMs });
+    const onReleased = (account: string) => this.#wake(account);
+    this.#users = new AccountUsers({ kinds: this.#userKinds, types: cloudTypes, client, onReleased });
+    const { mirrors } = this;
+    this.#accountKind = accountController({ ...shared, accounts: this.#accounts, mirrors, users: this.#users });
+    this.#everyAccount = everyAccount(shared, this.#accountKind);
+    this.#accounts.follow(this.#everyAccount);
+    this.kinds = [this.#accountKind, ...this.#userKinds];
+  }
+
+  /** Follows accounts, their keys and the resources until the signal aborts; on every replica. */
+  async watch(signal: AbortSignal): Promise<void> {
+    const { credential, shared } = this.#options;
+    const informers = new Set([this.#everyAccount, ...this.kinds.map(({ resources }) => resources)]);
+    await Promise.all([
+      ...[...informers].map((resources) => resources.run(signal)),
+      credential?.watch(shared.clock, shared.log, signal, () => this.#defaultKeyChanged()),
+    ]);
+  }
+
+  /** Reconciles and mirrors until `leading` aborts, then finishes what is under way. Once only. */
+  async run(leading: AbortSignal): Promise<void> {
+    this.#startDefaultMirror();
+    await Promise.all([this.#accountKind.run(leading), this.#runUsers(leading)]);
+    await this.mirrors.close();
+  }
+
+  close(): Promise<void> {
+    return this.#accounts.close();
+  }
+
+  #createAccounts(): Accounts {
+    const { settings, shared } = this.#options;
+    const { reader, clock, log } = shared;
+    return new Accounts({
+      defaultAccount: this.#defaultAccount,
+      hosts: new ApiHosts(settings.apiUrl, settings.allowedApiHosts),
+      open: (key, account) => openAccount(this.#options, key, account),
+      secrets: { reader, clock, log },
+      wake: (account) => this.#wake(account),
+      wakeUsers: (account, which) => this.#users.wake(account, which),
+    });
+  }
+
+  #wake(account: string): void {
+    this.#accountKind.enqueueWhere((object) => keyOf(object) === account);
+  }
+
+  async #runUsers(leading: AbortSignal): Promise<void> {
+    await this.#accounts.whenKnown(leading);
+    await Promise.all(this.#userKinds.map((kind) => kind.run(leading)));
+  }
+
+  #startDefaultMirror(): void {
+    const { settings, mirrorNamespace: namespace } = this.#options;
+    const { mirrorInterval: intervalMs } = settings;
+    if (this.#defaultAccount === undefined || intervalMs === 0) return;
+    this.mirrors.start(this.#defaultAccount, { namespace, intervalMs });
+  }
+
+  #defaultKeyChanged(): void {
+    this.#users.wake(defaultKey, 'all');
+    this.mirrors.sweepNow(defaultKey);
+  }
 }
 
 function openAccount(options: CloudOptions, key: string, account: Omit<OpenAccountOptions, 'userAgent'>): OpenAccount {
@@ -109,14 +132,10 @@ function openAccount(options: CloudOptions, key: string, account: Omit<OpenAccou
   });
 }
 
-function openDefault(
-  settings: RunSettings,
-  credential: Credential | undefined,
-  open: (key: string, account: Omit<OpenAccountOptions, 'userAgent'>) => OpenAccount,
-): OpenAccount | undefined {
+function openDefault(options: CloudOptions): OpenAccount | undefined {
+  const { credential, settings } = options;
   if (credential === undefined) return undefined;
-  if (settings.apiUrl === undefined)
-    throw new UsageError('--api-url is needed: the address of the Cloud Management API');
   const { apiUrl: baseURL, requestsPerMinute } = settings;
-  return open('default', { baseURL, requestsPerMinute, apiKey: () => credential.key() });
+  if (baseURL === undefined) throw new UsageError('--api-url is needed: the address of the Cloud Management API');
+  return openAccount(options, defaultKey, { baseURL, requestsPerMinute, apiKey: () => credential.key() });
 }

@@ -1,21 +1,9 @@
 import { z } from 'zod';
 import { managedStatus } from '../../reconcile/fields.ts';
 import { edgeType, type KindDefinition } from '../definition.ts';
+import { keyRef, set } from '../fields.ts';
 
-const apiKeySecretRef = z.object({
-  name: z
-    .string()
-    .max(253)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
-    .describe('Name of the Secret, in the namespace of this resource.'),
-  key: z
-    .string()
-    .max(253)
-    .regex(/^[-._a-zA-Z0-9]+$/)
-    .describe('Key in its data that holds the API key.'),
-});
-
-const words = z.array(z.string().min(1).max(63)).max(32).meta({ 'x-kubernetes-list-type': 'set' });
+const words = z.array(z.string().min(1).max(63)).max(32).meta(set);
 
 const endpointMirror = z.object({
   enabled: z.boolean().default(true).describe('Whether active endpoints are mirrored; false removes what is there.'),
@@ -38,7 +26,7 @@ export const spec = z.object({
     .describe(
       "Address of the Cloud Management API; default the operator's. Its host must be the operator's or one of --allowed-api-hosts.",
     ),
-  apiKeySecretRef: apiKeySecretRef.describe('The Secret with the API key; a changed key is used at once.'),
+  apiKeySecretRef: keyRef.describe('The Secret with the API key; a changed key is used at once.'),
   requestsPerMinute: z
     .int()
     .min(1)
