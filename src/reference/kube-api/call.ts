@@ -1,5 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Subresource } from './admission.ts';
+import type { Batches } from './batches.ts';
+import type { EventLines } from './event-lines.ts';
 import type { Exchange } from './exchange.ts';
 import type { ApiObject } from './object.ts';
 import type { Objects } from './objects.ts';
@@ -12,8 +14,8 @@ export interface HandlerContext {
   readonly objects: Objects;
   readonly clock: Clock;
   readonly bookmarkMs: number;
-  /** JSON text of an object. */
-  readonly text: (object: object) => string;
+  readonly lines: EventLines;
+  readonly batches: Batches;
 }
 
 /** A request for objects of one type. */
@@ -32,7 +34,7 @@ export function presentation({ exchange, type, context }: Call): Presentation {
 }
 
 export function show(call: Call, code: number, object: ApiObject): void {
-  call.exchange.json(code, presentation(call).object(object));
+  call.exchange.send(code, presentation(call).object(object));
 }
 
 export function isTrue(text: string | null): boolean {

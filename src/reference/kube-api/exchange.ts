@@ -31,16 +31,18 @@ export class Exchange {
   }
 
   /** The body as it came. Throws 413 beyond 3 MiB. */
-  async body(): Promise<Buffer> {
+  body(): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of this.request) {
-      const bytes = Buffer.from(chunk);
-      size += bytes.length;
-      if (size > maxBodyBytes) throw new ApiError(413, 'RequestEntityTooLarge', `limit is ${maxBodyBytes}`);
-      chunks.push(bytes);
-    }
-    return Buffer.concat(chunks);
+    return new Promise((resolve, reject) => {
+      this.request.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= maxBodyBytes) chunks.push(chunk);
+        else reject(new ApiError(413, 'RequestEntityTooLarge', `limit is ${maxBodyBytes}`));
+      });
+      this.request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+      this.request.on('error', reject);
+    });
   }
 
   /** Warning headers of the answer, as `kubectl` prints them. */
@@ -49,7 +51,12 @@ export class Exchange {
   }
 
   json(code: number, value: unknown, contentType = 'application/json'): void {
-    const body = Buffer.from(`${JSON.stringify(value)}\n`);
+    this.send(code, JSON.stringify(value), contentType);
+  }
+
+  /** JSON text. */
+  send(code: number, text: string, contentType = 'application/json'): void {
+    const body = Buffer.from(`${text}\n`);
     this.response.writeHead(code, {
       'Content-Type': contentType,
       'Content-Length': body.length,

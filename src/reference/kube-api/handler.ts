@@ -42,7 +42,7 @@ async function handleObject(call: Call, name: string): Promise<void> {
 
 function list(call: Call): void {
   const page = listPage(call.context.store, call.type, call.namespace, call.exchange.query);
-  call.exchange.json(200, presentation(call).list(page));
+  call.exchange.send(200, presentation(call).list(page));
 }
 
 function watch(call: Call): void {

@@ -6,7 +6,8 @@ import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
 import type { Objects } from './objects.ts';
 import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
-import { type Change, keyOf, type Store } from './store.ts';
+import type { Change, Store } from './store.ts';
+import { keyOf, type StoredObject } from './stored-object.ts';
 
 const namespaces = '/namespaces';
 
@@ -32,8 +33,8 @@ export class Lifecycle {
     return this.#store.subscribe((change) => queueMicrotask(() => this.#react(change)));
   }
 
-  #react({ type, storage, object }: Change): void {
-    const { name = '', namespace, deletionTimestamp } = object.metadata;
+  #react({ type, storage, current }: Change): void {
+    const { name = '', namespace, deletionTimestamp } = current.object.metadata;
     if (storage === crdType.storage) this.#reactToCrd(type, name);
     else if (storage === namespaces && deletionTimestamp !== undefined && type !== 'DELETED')
       this.#emptyNamespace(name);
@@ -60,8 +61,9 @@ export class Lifecycle {
   }
 
   /** Deletes what can be deleted; returns what finalizers still hold. */
-  #deleteAll(type: ResourceType, namespace: string | undefined): readonly ApiObject[] {
-    for (const { metadata } of this.#store.list(type.storage, namespace)) {
+  #deleteAll(type: ResourceType, namespace: string | undefined): readonly StoredObject[] {
+    for (const { object } of this.#store.list(type.storage, namespace)) {
+      const { metadata } = object;
       this.#objects.delete(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, {}, false);
     }
     return this.#store.list(type.storage, namespace);

@@ -1,21 +1,29 @@
 import { ApiError, badRequest, expired } from './api-error.ts';
-import type { ApiObject } from './object.ts';
 import { type ResourceType, shownAs } from './resource-type.ts';
-import { fieldSelector, labelSelector, type Predicate } from './selectors.ts';
-import { keyOf, type Store } from './store.ts';
+import { fieldSelector, labelSelector } from './selectors.ts';
+import type { Store } from './store.ts';
+import type { StoredObject } from './stored-object.ts';
 
 export interface Page {
-  readonly items: readonly ApiObject[];
+  readonly items: readonly StoredObject[];
   readonly resourceVersion: string;
   readonly continue: string | undefined;
   readonly remaining: number | undefined;
 }
 
 /** The label and field selectors of a request as one predicate. Throws 400 when they cannot be used. */
-export function selectorOf(query: URLSearchParams, type: ResourceType): Predicate {
+export function selectorOf(query: URLSearchParams, type: ResourceType): (stored: StoredObject) => boolean {
   const byLabel = labelSelector(query.get('labelSelector') ?? '');
   const byField = fieldSelector(query.get('fieldSelector') ?? '', type);
-  return (object) => byLabel(object) && byField(object);
+  if (!isSelective(query)) return () => true;
+  return (stored) => {
+    const object = shownAs(type, stored.object);
+    return byLabel(object) && byField(object);
+  };
+}
+
+function isSelective(query: URLSearchParams): boolean {
+  return Boolean(query.get('labelSelector') || query.get('fieldSelector'));
 }
 
 /** One page of a list; every page of a list shows the objects as they were when the first was read. */
@@ -32,23 +40,19 @@ export function listPage(
   const stored =
     revision === store.revision ? store.list(type.storage, namespace) : store.listAt(revision, type.storage, namespace);
   const matches = selectorOf(query, type);
-  const rest = stored.filter((object) => from === undefined || key(object) > from.start);
-  const found = rest.map((object) => shownAs(type, object)).filter(matches);
+  const found = stored.filter((each) => (from === undefined || each.key > from.start) && matches(each));
   const items = limit === undefined || limit === 0 ? found : found.slice(0, limit);
   const last = items.at(-1);
   if (last === undefined || items.length === found.length) {
     return { items, resourceVersion: String(revision), continue: undefined, remaining: undefined };
   }
-  const selective = query.has('labelSelector') || query.has('fieldSelector');
   return {
     items,
     resourceVersion: String(revision),
-    continue: encodeToken({ rv: revision, start: key(last) }),
-    remaining: selective ? undefined : found.length - items.length,
+    continue: encodeToken({ rv: revision, start: last.key }),
+    remaining: isSelective(query) ? undefined : found.length - items.length,
   };
 }
-
-const key = ({ metadata }: ApiObject) => keyOf(metadata.namespace, metadata.name ?? '');
 
 /** The revision that the request insists on, if any. Throws 410 when it is forgotten and 504 when it is yet to come. */
 function exactRevision(query: URLSearchParams, store: Store): number | undefined {

@@ -8,7 +8,8 @@ import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
 import { trackUpdate } from './ownership/managed-fields.ts';
 import { checkIdentity, checkPreconditions, type Preconditions } from './preconditions.ts';
 import { type ResourceType, shownAs } from './resource-type.ts';
-import { keyOf, type Store } from './store.ts';
+import type { Store } from './store.ts';
+import { keyOf } from './stored-object.ts';
 
 /** Names one object; cluster-scoped ones have no namespace. */
 export interface Ref {

@@ -1,6 +1,7 @@
 import type { FieldError } from './api-error.ts';
 import type { ApiObject } from './object.ts';
 import type { Structural } from './schema/structural.ts';
+import type { StoredObject } from './stored-object.ts';
 
 /** A column of `kubectl get`; `jsonPath` is a Kubernetes JSONPath without braces. */
 export interface Column {
@@ -55,6 +56,12 @@ export interface Behaviour {
 
 export function apiVersionOf(type: { readonly group: string; readonly version: string }): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
+}
+
+/** JSON text of a stored object as this type shows it: the stored text wherever that is the same. */
+export function textAs(type: ResourceType, stored: StoredObject): string {
+  const same = type.behaviour.fromStored === undefined && stored.apiVersion === apiVersionOf(type);
+  return same ? stored.text : JSON.stringify(shownAs(type, stored.object));
 }
 
 /** The stored object as this type shows it. */

@@ -4,8 +4,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../clock.ts';
 import { answer } from './api.ts';
+import { Batches } from './batches.ts';
 import { builtinTypes } from './builtin/types.ts';
 import { createCertificate } from './certificate.ts';
+import { EventLines } from './event-lines.ts';
 import { Exchange } from './exchange.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -51,11 +53,12 @@ export interface KubeApi {
  */
 export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
   const { host = '127.0.0.1', port = 0, token = randomBytes(16).toString('hex'), clock = systemClock } = options;
-  const store = new Store(options.historyLimit ?? 10_000);
+  const store = new Store({ historyLimit: options.historyLimit ?? 10_000 });
   const registry = new Registry(builtinTypes);
   const objects = new Objects(store, clock, { cel: new CelValidator(), patterns: new Map() });
   const stopLifecycle = new Lifecycle(store, registry, objects, clock).start();
   seed(objects, registry, options.crds ?? []);
+  const batches = new Batches();
   const context = {
     store,
     registry,
@@ -63,7 +66,8 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     clock,
     token,
     bookmarkMs: options.bookmarkMs ?? 60_000,
-    text: rememberingLast(),
+    lines: new EventLines(),
+    batches,
   };
   const { key, certificate } = createCertificate(host, clock.now());
   const server = createServer({ key, cert: certificate }, (request, response) => {
@@ -76,19 +80,11 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const url = `https://${host}:${(server.address() as AddressInfo).port}`;
   const close = async () => {
     stopLifecycle();
+    batches.close();
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
     await closed;
   };
   return { url, token, certificate, kubeconfig: () => kubeconfigText({ url, token, certificate }), close };
-}
-
-/** JSON text; every watcher of a change asks for the same object in turn, so the last text is kept. */
-function rememberingLast(): (object: object) => string {
-  let last: { readonly object: object; readonly text: string } | undefined;
-  return (object) => {
-    if (last?.object !== object) last = { object, text: JSON.stringify(object) };
-    return last.text;
-  };
 }

@@ -1,38 +1,54 @@
 import { type ApiObject, withMeta } from './object.ts';
+import { StoredObject } from './stored-object.ts';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** One write. `object` carries the write's resourceVersion, also when it was deleted. */
+/** One write. `current` carries the write's resourceVersion, also when it was deleted. */
 export interface Change {
   readonly revision: number;
   readonly type: ChangeType;
   readonly storage: string;
-  readonly object: ApiObject;
-  readonly previous: ApiObject | undefined;
+  readonly current: StoredObject;
+  readonly previous: StoredObject | undefined;
 }
 
 export type Listener = (change: Change) => void;
 
-/** `namespace/name`; cluster-scoped objects have an empty namespace. */
-export function keyOf(namespace: string | undefined, name: string): string {
-  return `${namespace ?? ''}/${name}`;
+/** Where changes survive the process. */
+export interface Journal {
+  /** What earlier processes left. */
+  read(): { readonly revision: number; readonly objects: Iterable<readonly [storage: string, StoredObject]> };
+  /** Returns when the change is kept, whatever becomes of the process. */
+  write(change: Change): void;
 }
+
+export interface StoreOptions {
+  /** How many changes are kept at least. */
+  readonly historyLimit: number;
+  readonly journal?: Journal | undefined;
+}
+
+/** How many of the objects written last are kept parsed: they are what everyone looks at next. */
+const parsedLimit = 100;
 
 /**
  * Every object of every type, in memory, with one revision that grows by one with each write, and a bounded
  * history of writes for watches and consistent lists. Objects are never changed in place.
  */
 export class Store {
-  readonly #objects = new Map<string, Map<string, ApiObject>>();
+  readonly #objects = new Map<string, Map<string, StoredObject>>();
   readonly #listeners = new Set<Listener>();
   readonly #historyLimit: number;
+  readonly #journal: Journal | undefined;
+  readonly #parsed: StoredObject[] = [];
   #history: Change[] = [];
   #revision = 1;
   #compacted = 1;
 
-  /** Keeps at least `historyLimit` changes. */
-  constructor(historyLimit: number) {
+  constructor({ historyLimit, journal }: StoreOptions) {
     this.#historyLimit = historyLimit;
+    this.#journal = journal;
+    if (journal !== undefined) this.#load(journal);
   }
 
   get revision(): number {
@@ -45,48 +61,46 @@ export class Store {
   }
 
   get(storage: string, key: string): ApiObject | undefined {
-    return this.#objects.get(storage)?.get(key);
+    return this.#objects.get(storage)?.get(key)?.object;
   }
 
   /** Objects of one namespace, or of all, in the order of their keys. */
-  list(storage: string, namespace?: string): readonly ApiObject[] {
-    const prefix = namespace === undefined ? '' : `${namespace}/`;
-    const found = [...(this.#objects.get(storage) ?? [])].filter(([key]) => key.startsWith(prefix));
-    return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+  list(storage: string, namespace?: string): readonly StoredObject[] {
+    const objects = [...(this.#objects.get(storage)?.values() ?? [])];
+    return inOrder(objects.filter((object) => object.isIn(namespace)));
   }
 
   /** The objects as they were at `revision`, which must not be older than `compactedRevision`. */
-  listAt(revision: number, storage: string, namespace?: string): readonly ApiObject[] {
-    const objects = new Map(this.list(storage, namespace).map((object) => [identify(object), object]));
-    for (const change of this.since(revision).toReversed()) {
-      if (change.storage !== storage) continue;
-      if (namespace !== undefined && change.object.metadata.namespace !== namespace) continue;
-      if (change.previous === undefined) objects.delete(identify(change.object));
-      else objects.set(identify(change.object), change.previous);
+  listAt(revision: number, storage: string, namespace?: string): readonly StoredObject[] {
+    const objects = new Map(this.list(storage, namespace).map((object) => [object.key, object]));
+    for (const { storage: changed, current, previous } of this.since(revision).toReversed()) {
+      if (changed !== storage || !current.isIn(namespace)) continue;
+      if (previous === undefined) objects.delete(current.key);
+      else objects.set(current.key, previous);
     }
-    return [...objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+    return inOrder([...objects.values()]);
   }
 
   /** Stores a new or changed object and returns it with its resourceVersion. */
   put(storage: string, object: ApiObject): ApiObject {
-    const key = identify(object);
-    const objects = this.#objects.get(storage) ?? new Map<string, ApiObject>();
-    this.#objects.set(storage, objects);
-    const previous = objects.get(key);
-    const stored = this.#stamped(object);
-    objects.set(key, stored);
-    this.#publish({ type: previous === undefined ? 'ADDED' : 'MODIFIED', storage, object: stored, previous });
-    return stored;
+    const objects = this.#of(storage);
+    const current = this.#stamped(object);
+    const previous = objects.get(current.key);
+    const change = this.#recorded({ type: previous === undefined ? 'ADDED' : 'MODIFIED', storage, current, previous });
+    objects.set(current.key, current);
+    this.#publish(change);
+    return current.object;
   }
 
   /** Forgets an object; the returned last state carries the deletion's resourceVersion. */
   remove(storage: string, object: ApiObject): ApiObject {
-    const key = identify(object);
-    const previous = this.get(storage, key);
-    this.#objects.get(storage)?.delete(key);
-    const last = this.#stamped(object);
-    this.#publish({ type: 'DELETED', storage, object: last, previous });
-    return last;
+    const objects = this.#of(storage);
+    const current = this.#stamped(object);
+    const previous = objects.get(current.key);
+    const change = this.#recorded({ type: 'DELETED', storage, current, previous });
+    objects.delete(current.key);
+    this.#publish(change);
+    return current.object;
   }
 
   /** Changes after `revision`, oldest first. */
@@ -101,16 +115,39 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
-  #stamped(object: ApiObject): ApiObject {
-    this.#revision += 1;
-    return withMeta(object, { resourceVersion: String(this.#revision) });
+  #of(storage: string): Map<string, StoredObject> {
+    const known = this.#objects.get(storage);
+    if (known !== undefined) return known;
+    const made = new Map<string, StoredObject>();
+    this.#objects.set(storage, made);
+    return made;
   }
 
-  #publish(change: Omit<Change, 'revision'>): void {
-    const published = { ...change, revision: this.#revision };
-    this.#history.push(published);
-    if (this.#history.length > 2 * this.#historyLimit) this.#compact();
-    for (const listener of this.#listeners) listener(published);
+  #stamped(object: ApiObject): StoredObject {
+    this.#revision += 1;
+    const stored = StoredObject.of(withMeta(object, { resourceVersion: String(this.#revision) }));
+    this.#parsed.push(stored);
+    if (this.#parsed.length > parsedLimit) this.#parsed.shift()?.fold();
+    return stored;
+  }
+
+  #recorded(change: Omit<Change, 'revision'>): Change {
+    const recorded = { ...change, revision: this.#revision };
+    this.#journal?.write(recorded);
+    return recorded;
+  }
+
+  #publish(change: Change): void {
+    this.#history.push(change);
+    if (this.#history.length > 1.25 * this.#historyLimit) this.#compact();
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  #load(journal: Journal): void {
+    const { revision, objects } = journal.read();
+    this.#revision = revision;
+    this.#compacted = revision;
+    for (const [storage, object] of objects) this.#of(storage).set(object.key, object);
   }
 
   #compact(): void {
@@ -119,6 +156,6 @@ export class Store {
   }
 }
 
-function identify({ metadata }: ApiObject): string {
-  return keyOf(metadata.namespace, metadata.name ?? '');
+function inOrder(objects: StoredObject[]): readonly StoredObject[] {
+  return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -1,30 +1,65 @@
+import type { ServerResponse } from 'node:http';
+import type { Batches, Outlet } from './batches.ts';
 import type { HandlerContext } from './call.ts';
+import { eventLine } from './event-lines.ts';
 import type { Exchange } from './exchange.ts';
-import type { ApiObject } from './object.ts';
 import type { Presentation } from './presentation.ts';
-import { startWatch, type WatchEventType, type WatchRequest } from './watch.ts';
+import { apiVersionOf } from './resource-type.ts';
+import { type Sink, startWatch, type WatchRequest } from './watch.ts';
 
 /** A client that reads slower than this is cut off; it resumes with a new watch. */
-const maxUnreadBytes = 16 * 1024 * 1024;
+const maxUnreadBytes = 64 * 1024 * 1024;
 
 /** Answers with one JSON line for each event until the watch ends or the client goes. */
 export function streamWatch(
   { response }: Exchange,
   request: WatchRequest,
   presentation: Presentation,
-  { store, bookmarkMs, text }: HandlerContext,
+  { store, bookmarkMs, lines, batches }: HandlerContext,
 ): void {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
   response.flushHeaders();
+  const stream = new LineStream(response, batches);
+  const shape = `${presentation.name} of ${apiVersionOf(request.type)}`;
   let first = true;
-  const event = (type: WatchEventType, object: object) => {
-    const shown = isShown(type) ? presentation.event(object as ApiObject, first) : object;
-    first = first && !isShown(type);
-    response.write(`{"type":"${type}","object":${text(shown)}}\n`);
-    if (response.writableLength > maxUnreadBytes) response.destroy();
+  const sink: Sink = {
+    event: (type, stored) => {
+      const isFirst = first;
+      first = false;
+      const text = () => presentation.event(stored, isFirst);
+      stream.write(lines.line(type, stored, isFirst ? `first ${shape}` : shape, text));
+    },
+    notice: (type, object) => stream.write(eventLine(type, JSON.stringify(object))),
+    end: () => stream.end(),
   };
-  const stop = startWatch(store, request, { event, end: () => response.end() }, bookmarkMs);
-  response.on('close', stop);
+  response.on('close', startWatch(store, request, sink, bookmarkMs));
 }
 
-const isShown = (type: WatchEventType) => type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
+/** Gathers lines and sends them in batches. */
+class LineStream implements Outlet {
+  readonly #response: ServerResponse;
+  readonly #batches: Batches;
+  #lines: Buffer[] = [];
+
+  constructor(response: ServerResponse, batches: Batches) {
+    this.#response = response;
+    this.#batches = batches;
+  }
+
+  write(line: Buffer): void {
+    this.#lines.push(line);
+    this.#batches.add(this);
+  }
+
+  flush(): void {
+    if (this.#lines.length === 0 || this.#response.destroyed) return;
+    this.#response.write(this.#batches.join(this.#lines));
+    this.#lines = [];
+    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
+  }
+
+  end(): void {
+    this.flush();
+    this.#response.end();
+  }
+}

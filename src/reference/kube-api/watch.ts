@@ -1,23 +1,21 @@
 import { expired, invalid } from './api-error.ts';
 import { forbiddenField } from './field-error.ts';
 import { parseNumber, selectorOf } from './list.ts';
-import type { ApiObject } from './object.ts';
-import { apiVersionOf, type ResourceType, shownAs } from './resource-type.ts';
-import type { Predicate } from './selectors.ts';
+import { apiVersionOf, type ResourceType } from './resource-type.ts';
 import type { Change, ChangeType, Store } from './store.ts';
-
-export type WatchEventType = ChangeType | 'BOOKMARK' | 'ERROR';
+import type { StoredObject } from './stored-object.ts';
 
 /** Receives the events of one watch. */
 export interface Sink {
-  event(type: WatchEventType, object: ApiObject | object): void;
+  event(type: ChangeType, object: StoredObject): void;
+  notice(type: 'BOOKMARK' | 'ERROR', object: object): void;
   end(): void;
 }
 
 export interface WatchRequest {
   readonly type: ResourceType;
   readonly namespace: string | undefined;
-  readonly matches: Predicate;
+  readonly matches: (stored: StoredObject) => boolean;
   /** Changes after this revision are sent; undefined starts with the current objects. */
   readonly from: number | undefined;
   /** A bookmark tells when the current objects were all sent. */
@@ -51,13 +49,13 @@ export function parseWatch(query: URLSearchParams, type: ResourceType, namespace
 export function startWatch(store: Store, request: WatchRequest, sink: Sink, bookmarkMs: number): () => void {
   const { type, from } = request;
   if (from !== undefined && from !== 0 && from < store.compactedRevision) {
-    sink.event('ERROR', expired(`too old resource version: ${from} (${store.compactedRevision})`).toStatus());
+    sink.notice('ERROR', expired(`too old resource version: ${from} (${store.compactedRevision})`).toStatus());
     sink.end();
     return () => {};
   }
   const bookmark = (annotations?: Record<string, string>) => {
     const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
-    sink.event('BOOKMARK', { kind: type.kind, apiVersion: apiVersionOf(type), metadata });
+    sink.notice('BOOKMARK', { kind: type.kind, apiVersion: apiVersionOf(type), metadata });
   };
   if (from === undefined) sendCurrent(store, request, sink);
   else for (const change of from === 0 ? [] : store.since(from)) sendChange(change, request, sink);
@@ -78,19 +76,18 @@ export function startWatch(store: Store, request: WatchRequest, sink: Sink, book
 
 function sendCurrent(store: Store, { type, namespace, matches }: WatchRequest, sink: Sink): void {
   for (const stored of store.list(type.storage, namespace)) {
-    const object = shownAs(type, stored);
-    if (matches(object)) sink.event('ADDED', object);
+    if (matches(stored)) sink.event('ADDED', stored);
   }
 }
 
 /** An object that starts or stops matching is added or deleted as far as this watch is concerned. */
 function sendChange(change: Change, { type, namespace, matches }: WatchRequest, sink: Sink): void {
   if (change.storage !== type.storage) return;
-  if (namespace !== undefined && change.object.metadata.namespace !== namespace) return;
-  const object = shownAs(type, change.object);
-  const before = change.previous !== undefined && matches(shownAs(type, change.previous));
-  const after = change.type !== 'DELETED' && matches(object);
-  if (before && after) sink.event('MODIFIED', object);
-  else if (after) sink.event('ADDED', object);
-  else if (before) sink.event('DELETED', object);
+  const { current, previous } = change;
+  if (!current.isIn(namespace)) return;
+  const before = previous !== undefined && matches(previous);
+  const after = change.type !== 'DELETED' && matches(current);
+  if (before && after) sink.event('MODIFIED', current);
+  else if (after) sink.event('ADDED', current);
+  else if (before) sink.event('DELETED', current);
 }

@@ -9,6 +9,7 @@ import { applyConfiguration, createdByApply, decodeApply } from './ownership/app
 import { applyPatchTypes, decodePatch } from './patch.ts';
 import { deleteOptions, writeOptions } from './request-options.ts';
 import type { ResourceType } from './resource-type.ts';
+import { StoredObject } from './stored-object.ts';
 
 export async function create(call: Call): Promise<void> {
   const { exchange, type, namespace, context } = call;
@@ -108,9 +109,9 @@ export async function deleteCollection(call: Call): Promise<void> {
   const { exchange, type, namespace, context } = call;
   const { dryRun } = await deleteOptions(exchange);
   const page = listPage(context.store, type, namespace, exchange.query);
-  const items = page.items.map(({ metadata }) => {
+  const items = page.items.map(({ object: { metadata } }) => {
     const ref = { namespace: metadata.namespace, name: metadata.name ?? '' };
-    return context.objects.delete(type, ref, {}, dryRun).object;
+    return StoredObject.of(context.objects.delete(type, ref, {}, dryRun).object);
   });
-  exchange.json(200, presentation(call).list({ ...page, items }));
+  exchange.send(200, presentation(call).list({ ...page, items }));
 }
