@@ -37,6 +37,7 @@ const wrong = [
   [['--port', 'x'], '--port: expected a number from 0 to 65535, got "x"'],
   [['--port', '70000'], '--port: expected a number from 0 to 65535, got "70000"'],
   [['--crds', '/nowhere/at/all'], '--crds: ENOENT'],
+  [['--data', '/dev/null'], '--data: cannot use /dev/null/kube.db: EEXIST'],
   [['--kubeconfig-out', '/nowhere/at/all'], '--kubeconfig-out: cannot write /nowhere/at/all: ENOENT'],
 ] as const;
 test.each(wrong)('%j is one clear line', async (flags, message) => {

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
+import { DataError } from '../reference/kube-api/data-error.ts';
 import { packageFile } from './package-files.ts';
 import { UsageError } from './usage.ts';
 
@@ -7,11 +8,13 @@ interface Flags {
   readonly port: string;
   readonly kubeconfigOut?: string;
   readonly crds: string;
+  readonly data?: string;
+  readonly http?: boolean;
 }
 
 export function kubeCommand(): Command {
   return new Command('kube')
-    .description('Run the embedded Kubernetes API: in memory, on loopback, for trying and tests only.')
+    .description('Run the embedded Kubernetes API: on loopback, for trying and tests only.')
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', '0')
     .option('--kubeconfig-out <file>', 'where to write a kubeconfig (default: a new file in the temporary folder)')
     .addOption(
@@ -20,6 +23,8 @@ export function kubeCommand(): Command {
         "the package's own",
       ),
     )
+    .option('--data <dir>', 'folder where objects are kept from one start to the next (default: in memory only)')
+    .option('--http', 'plain HTTP; kubectl sends no token over it and is refused, other clients must send it')
     .addHelpText('after', '\nExample:\n  edge-operator kube --port 6443 --kubeconfig-out kubeconfig')
     .action(run);
 }
@@ -32,7 +37,9 @@ async function run(flags: Flags): Promise<void> {
   const { tmpdir } = await import('node:os');
   const { join, resolve } = await import('node:path');
   const { startKubeApi } = await import('../reference/kube-api/server.ts');
-  const api = await startKubeApi({ port, crds: await readCrds(flags.crds) }).catch((error) => refused(error, port));
+  const { data, http = false } = flags;
+  const options = { port, http, crds: await readCrds(flags.crds), ...(data === undefined ? {} : { dataDir: data }) };
+  const api = await startKubeApi(options).catch((error) => refused(error, port));
   try {
     const file = resolve(
       flags.kubeconfigOut ?? join(await mkdtemp(join(tmpdir(), 'edge-operator-kube-')), 'kubeconfig'),
@@ -64,6 +71,7 @@ async function readCrds(dir: string): Promise<readonly object[]> {
 
 function refused(error: NodeJS.ErrnoException, port: number): never {
   if (error.code === 'EADDRINUSE') throw new UsageError(`--port: ${port} is in use; pick another, or 0 for a free one`);
+  if (error instanceof DataError) throw new UsageError(`--data: ${error.message}`);
   throw error;
 }
 

@@ -54,9 +54,24 @@ interface Kubeconfig {
   readonly users: readonly [{ readonly user: { readonly token: string } }];
 }
 
+/** Its ports are picked free and bound a moment later: another suite may take one in between, so it is tried again. */
+async function startScript(dir: string, scripts: string, attempts = 5): Promise<string> {
+  try {
+    const { stdout } = await run(join(scripts, 'start'), [dir]);
+    // With its port taken, etcd ends and the API server keeps its objects in the other suite's.
+    for (const name of ['etcd', 'kube-apiserver'])
+      process.kill(Number(await readFile(join(dir, `${name}.pid`), 'utf8')), 0);
+    return stdout.trim();
+  } catch (error) {
+    await run(join(scripts, 'stop'), [dir]);
+    await rm(dir, { recursive: true, force: true });
+    if (attempts === 1) throw error;
+    return startScript(dir, scripts, attempts - 1);
+  }
+}
+
 async function startReal(dir: string, scripts: string, crds: readonly object[]): Promise<TestKubeApi> {
-  const { stdout } = await run(join(scripts, 'start'), [dir]);
-  const kubeconfig = stdout.trim();
+  const kubeconfig = await startScript(dir, scripts);
   const config: Kubeconfig = parse(await readFile(kubeconfig, 'utf8'));
   const url = config.clusters[0].cluster.server;
   const token = config.users[0].user.token;

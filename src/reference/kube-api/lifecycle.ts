@@ -28,9 +28,19 @@ export class Lifecycle {
     this.#clock = clock;
   }
 
-  /** Follows every write from now on; returns the function that ends it. */
+  /** Takes up what an earlier process left, and follows every write from now on; returns the function that ends it. */
   start(): () => void {
+    this.#resume();
     return this.#store.subscribe((change) => queueMicrotask(() => this.#react(change)));
+  }
+
+  #resume(): void {
+    for (const { object } of this.#store.list(crdType.storage)) {
+      this.#registry.define(object.metadata.name ?? '', crdTypes(object));
+    }
+    for (const { object } of this.#store.list(crdType.storage))
+      this.#reactToCrd('MODIFIED', object.metadata.name ?? '');
+    for (const { object } of this.#store.list(namespaces)) this.#emptyNamespace(object.metadata.name ?? '');
   }
 
   #react({ type, storage, current }: Change): void {

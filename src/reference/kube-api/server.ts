@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:https';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../clock.ts';
 import { answer } from './api.ts';
 import { Batches } from './batches.ts';
 import { builtinTypes } from './builtin/types.ts';
-import { createCertificate } from './certificate.ts';
+import { type Certificate, createCertificate } from './certificate.ts';
+import type { DataFile } from './data-file.ts';
 import { EventLines } from './event-lines.ts';
 import { Exchange } from './exchange.ts';
 import { kubeconfigText } from './kubeconfig.ts';
@@ -24,8 +31,12 @@ export interface KubeApiOptions {
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** What clients must present; a random one when absent. */
+  /** What clients must present; when absent a random one, which is kept where objects are. */
   readonly token?: string;
+  /** Folder where objects are kept; in memory only when absent. */
+  readonly dataDir?: string;
+  /** Plain HTTP; clients must send the token all the same, which kubectl does over HTTPS only. Default HTTPS. */
+  readonly http?: boolean;
   /** CustomResourceDefinitions that are established before the server answers. */
   readonly crds?: readonly object[];
   readonly clock?: Clock;
@@ -38,8 +49,8 @@ export interface KubeApiOptions {
 export interface KubeApi {
   readonly url: string;
   readonly token: string;
-  /** PEM of the server's own certificate, which clients must trust. */
-  readonly certificate: string;
+  /** PEM of the server's own certificate, which clients must trust; undefined for plain HTTP. */
+  readonly certificate: string | undefined;
   /** YAML text. */
   kubeconfig(): string;
   /** Ends the server and every open watch. */
@@ -47,44 +58,60 @@ export interface KubeApi {
 }
 
 /**
- * Starts an in-memory Kubernetes API on loopback, good enough for kubectl and for the operator; for trying and tests
- * only. It speaks HTTPS because kubectl sends no token over plain HTTP. Rejects when the port is taken or a CRD is
- * invalid.
+ * Starts a Kubernetes API on loopback, good enough for kubectl and for the operator; for trying and tests only.
+ * Rejects when the port is taken, a CRD is invalid or the data folder cannot be used.
  */
 export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
-  const { host = '127.0.0.1', port = 0, token = randomBytes(16).toString('hex'), clock = systemClock } = options;
-  const store = new Store({ historyLimit: options.historyLimit ?? 10_000 });
-  const registry = new Registry(builtinTypes);
-  const objects = new Objects(store, clock, { cel: new CelValidator(), patterns: new Map() });
-  const stopLifecycle = new Lifecycle(store, registry, objects, clock).start();
-  seed(objects, registry, options.crds ?? []);
-  const batches = new Batches();
-  const context = {
-    store,
-    registry,
-    objects,
-    clock,
-    token,
-    bookmarkMs: options.bookmarkMs ?? 60_000,
-    lines: new EventLines(),
-    batches,
-  };
-  const { key, certificate } = createCertificate(host, clock.now());
-  const server = createServer({ key, cert: certificate }, (request, response) => {
-    void answer(new Exchange(request, response), context);
-  });
+  const { host = '127.0.0.1', port = 0, clock = systemClock } = options;
+  const data = options.dataDir === undefined ? undefined : await openDataFile(options.dataDir);
+  try {
+    const store = new Store({ historyLimit: options.historyLimit ?? 10_000, journal: data });
+    const registry = new Registry(builtinTypes);
+    const objects = new Objects(store, clock, { cel: new CelValidator(), patterns: new Map() });
+    const stopLifecycle = new Lifecycle(store, registry, objects, clock).start();
+    seed(objects, registry, options.crds ?? []);
+    const setting = (name: string, make: () => string) => data?.setting(name, make) ?? make();
+    const token = options.token ?? setting('token', () => randomBytes(16).toString('hex'));
+    const bookmarkMs = options.bookmarkMs ?? 60_000;
+    const [lines, batches] = [new EventLines(), new Batches()];
+    const context = { store, registry, objects, clock, token, bookmarkMs, lines, batches };
+    const identity: Certificate | undefined = options.http
+      ? undefined
+      : JSON.parse(setting(`certificate of ${host}`, () => JSON.stringify(createCertificate(host, clock.now()))));
+    const server = createServer(identity, (exchange) => void answer(exchange, context));
+    server.listen(port, host);
+    await once(server, 'listening');
+    const url = `${identity === undefined ? 'http' : 'https'}://${host}:${(server.address() as AddressInfo).port}`;
+    const certificate = identity?.certificate;
+    const close = async () => {
+      stopLifecycle();
+      batches.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      data?.close();
+    };
+    return { url, token, certificate, kubeconfig: () => kubeconfigText({ url, token, certificate }), close };
+  } catch (error) {
+    data?.close();
+    throw error;
+  }
+}
+
+/** SQLite is loaded only where it is used. */
+async function openDataFile(dir: string): Promise<DataFile> {
+  const module = await import('./data-file.ts');
+  return new module.DataFile(dir);
+}
+
+function createServer(identity: Certificate | undefined, handle: (exchange: Exchange) => void): HttpServer {
+  const listener = (request: IncomingMessage, response: ServerResponse) => handle(new Exchange(request, response));
+  const server =
+    identity === undefined
+      ? createHttpServer(listener)
+      : createHttpsServer({ key: identity.key, cert: identity.certificate }, listener);
   server.keepAliveTimeout = 120_000;
   server.requestTimeout = 0;
-  server.listen(port, host);
-  await once(server, 'listening');
-  const url = `https://${host}:${(server.address() as AddressInfo).port}`;
-  const close = async () => {
-    stopLifecycle();
-    batches.close();
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { url, token, certificate, kubeconfig: () => kubeconfigText({ url, token, certificate }), close };
+  return server;
 }

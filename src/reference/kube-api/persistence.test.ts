@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Agent, fetch } from 'undici';
+import { DataError } from './data-error.ts';
+import { type KubeApi, type KubeApiOptions, loadCrds, startKubeApi } from './server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked at field by field in expectations
+type Body = any;
+
+const main = join(import.meta.dirname, '../../main.ts');
+const crds = loadCrds(join(import.meta.dirname, '../../../crds'));
+const configmaps = '/api/v1/namespaces/default/configmaps';
+const bots = '/apis/edge-operator.dev/v1alpha1/namespaces/default/botusers';
+let dataDir: string;
+const running = new Set<KubeApi>();
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'kube-data-'));
+});
+afterEach(async () => {
+  await Promise.all([...running].map((api) => api.close()));
+  running.clear();
+  await rm(dataDir, { recursive: true });
+});
+
+async function start(options: KubeApiOptions = {}) {
+  const api = await startKubeApi({ crds, dataDir, ...options });
+  running.add(api);
+  const close = async () => {
+    running.delete(api);
+    await api.close();
+  };
+  return { api, close, send: sender(api) };
+}
+
+type Send = (method: string, path: string, body?: object) => Promise<{ code: number; body: Body }>;
+
+function sender({ url, token }: { readonly url: string; readonly token: string }): Send {
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 });
+  return async (method, path, body) => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': type };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(`${url}${path}`, { method, dispatcher, headers, ...init });
+    return { code: response.status, body: await response.json() };
+  };
+}
+
+const configMap = (name: string, metadata: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...metadata },
+  data: { k: 'é' },
+});
+const bot = { apiVersion: 'edge-operator.dev/v1alpha1', kind: 'BotUser', metadata: { name: 'b' }, spec: { name: 'x' } };
+
+describe('a data folder', () => {
+  test('keeps objects with their uids and versions, the token and the certificate', async () => {
+    const first = await start();
+    const map = (await first.send('POST', configmaps, configMap('a'))).body;
+    const created = (await first.send('POST', bots, bot)).body;
+    const changed = (await first.send('PATCH', `${bots}/b`, { spec: { name: 'y' } })).body;
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const before = (await first.send('GET', definitions)).body;
+    await first.close();
+
+    const second = await start();
+    expect((await second.send('GET', `${configmaps}/a`)).body).toEqual(map);
+    const kept = (await second.send('GET', `${bots}/b`)).body;
+    expect([kept, kept.metadata.uid]).toEqual([changed, created.metadata.uid]);
+    expect((await second.send('GET', definitions)).body).toEqual(before);
+    expect([second.api.token, second.api.certificate]).toEqual([first.api.token, first.api.certificate]);
+    expect((await stat(join(dataDir))).mode & 0o777).toBe(0o700);
+  });
+
+  test('goes on where it stopped, also after a delete: versions are never given twice', async () => {
+    const first = await start();
+    await first.send('POST', configmaps, configMap('a'));
+    await first.send('DELETE', `${configmaps}/a`);
+    const stopped = (await first.send('GET', configmaps)).body.metadata.resourceVersion;
+    await first.close();
+    for (let round = 1; round <= 2; round += 1) {
+      const next = await start();
+      const { items, metadata } = (await next.send('GET', configmaps)).body;
+      expect([items, metadata.resourceVersion]).toEqual([[], stopped]);
+      await next.close();
+    }
+    const last = await start();
+    const { body } = await last.send('POST', configmaps, configMap('b'));
+    expect(Number(body.metadata.resourceVersion)).toBe(Number(stopped) + 1);
+    const query = `watch=true&timeoutSeconds=0&resourceVersion=${Number(stopped) - 1}`;
+    expect((await last.send('GET', `${configmaps}?${query}`)).body).toMatchObject({
+      type: 'ERROR',
+      object: { code: 410 },
+    });
+  });
+
+  test('a namespace that was being deleted still goes', async () => {
+    const first = await start();
+    await first.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } });
+    const maps = '/api/v1/namespaces/n/configmaps';
+    await first.send('POST', maps, configMap('held', { finalizers: ['a.b/c'] }));
+    expect((await first.send('DELETE', '/api/v1/namespaces/n')).body.status.phase).toBe('Terminating');
+    await first.close();
+    const second = await start();
+    await second.send('PATCH', `${maps}/held`, { metadata: { finalizers: null } });
+    expect((await second.send('GET', '/api/v1/namespaces/n')).code).toBe(404);
+  });
+
+  test('definitions are brought up to date when they changed meanwhile', async () => {
+    await (await start()).close();
+    const changed = structuredClone(crds) as Body[];
+    changed[0].spec.versions[0].additionalPrinterColumns = [{ name: 'X', type: 'string', jsonPath: '.spec.x' }];
+    const second = await start({ crds: changed });
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${changed[0].metadata.name}`;
+    const { body } = await second.send('GET', path);
+    expect([body.spec.versions[0].additionalPrinterColumns[0].name, body.metadata.generation]).toEqual(['X', 2]);
+  });
+
+  test('cannot be used by two servers at once, nor be a file', async () => {
+    await start();
+    await expect(startKubeApi({ dataDir })).rejects.toThrow(DataError);
+    await expect(startKubeApi({ dataDir: join(import.meta.dirname, 'server.ts') })).rejects.toThrow(DataError);
+  });
+
+  test('survives SIGKILL: everything that was answered is there', async () => {
+    const writes = 50;
+    const child = spawn(process.execPath, [main, 'kube', '--data', dataDir, '--kubeconfig-out', join(dataDir, 'kc')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(child.stdout, 'data');
+    const url = /https:\S+/.exec(String(line))?.[0] ?? '';
+    const token = /token: (\S+)/.exec(await readFile(join(dataDir, 'kc'), 'utf8'))?.[1] ?? '';
+    const send = sender({ url, token });
+    const answers: Body[] = [];
+    const work = (async () => {
+      for (let index = 0; ; index += 1) {
+        answers.push((await send('POST', configmaps, configMap(`m${index}`))).body);
+        if (answers.length === writes) child.kill('SIGKILL');
+      }
+    })();
+    await expect(work).rejects.toThrow();
+    const second = await start();
+    for (const { metadata } of answers) {
+      const { body } = await second.send('GET', `${configmaps}/${metadata.name}`);
+      expect([body.metadata?.uid, body.metadata?.resourceVersion]).toEqual([metadata.uid, metadata.resourceVersion]);
+    }
+  });
+});
+
+test('plain HTTP wants the token too', async () => {
+  const { api, send } = await start({ http: true });
+  expect(api.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(api.kubeconfig()).not.toContain('certificate');
+  expect((await send('GET', configmaps)).code).toBe(200);
+  expect((await sender({ url: api.url, token: 'x' })('GET', configmaps)).code).toBe(401);
+});
