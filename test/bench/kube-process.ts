@@ -90,10 +90,10 @@ export function sender({ url, token }: Pick<KubeProcess, 'url' | 'token'>): { se
 }
 
 /** Creates `count` custom resources of `bytes` each. */
-export async function fill(send: Send, count: number, bytes: number): Promise<void> {
+export async function fill(send: Send, count: number, bytes: number, prefix = 'bench'): Promise<void> {
   let next = 0;
   const worker = async () => {
-    while (next < count) await send('POST', addresses, customResource(`bench-${next++}`, bytes));
+    while (next < count) await send('POST', addresses, customResource(`${prefix}-${next++}`, bytes));
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }

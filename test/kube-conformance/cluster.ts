@@ -32,8 +32,9 @@ export const paths = {
   leases: '/apis/coordination.k8s.io/v1/namespaces/*/leases',
 } as const;
 
-export async function startCluster(): Promise<Cluster> {
-  const kube = await startTestKubeApi({ crds: [widgetCrd] });
+/** A server of its own with one definition. */
+export async function startCluster(crd: object = widgetCrd): Promise<Cluster> {
+  const kube = await startTestKubeApi({ crds: [crd] });
   const request = kubeRequests(kube.url, kube.token);
   let namespaces = 0;
 

@@ -114,3 +114,64 @@ export const widgetCrd = {
     ],
   },
 };
+
+const [version] = widgetCrd.spec.versions;
+const schema = version?.schema.openAPIV3Schema;
+const texts = [
+  'date-time',
+  'date',
+  'uuid',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'cidr',
+  'mac',
+  'uri',
+  'email',
+  'byte',
+  'duration',
+  'hexcolor',
+  'a format that nobody knows',
+];
+
+/** The same with a field for each format, and nullable ones. */
+export const withFormats = {
+  ...widgetCrd,
+  spec: {
+    ...widgetCrd.spec,
+    versions: [
+      {
+        ...version,
+        schema: {
+          openAPIV3Schema: {
+            ...schema,
+            properties: {
+              ...schema?.properties,
+              spec: { ...spec, properties: { ...spec.properties, ...formatted() } },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+function formatted() {
+  const ofType = (type: string, formats: readonly string[]) => ({
+    type: 'object',
+    properties: Object.fromEntries(formats.map((format) => [format, { type, format }])),
+  });
+  const integers = ofType('integer', ['int32', 'int64']);
+  return {
+    texts: ofType('string', texts),
+    numbers: { ...integers, properties: { ...integers.properties, ...ofType('number', ['float']).properties } },
+    nullable: {
+      type: 'object',
+      properties: {
+        object: { type: 'object', nullable: true, properties: { a: string } },
+        items: { type: 'array', items: { type: 'string', nullable: true } },
+        text: { type: 'string', nullable: true, default: 'd' },
+      },
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import type { FieldError } from './api-error.ts';
-import { objectMeta } from './builtin/schemas.ts';
+import { objectMeta, typeMeta } from './builtin/schemas.ts';
 import { invalidValue, required } from './field-error.ts';
 import { listOf, mapOf, stringsOf } from './json.ts';
 import type { ApiObject } from './object.ts';
@@ -57,8 +57,8 @@ function withMetadata(schema: Structural): Structural {
     ...schema,
     properties: {
       ...schema.properties,
-      apiVersion: { type: 'string', ...schema.properties?.apiVersion },
-      kind: { type: 'string', ...schema.properties?.kind },
+      apiVersion: { ...typeMeta.apiVersion, ...schema.properties?.apiVersion },
+      kind: { ...typeMeta.kind, ...schema.properties?.kind },
       metadata: { ...metadata, ...objectMeta, properties: { ...objectMeta.properties, ...metadata?.properties } },
     },
   };

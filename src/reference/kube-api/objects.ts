@@ -21,7 +21,7 @@ export interface WriteOptions {
   /** Everything is checked and answered, nothing is stored. */
   readonly dryRun: boolean;
   readonly fieldManager: string;
-  /** Called with each unknown field; throws to refuse it. */
+  /** Called with the paths of unknown fields, also when there are none; throws to refuse them. */
   readonly onUnknown: (paths: readonly string[]) => void;
 }
 
@@ -150,7 +150,7 @@ export class Objects {
   ): ApiObject {
     const unknown: string[] = [];
     const admitted = normalise(candidate, old, type, subresource, (path) => unknown.push(path));
-    if (unknown.length > 0) onUnknown(unknown.sort());
+    onUnknown(unknown.sort());
     return admitted;
   }
 

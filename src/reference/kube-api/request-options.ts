@@ -1,6 +1,7 @@
 import { ApiError, badRequest, invalid } from './api-error.ts';
 import type { Call } from './call.ts';
 import { cannotHandle } from './decode.ts';
+import { duplicateFields } from './duplicate-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { notSupported } from './field-error.ts';
 import { isMap, mapOf } from './json.ts';
@@ -26,8 +27,11 @@ function parseJson(text: string) {
   throw badRequest('the body of the request is no DeleteOptions');
 }
 
-/** Dry run, field manager and field validation of a write. Throws 422, naming `kind`, for values that are none. */
-export function writeOptions({ exchange, type }: Call, kind: string): WriteOptions {
+/**
+ * Dry run, field manager and field validation of a write with this body, JSON or not. Throws 422, naming `kind`, for
+ * values that are none.
+ */
+export function writeOptions({ exchange, type }: Call, kind: string, body: string): WriteOptions {
   const { query } = exchange;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   const validation = query.get('fieldValidation') || 'Warn';
@@ -41,20 +45,29 @@ export function writeOptions({ exchange, type }: Call, kind: string): WriteOptio
   return {
     dryRun: dryRun.length > 0,
     fieldManager: query.get('fieldManager') || exchange.header('user-agent').split('/')[0] || 'unknown',
-    onUnknown: (paths) => reportUnknown(paths, validation, exchange, type, kind),
+    onUnknown: (paths) =>
+      reportProblems([...duplicates(exchange, body), ...paths.map(unknown)], validation, exchange, type, kind),
   };
 }
 
-function reportUnknown(
-  paths: readonly string[],
+const unknown = (path: string) => `unknown field ${JSON.stringify(path)}`;
+
+function duplicates(exchange: Exchange, body: string): readonly string[] {
+  const type = exchange.header('content-type');
+  if (!/json/.test(type)) return [];
+  const prefix = type.startsWith('application/json-patch') ? 'json patch ' : '';
+  return duplicateFields(body).map((path) => `${prefix}duplicate field ${JSON.stringify(path)}`);
+}
+
+function reportProblems(
+  texts: readonly string[],
   validation: string,
   exchange: Exchange,
   type: ResourceType,
   kind: string,
 ) {
-  const texts = paths.map((path) => `unknown field ${JSON.stringify(path)}`);
   if (validation === 'Warn') for (const text of texts) exchange.warn(text);
-  if (validation !== 'Strict') return;
+  if (validation !== 'Strict' || texts.length === 0) return;
   const problem = `strict decoding error: ${texts.join(', ')}`;
   if (kind !== 'PatchOptions') throw cannotHandle(type, problem);
   const error = { reason: 'FieldValueInvalid', message: `Invalid value: "": ${problem}`, field: 'patch' };

@@ -70,6 +70,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     const objects = new Objects(store, clock, { cel: new CelValidator(), patterns: new Map() });
     const stopLifecycle = new Lifecycle(store, registry, objects, clock).start();
     seed(objects, registry, options.crds ?? []);
+    store.forget();
     const setting = (name: string, make: () => string) => data?.setting(name, make) ?? make();
     const token = options.token ?? setting('token', () => randomBytes(16).toString('hex'));
     const bookmarkMs = options.bookmarkMs ?? 60_000;

@@ -115,6 +115,12 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Forgets the changes so far: a watch can start from now on. */
+  forget(): void {
+    this.#history = [];
+    this.#compacted = this.#revision;
+  }
+
   #of(storage: string): Map<string, StoredObject> {
     const known = this.#objects.get(storage);
     if (known !== undefined) return known;

@@ -13,8 +13,9 @@ import { StoredObject } from './stored-object.ts';
 
 export async function create(call: Call): Promise<void> {
   const { exchange, type, namespace, context } = call;
-  const options = writeOptions(call, 'CreateOptions');
-  const body = decodeObject(await exchange.body(), exchange.header('content-type'), type);
+  const bytes = await exchange.body();
+  const options = writeOptions(call, 'CreateOptions', bytes.toString());
+  const body = decodeObject(bytes, exchange.header('content-type'), type);
   const placed = inNamespace(body, namespace, type);
   show(call, 201, context.objects.create(type, placed, options));
 }
@@ -38,8 +39,9 @@ function checkName(object: ApiObject, name: string): void {
 
 export async function replace(call: Call, ref: Ref): Promise<void> {
   const { exchange, subresource, type, context } = call;
-  const options = writeOptions(call, 'UpdateOptions');
-  const decoded = decodeObject(await exchange.body(), exchange.header('content-type'), type);
+  const bytes = await exchange.body();
+  const options = writeOptions(call, 'UpdateOptions', bytes.toString());
+  const decoded = decodeObject(bytes, exchange.header('content-type'), type);
   const body = inNamespace(decoded, ref.namespace, type);
   checkName(body, ref.name);
   context.objects.get(type, ref);
@@ -57,8 +59,9 @@ export async function patch(call: Call, ref: Ref): Promise<void> {
   const { exchange, subresource, type, context } = call;
   const mediaType = exchange.header('content-type').split(';')[0]?.trim() ?? '';
   if (applyPatchTypes.includes(mediaType)) return apply(call, ref);
-  const options = writeOptions(call, 'PatchOptions');
-  const change = decodePatch(await exchange.text(), mediaType, type);
+  const body = await exchange.text();
+  const options = writeOptions(call, 'PatchOptions', body);
+  const change = decodePatch(body, mediaType, type);
   const updated = context.objects.update(type, ref, {
     ...options,
     subresource,
@@ -73,12 +76,13 @@ export async function patch(call: Call, ref: Ref): Promise<void> {
 
 async function apply(call: Call, ref: Ref): Promise<void> {
   const { exchange, subresource, type, context } = call;
-  const options = writeOptions(call, 'PatchOptions');
+  const body = await exchange.text();
+  const options = writeOptions(call, 'PatchOptions', body);
   const manager = exchange.query.get('fieldManager') ?? '';
   if (manager === '') {
     throw invalid('meta.k8s.io', 'PatchOptions', '', [required('fieldManager', 'is required for apply patch')]);
   }
-  const decoded = decodeApply(await exchange.text(), type);
+  const decoded = decodeApply(body, type);
   const configuration = inNamespace(decoded, ref.namespace, type);
   checkName(configuration, ref.name);
   const force = isTrue(exchange.query.get('force'));

@@ -89,11 +89,22 @@ export const objectMeta: Structural = object('Standard metadata that every objec
   uid: string('Unique identity of the object in time and space; set by the server.'),
 });
 
+const conventions = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+
+/** `apiVersion` and `kind`, as every object has them. */
+export const typeMeta = {
+  apiVersion: string(
+    `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${conventions}#resources`,
+  ),
+  kind: string(
+    `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${conventions}#types-kinds`,
+  ),
+};
+
 /** The schema of a whole object: `fields` beside apiVersion, kind and metadata. */
 export function objectSchema(description: string, fields: Readonly<Record<string, Structural>>): Structural {
   return object(description, {
-    apiVersion: string('Version of the schema of this object.'),
-    kind: string('Name of the kind of this object.'),
+    ...typeMeta,
     metadata: objectMeta,
     ...fields,
   });

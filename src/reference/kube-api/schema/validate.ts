@@ -3,7 +3,7 @@ import type { FieldError } from '../api-error.ts';
 import { duplicate, invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../field-error.ts';
 import { canonical, equal, isList, isMap, type JsonMap } from '../json.ts';
 import { correlate } from './correlate.ts';
-import { fitsInteger, hasFormat } from './formats.ts';
+import { fitsNumber, hasFormat } from './formats.ts';
 import { childPath, keySchema, type Structural } from './structural.ts';
 
 /** Compiled patterns of one schema. */
@@ -81,9 +81,9 @@ function compiled(pattern: string, patterns: Patterns): RE2JS {
 function checkNumber(value: number, schema: Structural, path: string, { report }: Context): void {
   const wrong = (what: string) => report(invalidValue(path, value, `${path} in body should be ${what}`));
   const { minimum, maximum, multipleOf } = schema;
-  if (schema.type === 'integer' && !fitsInteger(value, schema.format)) {
+  if (schema.type !== undefined && !fitsNumber(value, schema.format)) {
     const format = schema.format === undefined ? '(default format)' : `with format ${schema.format}`;
-    report(invalidValue('<nil>', '', `Checked value must be of type integer ${format} in ${path}`));
+    report(invalidValue('<nil>', '', `Checked value must be of type ${schema.type} ${format} in ${path}`));
   }
   if (maximum !== undefined && schema.exclusiveMaximum === true && value >= maximum) wrong(`less than ${maximum}`);
   else if (maximum !== undefined && value > maximum) wrong(`less than or equal to ${maximum}`);

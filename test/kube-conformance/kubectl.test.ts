@@ -1,0 +1,250 @@
+import { type ExecFileException, execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
+import { until } from '../support/until.ts';
+import { widget } from './cluster.ts';
+import { widgetCrd } from './widget-crd.ts';
+
+const isInstalled = spawnSync('kubectl', ['version', '--client']).status === 0;
+if (!isInstalled) process.stderr.write('no kubectl on the PATH: its cases are left out\n');
+
+let kube: TestKubeApi;
+let dir: string;
+let env: NodeJS.ProcessEnv;
+beforeAll(async () => {
+  if (!isInstalled) return;
+  kube = await startTestKubeApi({ crds: [widgetCrd] });
+  dir = await mkdtemp(join(tmpdir(), 'kubectl-'));
+  env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: kube.kubeconfig };
+  await until('kubectl to know widgets', async () => (await kubectl('get', 'widgets')).code === 0);
+});
+afterAll(async () => {
+  if (!isInstalled) return;
+  await kube.stop();
+  await rm(dir, { recursive: true });
+});
+
+interface Answer {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** What kubectl prints, errors included. The server may live in this process: nothing here may block it. */
+function kubectl(...args: readonly string[]): Promise<Answer> {
+  return new Promise((resolve) => {
+    execFile('kubectl', args, { env, cwd: dir, timeout: 20_000 }, (error: ExecFileException | null, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: out + err });
+    });
+  });
+}
+
+async function expectOutput(args: readonly string[], pattern: RegExp, code = 0): Promise<void> {
+  const answer = await kubectl(...args);
+  expect(answer.output).toMatch(pattern);
+  expect(answer.code).toBe(code);
+}
+
+/** A file with an object, for `-f`. */
+async function manifest(object: object): Promise<string> {
+  const file = join(dir, `${Math.random()}.json`);
+  await writeFile(file, JSON.stringify(object));
+  return file;
+}
+
+type Step = readonly [args: string, pattern: RegExp, code?: number];
+
+/** Steps in which `FILE` stands for the path of the manifest. */
+async function follow(steps: readonly Step[], file = ''): Promise<void> {
+  for (const [args, pattern, code] of steps) {
+    await expectOutput(
+      args.split(' ').map((arg) => (arg === 'FILE' ? file : arg)),
+      pattern,
+      code,
+    );
+  }
+}
+
+(isInstalled ? describe : describe.skip)('kubectl', () => {
+  test('apply and diff, on the client', async () => {
+    await follow(
+      [
+        ['apply -f FILE', /^widget\.test\.example\.com\/client created$/m],
+        ['apply -f FILE', /client unchanged$/m],
+        ['diff -f FILE', /^$/],
+      ],
+      await manifest(widget('client')),
+    );
+    const changed = await manifest(widget('client', { size: 5 }));
+    await follow(
+      [
+        ['diff -f FILE', /^- {2}size: 3\n\+ {2}size: 5$/m, 1],
+        ['apply -f FILE', /client configured$/m],
+      ],
+      changed,
+    );
+    await follow(
+      [['apply --dry-run=server -f FILE', /unchanged \(server dry run\)|configured \(server dry run\)/]],
+      changed,
+    );
+  });
+
+  test('apply and diff, on the server', async () => {
+    const file = await manifest(widget('server', { size: 4 }));
+    await follow(
+      [
+        ['apply --server-side -f FILE', /server serverside-applied$/m],
+        ['diff --server-side -f FILE', /^$/],
+      ],
+      file,
+    );
+    const other = await manifest(widget('server', { size: 5 }));
+    await follow(
+      [
+        ['diff --server-side -f FILE', /^\+ {2}size: 5$/m, 1],
+        [
+          'apply --server-side --field-manager=other -f FILE',
+          /Apply failed with 1 conflict: .*"kubectl": \.spec\.size/,
+          1,
+        ],
+        ['apply --server-side --field-manager=other --force-conflicts -f FILE', /serverside-applied$/m],
+      ],
+      other,
+    );
+  });
+
+  test('get in every format', async () => {
+    await follow(
+      [['apply -f FILE', /created/]],
+      await manifest(widget('seen', { note: 'n' }, { metadata: { labels: { app: 'x' } } })),
+    );
+    await follow([
+      ['get wd seen', /^NAME +COLOR +SIZE +READY +AGE\nseen +red +3 +\d+s$/m],
+      ['get widgets -l app=x --no-headers', /^seen +red/],
+      ['get wd seen -o wide', /^NAME +COLOR +SIZE +READY +NOTE +AGE\nseen +red +3 +n +\d+s$/m],
+      ['get wd -A', /^NAMESPACE +NAME[\s\S]*^default +seen/m],
+      [
+        'get wd seen -o yaml',
+        /^apiVersion: test\.example\.com\/v1\nkind: Widget\nmetadata:\n[\s\S]*\nspec:\n[\s\S]*color: red$/m,
+      ],
+      ['get wd seen -o json', /"kind": "Widget"/],
+      ['get wd seen -o name', /^widget\.test\.example\.com\/seen$/m],
+      ['get wd seen -o jsonpath={.spec.color}', /^red$/],
+      ['get gadgets', /^seen/m],
+      ['get wd nobody', /^Error from server \(NotFound\): widgets\.test\.example\.com "nobody" not found$/m, 1],
+      ['get wd --chunk-size=1', /^seen/m],
+    ]);
+  });
+
+  test('get -w', async () => {
+    const child = spawn('kubectl', ['get', 'wd', '-w', '--output-watch-events', '--no-headers'], { env, cwd: dir });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    try {
+      await follow([['apply -f FILE', /created/]], await manifest(widget('watched')));
+      await until('the object to be shown', () => /^ADDED +watched/m.test(output));
+      await follow([['delete wd watched', /deleted/]]);
+      await until('its end to be shown', () => /^DELETED +watched/m.test(output));
+    } finally {
+      child.kill();
+    }
+  });
+
+  test('describe, explain, api-resources, api-versions, version', async () => {
+    await follow([['apply -f FILE', /created/]], await manifest(widget('told')));
+    const uid = (await kubectl('get', 'wd', 'told', '-o', 'jsonpath={.metadata.uid}')).output;
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'told.1', namespace: 'default' },
+      involvedObject: { apiVersion: 'test.example.com/v1', kind: 'Widget', name: 'told', namespace: 'default', uid },
+      reason: 'Happened',
+      message: 'it did',
+      type: 'Normal',
+    };
+    await follow([['create -f FILE', /created/]], await manifest(event));
+    await follow([
+      [
+        'describe wd told',
+        /^Name: +told$[\s\S]*^Kind: +Widget$[\s\S]*^ {2}Color: +red$[\s\S]*Events:[\s\S]*Happened[\s\S]*it did/m,
+      ],
+      ['events --for widget/told', /Happened/],
+      ['explain wd', /^KIND: +Widget$[\s\S]*A widget\.[\s\S]*apiVersion[\s\S]*APIVersion defines/m],
+      ['explain wd.spec.color', /^FIELD: color <string>$[\s\S]*The colour\./m],
+      ['explain wd --recursive', /^ {4}conditions\t<\[\]Object>|conditions/m],
+      ['api-resources --api-group=test.example.com', /^widgets +wd +test\.example\.com\/v1 +true +Widget$/m],
+      ['api-versions', /^test\.example\.com\/v1$/m],
+      ['version', /^Server Version: v1\.36/m],
+    ]);
+  });
+
+  test('edit, patch, label, annotate, wait', async () => {
+    await follow([['apply -f FILE', /created/]], await manifest(widget('edited')));
+    const before = env;
+    env = { ...env, KUBE_EDITOR: "sed -i -e 's/size: 3/size: 6/'" };
+    await follow([['edit wd edited', /^widget\.test\.example\.com\/edited edited$/m]]);
+    env = before;
+    await follow([
+      ['get wd edited -o jsonpath={.spec.size}', /^6$/],
+      ['patch wd edited --type=merge -p {"spec":{"note":"n"}}', /edited patched$/m],
+      ['patch wd edited --type=json -p [{"op":"remove","path":"/spec/note"}]', /edited patched$/m],
+      [
+        'patch wd edited -p {"spec":{"note":"n"}}',
+        /UnsupportedMediaType|unknown format|unable to find|strategic merge/,
+        1,
+      ],
+      [
+        'patch wd edited --subresource=status --type=merge -p {"status":{"observedGeneration":9,"conditions":[{"type":"Ready","status":"True"}]}}',
+        /edited patched$/m,
+      ],
+      ['wait --for=condition=Ready wd/edited --timeout=10s', /edited condition met$/m],
+      ['wait --for=jsonpath={.spec.size}=6 wd/edited --timeout=10s', /condition met$/m],
+      ['label wd edited k=v', /edited labeled$/m],
+      ['annotate wd edited k=v', /edited annotated$/m],
+      ['delete wd edited', /"edited" deleted/],
+      ['wait --for=delete wd/edited --timeout=10s', /^/],
+    ]);
+  });
+
+  test('create secret, configmap, namespace; delete', async () => {
+    await follow([
+      ['create secret generic s --from-literal=a=b', /^secret\/s created$/m],
+      ['create secret generic s --from-literal=a=b', /secrets "s" already exists$/m, 1],
+      ['get secret s -o jsonpath={.type}:{.data.a}', /^Opaque:Yg==$/],
+      ['describe secret s', /^a: +1 bytes$/m],
+      ['create configmap m --from-literal=a=b', /^configmap\/m created$/m],
+      ['get cm m -o jsonpath={.data.a}', /^b$/],
+      ['create namespace n', /^namespace\/n created$/m],
+      ['create configmap m -n n --from-literal=a=b', /created$/m],
+      ['delete ns n', /namespace "n" deleted/],
+      ['get cm m -n n', /NotFound/, 1],
+      ['delete secret,cm --all', /"s" deleted/],
+      ['delete wd nobody', /NotFound/, 1],
+      ['delete wd nobody --ignore-not-found', /^$/],
+      ['delete wd --all', /^/],
+      ['get wd', /^No resources found in default namespace\.$/m],
+    ]);
+  });
+
+  test.each(['logs', 'exec'])('%s refuses cleanly', async (command) => {
+    const answer = await kubectl(command, 'nobody', ...(command === 'exec' ? ['--', 'true'] : []));
+    expect(answer.output).toMatch(/^[Ee]rror.*pods/);
+    expect(answer.code).toBe(1);
+  });
+
+  test('a wrong manifest is refused with the field', async () => {
+    await follow(
+      [
+        ['apply -f FILE', /spec\.color: Unsupported value: "pink": supported values: "red", "green", "blue"/, 1],
+        ['create -f FILE', /Unsupported value/, 1],
+      ],
+      await manifest(widget('wrong', { color: 'pink' })),
+    );
+    await follow(
+      [['apply -f FILE', /strict decoding error: unknown field "spec\.foo"/, 1]],
+      await manifest(widget('wrong', { foo: 1 })),
+    );
+  });
+});
