@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration, parseListenAddress, UsageError } from './commands/usage.ts';
+import { parseDuration, parseListenAddress, UsageError } from './usage.ts';
 
 /*
  * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after

@@ -6,7 +6,7 @@ import { crdsCommand } from './commands/crds.ts';
 import { demoCommand } from './commands/demo.ts';
 import { kubeCommand } from './commands/kube.ts';
 import { runCommand } from './commands/run.ts';
-import { UsageError } from './commands/usage.ts';
+import { UsageError } from './usage.ts';
 import { version } from './version.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 used wrongly (one line on stderr says how). */

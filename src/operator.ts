@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { credentialOf } from './accounts/credential.ts';
 import { systemClock } from './clock.ts';
-import { UsageError } from './commands/usage.ts';
 import type { RunSettings } from './config.ts';
 import { Leadership } from './controller/leadership.ts';
 import { KubeClient } from './kube/client.ts';
@@ -12,6 +11,7 @@ import { Cloud } from './operator/cloud.ts';
 import { serveTelemetry } from './operator/telemetry.ts';
 import type { Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
+import { UsageError } from './usage.ts';
 import { userAgent, version } from './version.ts';
 
 export interface OperatorOptions {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { AgentConfig } from '../agent/config.ts';
+import { type ListenAddress, parseListenAddress, UsageError } from '../usage.ts';
 import { version } from '../version.ts';
-import { type ListenAddress, parseListenAddress, UsageError } from './usage.ts';
 
 interface Flags {
   readonly config?: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { CloudApiOptions } from '../reference/cloud-api/server.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from '../usage.ts';
 
 interface Flags {
   readonly port: string;

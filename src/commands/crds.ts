@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { UsageError } from './usage.ts';
+import { UsageError } from '../usage.ts';
 
 export function crdsCommand(): Command {
   return new Command('crds')

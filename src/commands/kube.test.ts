@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { UsageError } from '../usage.ts';
 import { kubeCommand } from './kube.ts';
-import { UsageError } from './usage.ts';
 
 const main = join(import.meta.dirname, '../main.ts');
 let dir: string;

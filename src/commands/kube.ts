@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { DataError } from '../reference/kube-api/data-error.ts';
+import { UsageError } from '../usage.ts';
 import { packageFile } from './package-files.ts';
-import { UsageError } from './usage.ts';
 
 interface Flags {
   readonly port: string;

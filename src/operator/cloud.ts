@@ -5,13 +5,13 @@ import type { Credential } from '../accounts/credential.ts';
 import { Mirrors } from '../accounts/mirrors.ts';
 import { OpenAccount, type OpenAccountOptions } from '../accounts/open-account.ts';
 import { AccountUsers } from '../accounts/users.ts';
-import { UsageError } from '../commands/usage.ts';
 import type { RunSettings } from '../config.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import type { ControllerOptions, KindController } from '../kinds/controller.ts';
 import { keyOf } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { UsageError } from '../usage.ts';
 import { userAgent } from '../version.ts';
 import { cloudKinds, cloudTypes } from './kinds.ts';
 
