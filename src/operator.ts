@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import { credentialOf } from './accounts/credential.ts';
 import { systemClock } from './clock.ts';
 import type { RunSettings } from './config.ts';
 import { Leadership } from './controller/leadership.ts';
+import { credentialOf } from './credential/credential.ts';
 import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';

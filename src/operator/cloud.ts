@@ -1,12 +1,12 @@
 import { Accounts } from '../accounts/accounts.ts';
 import { ApiHosts } from '../accounts/api-hosts.ts';
 import { accountController, everyAccount } from '../accounts/controller.ts';
-import type { Credential } from '../accounts/credential.ts';
 import { Mirrors } from '../accounts/mirrors.ts';
 import { OpenAccount, type OpenAccountOptions } from '../accounts/open-account.ts';
 import { AccountUsers } from '../accounts/users.ts';
 import type { RunSettings } from '../config.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
+import type { Credential } from '../credential/credential.ts';
 import type { ControllerOptions, KindController } from '../kinds/controller.ts';
 import { keyOf } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { KeyFile } from './key-file.ts';
 
-/** Where the default account's API key comes from. */
+/** Where an API key comes from. */
 export interface Credential {
   key(): string;
   /** Calls `onChange` whenever the key has changed, until `signal` aborts. */
