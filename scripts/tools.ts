@@ -1,0 +1,80 @@
+/**
+ * Tools for tests that are written in Go: each folder of test/tools is a Go module that pins one, with every version and
+ * checksum. `npm run tools -- NAME...` builds what is not yet in the cache and prints the paths.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const modules = join(import.meta.dirname, '../test/tools');
+
+export class ToolError extends Error {
+  override name = 'ToolError';
+}
+
+/** Path of the executable of test/tools/`name`, built from the Go module proxy when it is not in the cache. */
+export async function tool(name: string): Promise<string> {
+  const dir = join(modules, name);
+  if (!existsSync(join(dir, 'go.mod'))) throw new ToolError(`no tool ${name}; there are: ${toolNames().join(', ')}`);
+  const path = join(cache(), `${name}-${fingerprint(dir)}`);
+  if (!existsSync(path)) await build(dir, path);
+  return path;
+}
+
+export function toolNames(): readonly string[] {
+  return readdirSync(modules).filter((name) => existsSync(join(modules, name, 'go.mod')));
+}
+
+function cache(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'edge-operator', 'tools');
+}
+
+/** Of everything that the module pins and adds, so that a changed version or source is another file. */
+function fingerprint(dir: string): string {
+  const hash = createHash('sha256');
+  for (const file of readdirSync(dir).sort()) hash.update(`${file}\0`).update(readFileSync(join(dir, file)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** The package that go.mod names as its tool, or else the module's own program. */
+function packageOf(dir: string): string {
+  return /^tool (\S+)$/m.exec(readFileSync(join(dir, 'go.mod'), 'utf8'))?.[1] ?? '.';
+}
+
+/** Built beside its place and moved there, so that nobody runs half of it. */
+async function build(dir: string, path: string): Promise<void> {
+  const unfinished = `${path}.${process.pid}`;
+  await mkdir(cache(), { recursive: true });
+  process.stderr.write(`building ${path} (once)\n`);
+  try {
+    await go(dir, ['build', '-trimpath', '-ldflags=-s -w', '-o', unfinished, packageOf(dir)]);
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+async function go(cwd: string, args: readonly string[]): Promise<void> {
+  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
+  const child = spawn('go', args, { cwd, env, stdio: ['ignore', 2, 2] });
+  const [code] = await once(child, 'exit').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new ToolError(`needs Go on the PATH (https://go.dev/dl) to build ${cwd}`) : error;
+  });
+  if (code !== 0) throw new ToolError(`go ${args[0]} failed in ${cwd}; Go says above why`);
+}
+
+if (import.meta.main) {
+  try {
+    const names = process.argv.slice(2);
+    if (names.length === 0) throw new ToolError(`which tool? ${toolNames().join(', ')}`);
+    for (const name of names) console.log(await tool(name));
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    console.error(`error: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
