@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { describeIssue, parseJSON } from '../http/text.ts';
 import { errorBody } from './error-body.ts';
 import type { CloudErrorReason } from './errors.ts';
 import { CloudRefusalError, CloudResponseError } from './errors.ts';
@@ -24,7 +25,7 @@ export function body<T>(schema: z.ZodType<T>, missing: CloudErrorReason): Read<T
     if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, missing);
     const result = schema.safeParse(json(answer));
     if (result.success) return result.data;
-    throw malformed(answer, describe(result.error.issues[0]));
+    throw malformed(answer, describeIssue(result.error.issues[0]));
   };
 }
 
@@ -56,14 +57,14 @@ function isAbsent(answer: Answer): boolean {
 }
 
 function isOwn404(answer: Answer): boolean {
-  return answer.text.trim() === '' || parse(answer.text) !== undefined;
+  return answer.text.trim() === '' || parseJSON(answer.text) !== undefined;
 }
 
 function refusal(answer: Answer, missing: CloudErrorReason): Error {
   const { operation, status } = answer;
   if (status < 300) return malformed(answer, `unexpected status ${status}`);
   if (status === 404 && !isOwn404(answer)) return malformed(answer, 'a 404 that is not JSON; check the API URL');
-  const { code, msg } = errorBody(parse(answer.text), answer.secrets);
+  const { code, msg } = errorBody(parseJSON(answer.text), answer.secrets);
   const said = [`the API answered ${status}`, code, msg ?? hint(status, missing)].filter((part) => part !== undefined);
   return new CloudRefusalError(said.join(': '), {
     operation,
@@ -90,22 +91,7 @@ function hint(status: number, missing: CloudErrorReason): string | undefined {
 }
 
 function json(answer: Answer): unknown {
-  const value = parse(answer.text);
+  const value = parseJSON(answer.text);
   if (value === undefined) throw malformed(answer, answer.text.trim() === '' ? 'the body is empty' : 'not JSON');
   return value;
-}
-
-/** undefined, which JSON cannot say, for what is not JSON: the parser's own message quotes the text. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The field and what it should be; never the value, which may be a secret. */
-function describe(issue: z.core.$ZodIssue | undefined): string {
-  const path = issue?.path.join('.') || 'the body';
-  return issue?.code === 'invalid_type' ? `${path}: expected ${issue.expected}` : `${path}: invalid`;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const longestMessage = 300;
+import { oneLine } from '../http/text.ts';
 
 const wireError = z.object({
   error_code: z.string().optional().catch(undefined),
@@ -47,9 +46,4 @@ function spellings(secret: string): readonly string[] {
 function replaceAll(text: string, values: readonly string[], by: string): string {
   const known = values.filter((value) => value !== '').sort((a, b) => b.length - a.length);
   return known.reduce((rest, value) => rest.replaceAll(value, () => by), text);
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  return line.length <= longestMessage ? line : `${line.slice(0, longestMessage - 1)}…`;
 }

@@ -1,16 +1,13 @@
+import { encodedPath } from '../http/path.ts';
 import { CloudRefusalError } from './errors.ts';
 
-/**
- * Joins path segments, encoding each. An id that would change which resource is addressed (empty, `.` or `..`, which
- * URLs resolve even when encoded) is refused here.
- */
+/** Joins path segments, encoding each; refuses an id that would change which resource is addressed. */
 export function pathOf(operation: string, ...segments: readonly string[]): string {
-  if (segments.some((segment) => ['', '.', '..'].includes(segment))) {
-    throw new CloudRefusalError('not sent, an id is empty, "." or ".."', {
-      operation,
-      reason: 'Rejected',
-      definite: true,
-    });
-  }
-  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+  const path = encodedPath(segments);
+  if (path !== undefined) return path;
+  throw new CloudRefusalError('not sent, an id is empty, "." or ".."', {
+    operation,
+    reason: 'Rejected',
+    definite: true,
+  });
 }

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { CloudTransportError } from './errors.ts';
 import { failed, notSent } from './transport-error.ts';
 
 const coded = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more });
@@ -21,11 +20,6 @@ test.each([
   const error = failed('bot_users.create', cause);
   expect(error).toMatchObject({ operation: 'bot_users.create', reason: 'Unreachable', definite, cause });
   expect(error.message).toContain(message);
-});
-
-test('an error that is already ours stays as it is', () => {
-  const error = new CloudTransportError('x', { operation: 'o', reason: 'Unreachable', definite: true });
-  expect(failed('p', error)).toBe(error);
 });
 
 test('what was never sent is definite', () => {

@@ -1,41 +1,10 @@
-import { CloudError, CloudTransportError } from './errors.ts';
-
-const beforeSending = new Set([
-  'UND_ERR_CLOSED',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_INVALID_ARG',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
-const words: Readonly<Record<string, string>> = {
-  UND_ERR_CLOSED: 'the client is closed',
-  UND_ERR_DESTROYED: 'the client is closed',
-  UND_ERR_CONNECT_TIMEOUT: 'connecting timed out',
-  UND_ERR_HEADERS_TIMEOUT: 'timed out waiting for the answer',
-  UND_ERR_BODY_TIMEOUT: 'timed out reading the answer',
-  UND_ERR_SOCKET: 'the connection broke',
-  ECONNRESET: 'the connection was reset',
-  ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name cannot be resolved now',
-  CERT_HAS_EXPIRED: 'the certificate has expired',
-  TimeoutError: 'timed out',
-  AbortError: 'aborted',
-};
+import { failureOf } from '../http/failure.ts';
+import { CloudTransportError } from './errors.ts';
 
 /** The request was not sent: the caller gave up or forbade it. */
 export function notSent(operation: string, cause: unknown): CloudTransportError {
-  return new CloudTransportError(`not sent: ${text(cause, 'message') || 'the call was given up'}`, {
+  const why = cause instanceof Error ? cause.message : '';
+  return new CloudTransportError(`not sent: ${why || 'the call was given up'}`, {
     operation,
     reason: 'Unreachable',
     definite: true,
@@ -44,32 +13,7 @@ export function notSent(operation: string, cause: unknown): CloudTransportError 
 }
 
 /** The request failed on its way; definite only where nothing of it can have arrived. */
-export function failed(operation: string, cause: unknown): CloudError {
-  if (cause instanceof CloudError) return cause;
-  const code = codeOf(cause);
-  const what = words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
-  return new CloudTransportError(what, {
-    operation,
-    reason: 'Unreachable',
-    definite: beforeSending.has(code) || isConnectCall(cause),
-    cause,
-  });
-}
-
-/** The system's or undici's code, else the error's name. */
-function codeOf(cause: unknown): string {
-  const code = text(cause, 'code');
-  if (code !== '' && code !== 'ABORT_ERR') return code;
-  const name = text(cause, 'name');
-  return name === 'Error' ? '' : name;
-}
-
-function isConnectCall(cause: unknown): boolean {
-  return ['connect', 'getaddrinfo'].includes(text(cause, 'syscall'));
-}
-
-/** A property of whatever was thrown: it need not be an Error. */
-function text(cause: unknown, name: string): string {
-  const value: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, name) : undefined;
-  return typeof value === 'string' ? value : '';
+export function failed(operation: string, cause: unknown): CloudTransportError {
+  const { message, notSent } = failureOf(cause);
+  return new CloudTransportError(message, { operation, reason: 'Unreachable', definite: notSent, cause });
 }

@@ -1,17 +1,10 @@
 import type { Dispatcher } from 'undici';
-import { Agent } from 'undici';
+import { parseBaseURL } from '../http/base-url.ts';
+import type { Timeouts } from '../http/wire.ts';
+import { Wire as HttpWire } from '../http/wire.ts';
 import type { Answer, Read } from './answer.ts';
 import { malformed } from './answer.ts';
 import { failed } from './transport-error.ts';
-
-export interface Timeouts {
-  /** To open a connection, TLS included. */
-  readonly connectMs: number;
-  /** From the request to the answer's headers. */
-  readonly headersMs: number;
-  /** Without a byte of the answer's body. */
-  readonly bodyMs: number;
-}
 
 export interface WireOptions {
   /** Scheme, host and optional path prefix. */
@@ -37,88 +30,31 @@ const defaultTimeouts: Timeouts = { connectMs: 5_000, headersMs: 10_000, bodyMs:
 const largestAnswer = 8 * 1024 * 1024;
 const secretFields = ['secret', 'idp_metadata'];
 
-/** HTTP as the reference document wants it (sections 4, 5 and 9). Redirects are not followed, nothing is retried. */
+/** HTTP as the reference document wants it (sections 4, 5 and 9). */
 export class Wire {
-  readonly #origin: string;
-  readonly #prefix: string;
+  readonly #http: HttpWire;
   readonly #userAgent: string;
-  readonly #timeouts: Timeouts;
-  readonly #dispatcher: Dispatcher;
-  readonly #ownsDispatcher: boolean;
-  #closed: Promise<void> | undefined;
 
-  constructor(options: WireOptions) {
-    const base = parseBase(options.baseURL);
-    this.#origin = base.origin;
-    this.#prefix = base.pathname.replace(/\/+$/, '');
-    this.#userAgent = options.userAgent;
-    this.#timeouts = options.timeouts ?? defaultTimeouts;
-    this.#ownsDispatcher = options.dispatcher === undefined;
-    this.#dispatcher = options.dispatcher ?? new Agent({ connect: { timeout: this.#timeouts.connectMs } });
+  constructor({ baseURL, userAgent, timeouts = defaultTimeouts, dispatcher }: WireOptions) {
+    this.#http = new HttpWire({ baseURL: parseBaseURL(baseURL, 'API URL'), timeouts, dispatcher });
+    this.#userAgent = userAgent;
   }
 
   /** Any HTTP answer is a result; throws a CloudError when there is none. */
-  async exchange(call: Call<unknown>, apiKey: string): Promise<Answer> {
-    try {
-      const response = await this.#dispatcher.request(this.#request(call, apiKey));
-      const { statusCode: status, headers } = response;
-      const text = await readText(response.body);
-      if (text === undefined) throw malformed({ operation: call.operation, status }, 'larger than 8 MiB');
-      return { operation: call.operation, status, headers, text, secrets: [apiKey, ...secretsOf(call.body)] };
-    } catch (error) {
-      throw failed(call.operation, error);
-    }
+  async exchange({ operation, method, path, body }: Call<unknown>, apiKey: string): Promise<Answer> {
+    const headers = { authorization: `Bearer ${apiKey}`, 'service-version': '2', 'user-agent': this.#userAgent };
+    const answer = await this.#http
+      .exchange({ method, path, headers, body, largestAnswer })
+      .catch((cause: unknown) => Promise.reject(failed(operation, cause)));
+    const { status, text } = answer;
+    if (text === undefined) throw malformed({ operation, status }, 'larger than 8 MiB');
+    return { operation, status, headers: answer.headers, text, secrets: [apiKey, ...secretsOf(body)] };
   }
 
   /** Waits for the requests under way; may be called again. */
   close(): Promise<void> {
-    this.#closed ??= this.#ownsDispatcher ? this.#dispatcher.close() : Promise.resolve();
-    return this.#closed;
+    return this.#http.close();
   }
-
-  #request(call: Call<unknown>, apiKey: string): Dispatcher.RequestOptions {
-    const { connectMs, headersMs, bodyMs } = this.#timeouts;
-    return {
-      origin: this.#origin,
-      path: this.#prefix + call.path,
-      method: call.method,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        'service-version': '2',
-        accept: 'application/json',
-        'user-agent': this.#userAgent,
-        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: call.body === undefined ? null : JSON.stringify(call.body),
-      headersTimeout: headersMs,
-      bodyTimeout: bodyMs,
-      // The timeouts of the parts do not stop an answer that comes in drops.
-      signal: AbortSignal.timeout(connectMs + headersMs + bodyMs),
-    };
-  }
-}
-
-function parseBase(baseURL: string): URL {
-  const url = URL.parse(baseURL);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new TypeError('the API URL must start with http:// or https://');
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new TypeError(`the API URL of ${url.host} must have no credentials, query or fragment`);
-  }
-  return url;
-}
-
-/** Undefined when it is too large. */
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (size > largestAnswer) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function secretsOf(body: object | undefined): readonly string[] {

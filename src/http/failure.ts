@@ -1,0 +1,67 @@
+/** Why a request has no answer. */
+export interface Failure {
+  /** In words that stay the same from one attempt to the next. */
+  readonly message: string;
+  /** Nothing of the request can have arrived. */
+  readonly notSent: boolean;
+}
+
+const beforeSending = new Set([
+  'UND_ERR_CLOSED',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const words: Readonly<Record<string, string>> = {
+  UND_ERR_CLOSED: 'the client is closed',
+  UND_ERR_DESTROYED: 'the client is closed',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'timed out waiting for the answer',
+  UND_ERR_BODY_TIMEOUT: 'timed out reading the answer',
+  UND_ERR_SOCKET: 'the connection broke',
+  ECONNRESET: 'the connection was reset',
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  TimeoutError: 'timed out',
+  AbortError: 'aborted',
+};
+
+/** What undici or the system threw. */
+export function failureOf(cause: unknown): Failure {
+  const code = codeOf(cause);
+  return {
+    message: words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`),
+    notSent: beforeSending.has(code) || isConnectCall(cause),
+  };
+}
+
+/** The system's or undici's code, else the error's name. */
+function codeOf(cause: unknown): string {
+  const code = text(cause, 'code');
+  if (code !== '' && code !== 'ABORT_ERR') return code;
+  const name = text(cause, 'name');
+  return name === 'Error' ? '' : name;
+}
+
+function isConnectCall(cause: unknown): boolean {
+  return ['connect', 'getaddrinfo'].includes(text(cause, 'syscall'));
+}
+
+/** A property of whatever was thrown: it need not be an Error. */
+function text(cause: unknown, name: string): string {
+  const value: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, name) : undefined;
+  return typeof value === 'string' ? value : '';
+}
