@@ -21,6 +21,7 @@ interface Running {
   readonly account: OpenAccount;
   /** The settings, to compare. */
   readonly settings: string;
+  readonly intervalMs: number;
   readonly mirror: EndpointMirror;
   readonly stop: AbortController;
 }
@@ -50,7 +51,7 @@ export class Mirrors {
       endpoints: account.client.endpoints,
     });
     const stop = new AbortController();
-    this.#running.set(key, { account, settings: wanted, mirror, stop });
+    this.#running.set(key, { account, settings: wanted, intervalMs: settings.intervalMs, mirror, stop });
     this.#ends.set(
       key,
       stopped.then(() => mirror.run(stop.signal)),
@@ -85,9 +86,13 @@ export class Mirrors {
     this.#running.get(key)?.mirror.sweepNow();
   }
 
-  /** How many endpoints each account's mirror shows. */
-  counts(): readonly { readonly account: string; readonly endpoints: number }[] {
-    return [...this.#running].map(([account, { mirror }]) => ({ account, endpoints: mirror.status().endpoints }));
+  /** Of every account that is mirrored. */
+  statuses(): readonly (MirrorStatus & { readonly account: string; readonly intervalMs: number })[] {
+    return [...this.#running].map(([account, { mirror, intervalMs }]) => ({
+      ...mirror.status(),
+      account,
+      intervalMs,
+    }));
   }
 
   async close(): Promise<void> {

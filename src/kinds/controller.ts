@@ -38,7 +38,7 @@ export interface ControllerOptions<Client> {
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
-    driftCorrected(kind: string): void;
+    drift(kind: string): () => void;
   };
 }
 
@@ -108,7 +108,7 @@ export function kindController<Client>(
       writer: new ObjectWriter(client, type, resources),
       memory,
       epochOf,
-      onDriftCorrected: () => metrics.driftCorrected(type.kind),
+      onDriftCorrected: metrics.drift(type.kind),
     },
     flow,
   );

@@ -120,15 +120,17 @@ export class Cloud {
 
 function openAccount(options: CloudOptions, key: string, account: Omit<OpenAccountOptions, 'userAgent'>): OpenAccount {
   const { guard, metrics } = options;
+  const own = metrics.account(key);
   return new OpenAccount(key, {
     ...account,
     userAgent,
     guard,
     onRequest: (report) => {
       metrics.cloudRequest(report);
+      own.onRequest(report);
       account.onRequest?.(report);
     },
-    watchBudget: (state) => metrics.budget(key, state),
+    watchBudget: own.show,
   });
 }
 

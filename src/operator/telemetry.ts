@@ -1,7 +1,8 @@
 import type { Mirrors } from '../accounts/mirrors.ts';
 import type { RunSettings } from '../config.ts';
 import type { KindController } from '../kinds/controller.ts';
-import { conditionOf } from '../reconcile/fields.ts';
+import { type Condition, conditionOf } from '../reconcile/fields.ts';
+import { reasons } from '../reconcile/reasons.ts';
 import { type Address, healthRoutes, metricsRoute, type Routes, startTelemetryServer } from '../telemetry/http.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -21,10 +22,7 @@ export async function serveTelemetry(
   },
 ): Promise<void> {
   const { settings, metrics, kinds, mirrors, log } = options;
-  metrics.poll('resources', () => kinds.flatMap(readiness));
-  metrics.poll('mirroredEndpoints', () =>
-    mirrors.counts().map(({ account, endpoints }) => ({ labels: { account }, value: endpoints })),
-  );
+  showState(metrics, kinds, mirrors);
   const serve = async (name: string, address: Address | undefined, routes: Routes) => {
     if (address === undefined) return;
     const server = await startTelemetryServer({ address, routes });
@@ -43,9 +41,37 @@ export async function serveTelemetry(
   await serve('health', settings.healthAddr, healthRoutes({ healthy, ready }));
 }
 
+function showState(metrics: Metrics, kinds: readonly KindController[], mirrors: Mirrors): void {
+  metrics.poll('resources', () => kinds.flatMap(readiness));
+  const mirrored = (value: (status: ReturnType<Mirrors['statuses']>[number]) => number) => () =>
+    mirrors.statuses().map((status) => ({ labels: { account: status.account }, value: value(status) }));
+  metrics.poll(
+    'mirroredEndpoints',
+    mirrored(({ endpoints }) => endpoints),
+  );
+  metrics.poll(
+    'mirrorPending',
+    mirrored(({ pending }) => pending),
+  );
+  metrics.poll(
+    'mirrorSweptAt',
+    mirrored(({ sweptAt = 0 }) => sweptAt / 1_000),
+  );
+  metrics.poll(
+    'mirrorInterval',
+    mirrored(({ intervalMs }) => intervalMs / 1_000),
+  );
+}
+
 function readiness({ kind, resources }: KindController) {
   return resources.list().map((object) => {
     const condition = conditionOf(object, 'Ready');
-    return { labels: { kind, ready: condition?.status ?? 'Unknown', reason: condition?.reason ?? '' }, value: 1 };
+    return { labels: { kind, ready: condition?.status ?? 'Unknown', reason: knownReason(condition) }, value: 1 };
   });
+}
+
+/** Whoever may write a status could write anything there. */
+function knownReason(condition: Condition | undefined): string {
+  if (condition === undefined) return '';
+  return (reasons as readonly string[]).includes(condition.reason) ? condition.reason : 'other';
 }

@@ -1,73 +1,114 @@
-/* Every metric of the operator's own, in one place. Labels take their values from small fixed sets unless noted. */
+/*
+ * Every metric of the operator's own, in one place; docs/metrics.md is kept in step by a test. Labels take their values
+ * from small fixed sets, but for `account`, `agent` and `tunnel`: see polled-metrics.ts.
+ */
+
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+export interface MetricDefinition<Label extends string = string> {
+  readonly type: MetricType;
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly Label[];
+}
 
 /** As in controller-runtime, so that its dashboards and alerts work here. */
 export const reconcileMetrics = {
-  total: define('controller_runtime_reconcile_total', 'Reconciliations.', 'controller', 'result'),
-  errors: define('controller_runtime_reconcile_errors_total', 'Reconciliations that failed.', 'controller'),
-  seconds: define('controller_runtime_reconcile_time_seconds', 'Time per reconciliation.', 'controller'),
-  activeWorkers: define('controller_runtime_active_workers', 'Workers that are reconciling.', 'controller'),
-  maxConcurrent: define('controller_runtime_max_concurrent_reconciles', 'Workers.', 'controller'),
+  total: counter('controller_runtime_reconcile_total', 'Reconciliations.', 'controller', 'result'),
+  errors: counter('controller_runtime_reconcile_errors_total', 'Reconciliations that failed.', 'controller'),
+  seconds: histogram('controller_runtime_reconcile_time_seconds', 'Time per reconciliation.', 'controller'),
+  activeWorkers: gauge('controller_runtime_active_workers', 'Workers that are reconciling.', 'controller'),
+  maxConcurrent: gauge('controller_runtime_max_concurrent_reconciles', 'Workers.', 'controller'),
 } as const;
 
 /** As in controller-runtime. */
 export const queueMetrics = {
-  depth: define('workqueue_depth', 'Keys that wait to be reconciled.', 'name', 'controller'),
-  adds: define('workqueue_adds_total', 'Keys added.', 'name', 'controller'),
-  retries: define('workqueue_retries_total', 'Keys added again after a failure.', 'name', 'controller'),
-  waitSeconds: define('workqueue_queue_duration_seconds', 'Time a key waits.', 'name', 'controller'),
-  workSeconds: define('workqueue_work_duration_seconds', 'Time a key is worked on.', 'name', 'controller'),
-  unfinished: define('workqueue_unfinished_work_seconds', 'Work in progress, summed.', 'name', 'controller'),
-  longest: define('workqueue_longest_running_processor_seconds', 'Longest work in progress.', 'name', 'controller'),
+  depth: gauge('workqueue_depth', 'Keys that wait to be reconciled.', 'name', 'controller'),
+  adds: counter('workqueue_adds_total', 'Keys added.', 'name', 'controller'),
+  retries: counter('workqueue_retries_total', 'Keys added again after a failure.', 'name', 'controller'),
+  waitSeconds: histogram('workqueue_queue_duration_seconds', 'Time a key waits.', 'name', 'controller'),
+  workSeconds: histogram('workqueue_work_duration_seconds', 'Time a key is worked on.', 'name', 'controller'),
+  unfinished: gauge('workqueue_unfinished_work_seconds', 'Work in progress, summed.', 'name', 'controller'),
+  longest: gauge('workqueue_longest_running_processor_seconds', 'Longest work in progress.', 'name', 'controller'),
 } as const;
 
 export const operatorMetrics = {
-  requests: define(
+  requests: counter(
     'edge_operator_cloud_requests_total',
     'Requests to the Cloud Management API.',
     'operation',
     'code',
     'outcome',
   ),
-  requestSeconds: define('edge_operator_cloud_request_seconds', 'Time per request, the wait not counted.', 'operation'),
-  waitSeconds: define('edge_operator_cloud_limiter_wait_seconds', 'Wait for the rate limit.', 'priority'),
-  drift: define('edge_operator_drift_corrected_total', 'Drift corrected.', 'kind'),
-  leader: define('edge_operator_leader', '1 while this replica is the leader.'),
-  build: define('edge_operator_build_info', 'Always 1.', 'version', 'node_version'),
+  requestSeconds: histogram(
+    'edge_operator_cloud_request_seconds',
+    'Time per request, the wait not counted.',
+    'operation',
+  ),
+  waitSeconds: histogram('edge_operator_cloud_limiter_wait_seconds', 'Wait for the rate limit.', 'priority'),
+  drift: counter('edge_operator_drift_corrected_total', 'Drift corrected.', 'kind'),
+  leader: gauge('edge_operator_leader', '1 while this replica is the leader.'),
+  build: gauge('edge_operator_build_info', 'Always 1.', 'version', 'node_version'),
 } as const;
 
-/** Gauges whose values are asked for at each scrape. */
-export const polledGauges = {
-  rateLimitUsed: define('edge_operator_cloud_rate_limit_used_requests', 'Budget of the last minute used.', 'account'),
-  rateLimit: define('edge_operator_cloud_rate_limit_requests', 'Budget of a minute.', 'account'),
-  rateLimitPaused: define('edge_operator_cloud_rate_limit_paused', '1 while a 429 is waited out.', 'account'),
-  rateLimitWaiting: define(
+/** Metrics whose values are asked for at each scrape. */
+export const polledMetrics = {
+  accountState: gauge(
+    'edge_operator_cloud_account_state',
+    '1 for the state that the last answer (or its absence) shows the account in.',
+    'account',
+    'state',
+  ),
+  rateLimited: counter('edge_operator_cloud_rate_limited_total', 'Requests answered with 429.', 'account'),
+  rateLimitUsed: gauge('edge_operator_cloud_rate_limit_used_requests', 'Budget of the last minute used.', 'account'),
+  rateLimit: gauge('edge_operator_cloud_rate_limit_requests', 'Budget of a minute.', 'account'),
+  rateLimitPaused: gauge('edge_operator_cloud_rate_limit_paused', '1 while a 429 is waited out.', 'account'),
+  rateLimitWaiting: gauge(
     'edge_operator_cloud_rate_limit_waiting_requests',
     'Requests that wait.',
     'account',
     'priority',
   ),
-  resources: define(
+  resources: gauge(
     'edge_operator_resources',
     'Resources by the status and reason of their Ready condition.',
     'kind',
     'ready',
     'reason',
   ),
-  mirroredEndpoints: define('edge_operator_mirrored_endpoints', 'Endpoints mirrored into ConfigMaps.', 'account'),
-  tunnelConnections: define('edge_operator_tunnel_connections', 'Connections so far.', 'agent', 'tunnel'),
-  tunnelOpenConnections: define('edge_operator_tunnel_open_connections', 'Connections open.', 'agent', 'tunnel'),
-  tunnelRequests: define('edge_operator_tunnel_http_requests', 'HTTP requests so far.', 'agent', 'tunnel'),
+  mirroredEndpoints: gauge('edge_operator_mirrored_endpoints', 'Endpoints mirrored into ConfigMaps.', 'account'),
+  mirrorPending: gauge('edge_operator_mirror_pending_configmaps', 'ConfigMaps to be written or deleted.', 'account'),
+  mirrorSweptAt: gauge(
+    'edge_operator_mirror_last_sweep_timestamp_seconds',
+    'Start of the last sweep that finished whole; 0 before the first.',
+    'account',
+  ),
+  mirrorInterval: gauge('edge_operator_mirror_interval_seconds', 'Time within which changes are shown.', 'account'),
+  tunnelConnections: counter('edge_operator_tunnel_connections_total', 'Connections.', 'agent', 'tunnel'),
+  tunnelOpenConnections: gauge('edge_operator_tunnel_open_connections', 'Connections open.', 'agent', 'tunnel'),
+  tunnelRequests: counter('edge_operator_tunnel_http_requests_total', 'HTTP requests.', 'agent', 'tunnel'),
 } as const;
 
+export const metricDefinitions: readonly MetricDefinition[] = [
+  reconcileMetrics,
+  queueMetrics,
+  operatorMetrics,
+  polledMetrics,
+].flatMap((group): readonly MetricDefinition[] => Object.values(group));
+
 /** A definition as prom-client takes it. */
-export function labelled<Label extends string>(definition: {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly Label[];
-}): { name: string; help: string; labelNames: Label[] } {
-  return { ...definition, labelNames: [...definition.labelNames] };
+export function labelled<Label extends string>({ name, help, labelNames }: MetricDefinition<Label>) {
+  return { name, help, labelNames: [...labelNames] };
 }
 
-function define<const Labels extends readonly string[]>(name: string, help: string, ...labelNames: Labels) {
-  return { name, help, labelNames };
+function counter<const Labels extends readonly string[]>(name: string, help: string, ...labelNames: Labels) {
+  return { type: 'counter', name, help, labelNames } as const;
+}
+
+function gauge<const Labels extends readonly string[]>(name: string, help: string, ...labelNames: Labels) {
+  return { type: 'gauge', name, help, labelNames } as const;
+}
+
+function histogram<const Labels extends readonly string[]>(name: string, help: string, ...labelNames: Labels) {
+  return { type: 'histogram', name, help, labelNames } as const;
 }

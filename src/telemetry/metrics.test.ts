@@ -98,7 +98,7 @@ describe('the cloud', () => {
     const { metrics, lines } = setup();
     let used = 3;
     const state = () => ({ used, limit: 120, waiting: { change: 1, resync: 7 }, pausedUntilMs: 5 });
-    const stop = metrics.budget('team-a/main', state);
+    const stop = metrics.account('team-a/main').show(state);
     used = 4;
     expect(await lines('edge_operator_cloud_rate_limit_used_requests')).toEqual([
       'edge_operator_cloud_rate_limit_used_requests{account="team-a/main"} 4',
@@ -115,7 +115,46 @@ describe('the cloud', () => {
   });
 });
 
-describe('polled gauges', () => {
+describe('an account', () => {
+  const budget = () => ({ used: 0, limit: 120, waiting: {} });
+  const ok = { status: 200, outcome: 'ok' };
+
+  test.each<[{ status: number | undefined; outcome: string }, string, string]>([
+    [ok, 'usable', 'it answers'],
+    [{ status: 429, outcome: 'RateLimited' }, 'usable', 'it answers, if not now'],
+    [{ status: 403, outcome: 'Unauthorized' }, 'usable', 'only this one thing is forbidden'],
+    [{ status: 401, outcome: 'Unauthorized' }, 'unauthorized', 'the key is refused'],
+    [{ status: 503, outcome: 'Unreachable' }, 'unreachable', 'no answer that could be used'],
+    [{ status: undefined, outcome: 'Unreachable' }, 'unreachable', 'no answer'],
+  ])('after %j is %s: %s', async (sample, expected) => {
+    const { metrics, lines } = setup();
+    const account = metrics.account('default');
+    account.show(budget);
+    expect(await lines('edge_operator_cloud_account_state')).toEqual([]);
+    account.onRequest(ok);
+    account.onRequest(sample);
+    expect(await lines('edge_operator_cloud_account_state')).toEqual(
+      ['usable', 'unauthorized', 'unreachable'].map(
+        (state) =>
+          `edge_operator_cloud_account_state{account="default",state="${state}"} ${state === expected ? 1 : 0}`,
+      ),
+    );
+  });
+
+  test('counts its 429 answers from zero, and is gone when it is closed', async () => {
+    const { metrics, lines } = setup();
+    const account = metrics.account('default');
+    const close = account.show(budget);
+    const name = 'edge_operator_cloud_rate_limited_total';
+    expect(await lines(name)).toEqual([`${name}{account="default"} 0`]);
+    account.onRequest({ status: 429, outcome: 'RateLimited' });
+    expect(await lines(name)).toEqual([`${name}{account="default"} 1`]);
+    close();
+    expect([...(await lines(name)), ...(await lines('edge_operator_cloud_account_state'))]).toEqual([]);
+  });
+});
+
+describe('polled metrics', () => {
   test('forget what is gone and add up what several sources share', async () => {
     const { metrics, lines } = setup();
     const labels = { kind: 'BotUser', ready: 'True', reason: 'Available' };
@@ -140,9 +179,9 @@ describe('polled gauges', () => {
     const { metrics, lines } = setup();
     const samples = Array.from({ length: 1500 }, (_, i) => ({ labels: { agent: 'a', tunnel: `t${i}` }, value: 1 }));
     metrics.poll('tunnelConnections', () => samples);
-    const series = await lines('edge_operator_tunnel_connections');
+    const series = await lines('edge_operator_tunnel_connections_total');
     expect(series).toHaveLength(1001);
-    expect(series).toContain('edge_operator_tunnel_connections{agent="other",tunnel="other"} 500');
+    expect(series).toContain('edge_operator_tunnel_connections_total{agent="other",tunnel="other"} 500');
   });
 });
 
@@ -150,10 +189,12 @@ test('build, leader, drift and the process are there, each registry for itself',
   const { metrics, lines } = setup();
   setup();
   metrics.leader(true);
-  metrics.driftCorrected('BotUser');
+  metrics.drift('BotUser')();
+  metrics.drift('ReservedAddr');
   expect(await lines('edge_operator_leader')).toEqual(['edge_operator_leader 1']);
   expect(await lines('edge_operator_drift_corrected_total')).toEqual([
     'edge_operator_drift_corrected_total{kind="BotUser"} 1',
+    'edge_operator_drift_corrected_total{kind="ReservedAddr"} 0',
   ]);
   expect((await lines('edge_operator_build_info'))[0]).toContain('version="1.2.3"');
   expect(await lines('process_start_time_seconds')).toHaveLength(1);

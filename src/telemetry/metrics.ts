@@ -1,27 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type AccountMetrics, accountMetrics, type RequestSample } from './account-metrics.ts';
 import type { QueueHooks, QueueState, ReconcileHooks } from './controller-metrics.ts';
 import { createQueueHooks, createReconcileHooks } from './controller-metrics.ts';
 import { labelled, operatorMetrics } from './metric-names.ts';
-import type { Poll } from './polled-gauges.ts';
-import { createPolledGauges } from './polled-gauges.ts';
-
-/** One request to the cloud, as its client reports it. */
-export interface RequestSample {
-  readonly operation: string;
-  readonly status: number | undefined;
-  readonly outcome: string;
-  readonly ms: number;
-  readonly waitedMs: number;
-  readonly priority: string;
-}
-
-/** The state of one account's limiter. */
-export interface BudgetState {
-  readonly used: number;
-  readonly limit: number;
-  readonly waiting: Readonly<Record<string, number>>;
-  readonly pausedUntilMs?: number;
-}
+import { createPolledMetrics, type Poll } from './polled-metrics.ts';
 
 export interface Metrics {
   /** For one controller and its number of workers; call it once. */
@@ -29,11 +11,12 @@ export interface Metrics {
   /** For the queue of one controller; call it once. Its state, where given, is not asked for before a scrape. */
   queue(controller: string, state?: () => QueueState): QueueHooks;
   cloudRequest(sample: RequestSample): void;
-  driftCorrected(kind: string): void;
+  /** For one kind; call it once, and the result for each correction. */
+  drift(kind: string): () => void;
   leader(leading: boolean): void;
-  /** The rate limit of an account until the result is called. */
-  budget(account: string, state: () => BudgetState): () => void;
-  /** Any other gauge that is read at scrape time, such as `resources`. */
+  /** For one account's client, beside `cloudRequest`. */
+  account(account: string): AccountMetrics;
+  /** Any other metric that is read at scrape time, such as `resources`. */
   poll: Poll;
   /** The Prometheus text format. */
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
@@ -58,7 +41,7 @@ export function createMetrics({ version }: MetricsOptions): Metrics {
   const leader = new Gauge({ ...labelled(operatorMetrics.leader), registers });
   const build = new Gauge({ ...labelled(operatorMetrics.build), registers });
   build.set({ version, node_version: process.version }, 1);
-  const poll = createPolledGauges(registry);
+  const poll = createPolledMetrics(registry);
   return {
     reconciles: createReconcileHooks(registry),
     queue: createQueueHooks(registry),
@@ -67,26 +50,14 @@ export function createMetrics({ version }: MetricsOptions): Metrics {
       seconds.observe({ operation }, ms / 1000);
       waits.observe({ priority }, waitedMs / 1000);
     },
-    driftCorrected: (kind) => drift.inc({ kind }),
+    drift: (kind) => {
+      drift.inc({ kind }, 0);
+      return () => drift.inc({ kind });
+    },
     leader: (leading) => leader.set(leading ? 1 : 0),
-    budget: (account, state) => pollBudget(poll, account, state),
+    account: (account) => accountMetrics(poll, account),
     poll,
     scrape: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
-  };
-}
-
-function pollBudget(poll: Poll, account: string, state: () => BudgetState): () => void {
-  const labels = { account };
-  const stops = [
-    poll('rateLimitUsed', () => [{ labels, value: state().used }]),
-    poll('rateLimit', () => [{ labels, value: state().limit }]),
-    poll('rateLimitPaused', () => [{ labels, value: state().pausedUntilMs === undefined ? 0 : 1 }]),
-    poll('rateLimitWaiting', () =>
-      Object.entries(state().waiting).map(([priority, value]) => ({ labels: { account, priority }, value })),
-    ),
-  ];
-  return () => {
-    for (const stop of stops) stop();
   };
 }
 
