@@ -81,15 +81,20 @@ describe.each(definitions.map((definition) => [definition.type.kind, toCrd(defin
 
     test('has the fields that every kind backed by the cloud has', () => {
       // A CloudAccount is what the others refer to; nothing of its own is out there to keep, observe or delete.
+      const others: Readonly<Record<string, readonly string[]>> = {
+        CloudAccount: ['apiKeySecretRef'],
+        Agent: ['serviceRef', 'url'],
+        AgentTunnel: ['agentRef'],
+      };
       const managed = ['accountRef', 'deletionPolicy', 'managementPolicy', 'resyncIntervalSeconds'];
-      const expected = kind === 'CloudAccount' ? ['apiKeySecretRef'] : managed;
+      const expected = [...(others[kind] ?? managed)];
       const fields = Object.keys(version?.schema.openAPIV3Schema.properties.spec.properties ?? {});
       expect(fields).toEqual(expect.arrayContaining(expected));
     });
 
     test('shows what it stands for first, then READY, REASON when asked for, and AGE', () => {
       const columns = version?.additionalPrinterColumns ?? [];
-      expect(columns[0]?.jsonPath).toMatch(/^\.(status\.(id|apiURL)|spec\.(edgeID|apiURL))$/);
+      expect(columns[0]?.jsonPath).toMatch(/^\.(status\.(id|apiURL|url|publicURL)|spec\.edgeID)$/);
       expect(columns.slice(-3).map(({ name, priority }) => [name, priority])).toEqual([
         ['READY', undefined],
         ['REASON', 1],

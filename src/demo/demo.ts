@@ -25,6 +25,8 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const deadlineMs = 60_000;
 const pollMs = 150;
 const namespace = 'default';
+/** Kinds whose samples need an agent, which the demo does not run. */
+const withoutAgent: ReadonlySet<string> = new Set(['Agent', 'AgentTunnel']);
 
 interface World {
   readonly kubeconfig: string;
@@ -85,7 +87,8 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   const connection = await connect({ kubeconfig: world.kubeconfig, userAgent, log: silentLog });
   try {
     const client = new KubeClient(connection);
-    const samples = await readSamples(packageFile('deploy', 'samples'), namespace);
+    const all = await readSamples(packageFile('deploy', 'samples'), namespace);
+    const samples = all.filter(({ type }) => !withoutAgent.has(type.kind));
     await apply(client, secretOf(world.stagingKey));
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const table = new LiveTable(process.stdout);

@@ -1,3 +1,5 @@
+import { definition as agent } from './agent/schema.ts';
+import { definition as agentTunnel } from './agent-tunnel/schema.ts';
 import { definition as botUser } from './bot-user/schema.ts';
 import { definition as cloudAccount } from './cloud-account/schema.ts';
 import type { KindDefinition } from './definition.ts';
@@ -14,4 +16,6 @@ export const definitions: readonly KindDefinition[] = [
   httpsRouteModules,
   httpsEdgeModules,
   tlsEdgeTrafficPolicy,
+  agent,
+  agentTunnel,
 ];
