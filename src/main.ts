@@ -1,11 +1,16 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { agentCommand } from './commands/agent.ts';
+import { clearCommand } from './commands/clear.ts';
 import { cloudCommand } from './commands/cloud.ts';
 import { crdsCommand } from './commands/crds.ts';
 import { demoCommand } from './commands/demo.ts';
 import { kubeCommand } from './commands/kube.ts';
+import { replayCommand } from './commands/replay.ts';
+import { requestsCommand } from './commands/requests.ts';
 import { runCommand } from './commands/run.ts';
+import { statusCommand } from './commands/status.ts';
+import { tunnelsCommand } from './commands/tunnels.ts';
 import { UsageError } from './usage.ts';
 import { version } from './version.ts';
 
@@ -15,10 +20,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .description('Manages a cloud edge account from Kubernetes.')
     .version(version)
     .showSuggestionAfterError();
-  for (const command of [demoCommand(), runCommand(), agentCommand(), cloudCommand(), kubeCommand(), crdsCommand()]) {
-    program.addCommand(command);
-  }
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  for (const command of commands()) program.addCommand(command);
+  throwInsteadOfExit(program);
   try {
     await program.parseAsync(argv);
     return 0;
@@ -28,6 +31,27 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stderr.write(`error: ${message}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+function commands(): readonly Command[] {
+  return [
+    demoCommand(),
+    runCommand(),
+    agentCommand(),
+    tunnelsCommand(),
+    requestsCommand(),
+    replayCommand(),
+    clearCommand(),
+    statusCommand(),
+    cloudCommand(),
+    kubeCommand(),
+    crdsCommand(),
+  ];
+}
+
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) throwInsteadOfExit(child);
 }
 
 process.exitCode = await main(process.argv);

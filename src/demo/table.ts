@@ -1,5 +1,6 @@
 import type { ManagedObject } from '../reconcile/fields.ts';
 import { conditionOf } from '../reconcile/fields.ts';
+import { table } from '../table.ts';
 
 export interface Row {
   readonly kind: string;
@@ -24,15 +25,8 @@ export function rowOf(object: ManagedObject): Row {
 }
 
 /** Lines of equal columns, headings first. */
-export function table(rows: readonly Row[]): readonly string[] {
-  const all = [headings, ...rows];
-  const widths = columns.map((column) => Math.max(...all.map((row) => row[column].length)));
-  return all.map((row) =>
-    columns
-      .map((column, index) => row[column].padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+function linesOf(rows: readonly Row[]): readonly string[] {
+  return table([headings, ...rows].map((row) => columns.map((column) => row[column])));
 }
 
 /**
@@ -49,7 +43,7 @@ export class LiveTable {
   }
 
   show(rows: readonly Row[]): void {
-    const lines = this.#out.isTTY ? table(rows) : rows.map(line);
+    const lines = this.#out.isTTY ? linesOf(rows) : rows.map(line);
     const changed = lines.filter((text) => !this.#shown.includes(text));
     if (changed.length === 0 && lines.length === this.#shown.length) return;
     if (this.#out.isTTY) this.#draw(lines);

@@ -31,13 +31,24 @@ const decoders: Readonly<Record<string, Decode>> = {
 
 /** Without content coding, at most 4 MiB of it. */
 export function shownBody(message: Message): ShownBody {
-  const body = message.body();
   const [contentType = ''] = valuesOf(message.rawHeaders, 'content-type');
-  const coding = valuesOf(message.rawHeaders, 'content-encoding').join().trim().toLowerCase();
-  const { bytes, ...how } = decode(body, coding);
+  const coding = valuesOf(message.rawHeaders, 'content-encoding').join();
+  return shownContent(message.body(), { contentType, coding, truncated: message.truncated });
+}
+
+export interface Content {
+  readonly contentType: string;
+  readonly coding: string;
+  /** Whether bytes were left out. */
+  readonly truncated: boolean;
+}
+
+/** As {@link shownBody}, of the bytes of a body. */
+export function shownContent(body: Buffer, { contentType, coding, truncated: cut }: Content): ShownBody {
+  const { bytes, ...how } = decode(body, coding.trim().toLowerCase());
   const shown = bytes.subarray(0, limitBytes);
-  const truncated = message.truncated || shown.length < bytes.length;
-  return { ...asText(shown, truncated), size: message.bodyBytes, contentType, ...how, truncated };
+  const truncated = cut || shown.length < bytes.length;
+  return { ...asText(shown, truncated), size: body.length, contentType, ...how, truncated };
 }
 
 function decode(

@@ -1,0 +1,68 @@
+import { type Command, Option } from 'commander';
+import type { AgentClient } from '../agent-client/client.ts';
+import { UsageError } from '../usage.ts';
+import { version } from '../version.ts';
+
+export interface AgentFlags {
+  readonly agentUrl: string;
+  readonly output: 'table' | 'json';
+}
+
+/** What a call came to. */
+export interface Result {
+  /** As the API answered it; absent where that has no body. */
+  readonly json?: unknown;
+  /** For people, made when they are to read it. */
+  readonly text: () => string | Promise<string>;
+}
+
+/** The flags of the commands that call an agent. */
+export function addAgentFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--agent-url <url>', 'of the agent').default('http://127.0.0.1:4040').env('EDGE_OPERATOR_AGENT_URL'),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'table, or json as the API answered it')
+        .choices(['table', 'json'])
+        .default('table'),
+    );
+}
+
+/** Calls the agent and prints what it answered. */
+export async function callAgent(flags: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<void> {
+  const { json = {}, text } = await answered(flags, call);
+  process.stdout.write(flags.output === 'json' ? jsonText(json) : await text());
+}
+
+async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<Result> {
+  const [{ AgentClient }, { AgentError }] = await Promise.all([
+    import('../agent-client/client.ts'),
+    import('../agent-client/errors.ts'),
+  ]);
+  const agent = open(() => new AgentClient({ url: agentUrl, userAgent: `edge-operator/${version}` }));
+  try {
+    return await call(agent);
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    const hint = error.status === undefined ? '; is it running there? (--agent-url)' : '';
+    throw new Error(`agent ${agentUrl}: ${error.message}${hint}`, { cause: error });
+  } finally {
+    await agent.close();
+  }
+}
+
+function open(make: () => AgentClient): AgentClient {
+  try {
+    return make();
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new UsageError(`--agent-url: ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+/** JSON leaves the characters from DEL on as they are, and a terminal obeys some of them. */
+function jsonText(value: unknown): string {
+  const text = JSON.stringify(value, undefined, 2);
+  return `${text.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
+}

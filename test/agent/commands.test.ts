@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { clearCommand } from '../../src/commands/clear.ts';
+import { replayCommand } from '../../src/commands/replay.ts';
+import { requestsCommand } from '../../src/commands/requests.ts';
+import { statusCommand } from '../../src/commands/status.ts';
+import { tunnelsCommand } from '../../src/commands/tunnels.ts';
+import { until } from '../support/until.ts';
+import { echo, type LocalServer, startLocal, startTestAgent, type TestAgent } from './support.ts';
+
+let agent: TestAgent;
+let local: LocalServer;
+
+beforeAll(async () => {
+  local = await startLocal(echo);
+  agent = await startTestAgent();
+});
+afterAll(async () => {
+  await agent.close();
+  await local.stop();
+});
+
+/** What a command prints. */
+async function output(command: Command, ...argv: readonly string[]): Promise<string> {
+  let text = '';
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  try {
+    await command.parseAsync([...argv, '--agent-url', agent.url], { from: 'user' });
+    return text;
+  } finally {
+    write.mockRestore();
+  }
+}
+
+const json = async (command: Command, ...argv: readonly string[]) =>
+  JSON.parse(await output(command, ...argv, '-o', 'json'));
+
+test('an agent is used from its first tunnel to its last', async () => {
+  expect(await output(statusCommand())).toMatch(/^STATUS +VERSION +LEGS\nonline +1\.2\.3 +us \(\d+\.\d+ms\)\n$/);
+  expect(await json(statusCommand())).toMatchObject({ status: 'online', session: { legs: [{ region: 'us' }] } });
+  expect(await output(tunnelsCommand())).toBe('no tunnels\n');
+
+  const started = await output(tunnelsCommand(), 'start', local.addr, '--name', 'web', '--set', 'metadata=m');
+  const publicURL = /http:\S+/.exec(started)?.[0] ?? '';
+  expect(started).toMatch(/^NAME .*\nweb +http +http:\S+ +\S+ +true +0 +0 /);
+  const other = await json(tunnelsCommand(), 'start', local.addr, '--proto', 'tcp', '--set', 'remote_port=0');
+  expect(other).toMatchObject({ name: '', proto: 'tcp', config: { addr: local.addr, inspect: false, remote_port: 0 } });
+  expect(await json(tunnelsCommand())).toMatchObject({ tunnels: [{ config: { metadata: 'm' } }, { proto: 'tcp' }] });
+  const key = other.uri.split('/').at(-1);
+  expect(await output(tunnelsCommand())).toContain(`\n${key}  tcp `);
+  expect(await output(tunnelsCommand(), 'stop', key)).toBe(`tunnel "${key}" is stopped\n`);
+
+  await agent.visit(`${publicURL}/one`, { method: 'POST', body: 'hello \u001b[31m' });
+  const [{ id }] = (await json(requestsCommand(), '--tunnel', 'web', '--limit', '1')).requests;
+  expect(await output(requestsCommand())).toMatch(new RegExp(`^ID .*\\n${id}  .* web +200 .* POST +/one\\n$`));
+  expect(await output(requestsCommand(), '--tunnel', 'none')).toBe('no captured requests\n');
+  const shown = await output(requestsCommand(), id);
+  expect(shown).toContain('POST /one HTTP/1.1\n');
+  expect(shown).toContain('\n\nhello \\x1b[31m\n');
+  expect(shown).toContain('HTTP/1.1 200 OK\n');
+  expect(await json(requestsCommand(), id)).toMatchObject({
+    id,
+    request: { raw: expect.stringMatching(/^[\w+/=]+$/) },
+  });
+
+  expect(await output(replayCommand(), id, '--tunnel', 'web')).toContain(`"${id}" is on its way`);
+  await until('the replay is captured', async () => (await json(requestsCommand())).requests[0].replay_of === id);
+  expect(await output(clearCommand())).toBe('all captured requests are forgotten\n');
+  expect(await json(clearCommand())).toEqual({});
+  expect(await output(requestsCommand())).toBe('no captured requests\n');
+  expect(await json(tunnelsCommand(), 'stop', 'web')).toEqual({});
+});
+
+describe('what cannot be done is one line that says why', () => {
+  test.each<readonly [() => Command, readonly string[], string]>([
+    [requestsCommand, ['none'], 'the agent holds no captured request with the id "none"'],
+    [replayCommand, ['none'], 'requests.replay: the agent answered 404 (error 120): no such captured request'],
+    [tunnelsCommand, ['stop', 'none'], 'the agent runs no tunnel named "none"'],
+    [tunnelsCommand, ['start', 'a b'], 'invalid field "addr"'],
+  ])('%#: %j', async (command, argv, message) => {
+    await expect(output(command(), ...argv)).rejects.toThrow(message);
+  });
+
+  test.each<readonly [() => Command, readonly string[], string]>([
+    [requestsCommand, ['--limit', '0'], '--limit must be a whole number of at least 1, not "0"'],
+    [requestsCommand, ['id', '--tunnel', 'x'], '--limit and --tunnel are for the list'],
+    [tunnelsCommand, ['start', '80', '--set', 'x'], '--set must be parameter=value, not "x"'],
+  ])('%#: %j was used wrongly', async (command, argv, message) => {
+    const error = output(command(), ...argv);
+    await expect(error).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
+  });
+});
+
+describe('the exit code', () => {
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const run = (...argv: readonly string[]) =>
+    new Promise<readonly [code: unknown, stderr: string]>((resolve) => {
+      execFile(process.execPath, [main, ...argv], (error, _, stderr) => resolve([error?.code ?? 0, stderr]));
+    });
+
+  test.each<readonly [readonly string[], number, string]>([
+    [
+      ['status', '--agent-url', 'http://127.0.0.1:1'],
+      1,
+      'error: agent http://127.0.0.1:1: status.get: the connection was refused; is it running there? (--agent-url)',
+    ],
+    [
+      ['tunnels', '--agent-url', 'http://u:secret@x'],
+      2,
+      'error: --agent-url: the agent URL of x must have no credentials',
+    ],
+    [['requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
+    [['tunnels', 'start'], 2, "error: missing required argument 'addr'"],
+  ])('%j ends with %i', async (argv, code, line) => {
+    const [exitCode, stderr] = await run(...argv);
+    expect(exitCode).toBe(code);
+    expect(stderr).toContain(line);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).not.toContain('secret');
+  });
+});
