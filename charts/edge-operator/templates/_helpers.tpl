@@ -1,0 +1,95 @@
+{{- define "edge-operator.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* Of every object; a release named after the chart is not named twice. */}}
+{{- define "edge-operator.fullname" -}}
+{{- $name := include "edge-operator.name" . }}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
+{{- default $full .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "edge-operator.serviceAccountName" -}}
+{{- $default := ternary (include "edge-operator.fullname" .) "default" .Values.serviceAccount.create }}
+{{- default $default .Values.serviceAccount.name }}
+{{- end }}
+
+{{/* Labels that select pods: they can never change. Takes a dict of root and component. */}}
+{{- define "edge-operator.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "edge-operator.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* Labels of every object; those of commonLabels cannot replace the chart's own. */}}
+{{- define "edge-operator.labels" -}}
+{{- $own := dict
+  "app.kubernetes.io/name" (include "edge-operator.name" .)
+  "app.kubernetes.io/instance" .Release.Name
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/part-of" "edge-operator"
+  "app.kubernetes.io/managed-by" .Release.Service
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_")
+}}
+{{- merge $own .Values.commonLabels | toYaml }}
+{{- end }}
+
+{{/* Labels of pods. Takes a dict of root, component and labels, which cannot replace those that select. */}}
+{{- define "edge-operator.podLabels" -}}
+{{- $selector := include "edge-operator.selectorLabels" . | fromYaml }}
+{{- $labels := include "edge-operator.labels" .root | fromYaml }}
+{{- merge $selector $labels (default dict .labels) | toYaml }}
+{{- end }}
+
+{{- define "edge-operator.image" -}}
+{{- $tag := default .Chart.AppVersion .Values.image.tag }}
+{{- $version := ternary (printf ":%s" $tag) (printf "@%s" .Values.image.digest) (empty .Values.image.digest) }}
+{{- printf "%s%s" .Values.image.repository $version }}
+{{- end }}
+
+{{/* Name of the Secret with the default account's key; empty when there is no default account. */}}
+{{- define "edge-operator.accountSecret" -}}
+{{- $own := ternary (printf "%s-account" (include "edge-operator.fullname" .)) "" (ne .Values.account.apiKey "") }}
+{{- default $own .Values.account.existingSecret }}
+{{- end }}
+
+{{- define "edge-operator.mirrorNamespace" -}}
+{{- default .Release.Namespace .Values.endpointMirror.namespace }}
+{{- end }}
+
+{{/* Hosts that CloudAccounts may name: those given, and those of the accounts made here. A list, as JSON. */}}
+{{- define "edge-operator.allowedApiHosts" -}}
+{{- $hosts := default (list) .Values.settings.allowedApiHosts }}
+{{- range .Values.accounts }}
+{{- with .apiURL }}{{ $hosts = append $hosts (urlParse .).host }}{{ end }}
+{{- end }}
+{{- $hosts | uniq | toJson }}
+{{- end }}
+
+{{/* What a schema cannot say. */}}
+{{- define "edge-operator.validate" -}}
+{{- with .Values.account }}
+{{- if and .apiKey .existingSecret }}
+{{- fail "account.apiKey and account.existingSecret exclude each other: give one of them" }}
+{{- end }}
+{{- if and (or .apiKey .existingSecret) (not .apiURL) }}
+{{- fail "account.apiURL is needed: the address of the Cloud Management API of the default account" }}
+{{- end }}
+{{- end }}
+{{- range $index, $account := .Values.accounts }}
+{{- $what := printf "accounts[%d] (%s)" $index .name }}
+{{- if eq (empty .apiKey) (empty .existingSecret) }}
+{{- fail (printf "%s: give one of apiKey and existingSecret" $what) }}
+{{- end }}
+{{- if not (or .apiURL $.Values.account.apiURL) }}
+{{- fail (printf "%s: give apiURL here, or account.apiURL for all" $what) }}
+{{- end }}
+{{- $namespace := default $.Release.Namespace .namespace }}
+{{- if and $.Values.watchNamespaces (not (has $namespace $.Values.watchNamespaces)) }}
+{{- fail (printf "%s: its namespace %s is not in watchNamespaces" $what $namespace) }}
+{{- end }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) }}
+{{- fail "metrics.serviceMonitor.enabled needs metrics.enabled" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,58 @@
+{{/* The kinds' plural names, as a list in JSON. */}}
+{{- define "edge-operator.plurals" -}}
+{{- $plurals := list }}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" }}
+{{- $plurals = append $plurals (trimSuffix ".yaml" (base $path)) }}
+{{- end }}
+{{- $plurals | toJson }}
+{{- end }}
+
+{{/* In every namespace that is watched. */}}
+{{- define "edge-operator.rules" -}}
+{{- $plurals := include "edge-operator.plurals" . | fromJsonArray }}
+- apiGroups: [edge-operator.dev]
+  resources:
+    {{- toYaml $plurals | nindent 4 }}
+  verbs: [get, list, watch, patch]
+- apiGroups: [edge-operator.dev]
+  resources:
+    {{- range $plurals }}
+    - {{ . }}/status
+    {{- end }}
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [secrets]
+  {{- with .Values.rbac.secretNames }}
+  resourceNames:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  verbs: [list, watch]
+{{- if .Values.endpointMirror.cloudAccounts }}
+{{ include "edge-operator.rules.mirror" . }}
+{{- else }}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [list, watch]
+{{- end }}
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+
+{{/* Where endpoints are mirrored. */}}
+{{- define "edge-operator.rules.mirror" -}}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list, watch, create, update, delete]
+{{- end }}
+
+{{/* In the operator's own namespace. RBAC cannot tie `create` to a name. */}}
+{{- define "edge-operator.rules.leader" -}}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [edge-operator]
+  verbs: [get, update]
+{{- end }}
