@@ -7,6 +7,7 @@ import type { AgentConfig } from './config.ts';
 import type { Random } from './ids.ts';
 import { addInspector } from './inspector/inspector.ts';
 import { readPage } from './inspector/page.ts';
+import { type CloudTarget, type RunningLeases, startLeases } from './leases/start-leases.ts';
 import { History } from './metrics/history.ts';
 import type { Ticks } from './metrics/rate.ts';
 import { Replays } from './replay.ts';
@@ -16,6 +17,8 @@ import { Tunnels } from './tunnels/tunnels.ts';
 export interface AgentOptions {
   /** Reported as `agent_version`. */
   readonly version: string;
+  /** Where endpoints are registered; without it, nowhere. */
+  readonly cloud?: CloudTarget | undefined;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;
   /** For durations and rates; default `performance.now`. */
@@ -46,13 +49,16 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const history = new History(ticks);
   const tunnels = new Tunnels({ edge, captures, history, ticks, random, log });
   const replays = new Replays(captures, tunnels);
-  const status = () => agentStatus({ version: options.version, region: config.region, edge: edge.address, ticks });
+  const { version, cloud } = options;
+  const { region } = config;
+  let leases: RunningLeases | undefined;
+  const status = () => agentStatus({ version, region, edge: edge.address, ticks, cloud: leases?.status() });
   const routes = apiRoutes({ tunnels, captures, replays, status });
   const app = createApp({ routes, allowHosts: config.web_allow_hosts, log });
   addInspector(app, { captures, replays, history, page: await readPage() });
   const close = async () => {
     tunnels.stopAll();
-    await Promise.all([edge.close(), app.close()]);
+    await Promise.all([edge.close(), app.close(), leases?.close()]);
   };
   try {
     await edge.listen(config.edge_addr);
@@ -62,6 +68,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
         cause,
       });
     });
+    if (cloud !== undefined) leases = startLeases({ cloud, tunnels, region, version, ticks, random, log });
     return { url, edgeURL: edge.url, close };
   } catch (error) {
     await close();

@@ -1,6 +1,7 @@
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { explain } from './fields.ts';
+import { cloudURLForm, isCloudURL } from './leases/cloud-url.ts';
 import { type Definition, definitionSchema } from './tunnels/definition.ts';
 
 const text = z.string({ error: 'must be a string' });
@@ -16,6 +17,8 @@ const address = text.transform((value, context) => {
 
 const hostName = text.regex(/^(\*\.)?[^\s:/*]+$/, { error: 'must be a host name without port, or *.name' });
 
+const cloudURL = text.refine(isCloudURL, { error: `must be ${cloudURLForm}` });
+
 const configSchema = z.strictObject(
   {
     web_addr: address.prefault('127.0.0.1:4040'),
@@ -26,6 +29,8 @@ const configSchema = z.strictObject(
       .min(-1, { error: 'must be at least -1' })
       .default(0),
     region: text.min(1, { error: 'must not be empty' }).default('us'),
+    cloud_url: cloudURL.optional(),
+    api_key_file: text.min(1, { error: 'must not be empty' }).optional(),
     tunnels: z.record(text, z.unknown()).default({}),
   },
   { error: 'must be a map of settings' },

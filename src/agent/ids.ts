@@ -11,8 +11,8 @@ function characters(random: Random, alphabet: string, length: number): string {
   return picked.join('');
 }
 
-/** `req` for captured requests, `tn` for the resources of unnamed tunnels. */
-export function newId(random: Random, prefix: 'req' | 'tn'): string {
+/** `req` for captured requests, `tn` for tunnels, `ep` for their endpoints at the cloud. */
+export function newId(random: Random, prefix: 'req' | 'tn' | 'ep'): string {
   return `${prefix}_${characters(random, base62, 27)}`;
 }
 

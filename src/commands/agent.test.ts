@@ -1,19 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AgentProcess, startAgentProcess } from '../../test/support/agent-process.ts';
 import { agentCommand } from './agent.ts';
 
 let dir: string;
-const children: ChildProcess[] = [];
+const agents: AgentProcess[] = [];
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'agent-command-'));
 });
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await agent.stop('SIGKILL');
 });
 afterAll(() => rm(dir, { recursive: true }));
 
@@ -38,11 +37,28 @@ describe('what cannot be used ends with one line that names it', () => {
   });
 
   test.each([
+    [['--cloud-url', 'cloud.example'], '--cloud-url must be an http or https URL'],
+    [['--cloud-url', 'http://user:word@cloud.example'], '--cloud-url must be an http or https URL without user'],
+    [['--cloud-url', 'http://cloud.example'], '--cloud-url (in agent.yml cloud_url) needs an API key'],
+    [['--cloud-url', 'http://cloud.example', '--api-key-file', '/none/such'], '--api-key-file: ENOENT'],
+    [['--api-key-file', '/none/such'], '--api-key-file (in agent.yml api_key_file) needs --cloud-url'],
+  ])('%j', async (flags, message) => {
+    expect(await failure(...flags)).toMatchObject({
+      name: 'UsageError',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test.each([
     ['web_addr: 5', 'invalid field "web_addr": must be a string'],
     ['web_addr: nowhere', 'invalid field "web_addr": must be host:port'],
     ['web_adr: ":1"', 'unknown field "web_adr"'],
     ['inspect_db_size: -2', 'invalid field "inspect_db_size": must be at least -1'],
     ['web_allow_hosts: [a b]', 'invalid field "web_allow_hosts[0]"'],
+    ['cloud_url: here', 'invalid field "cloud_url": must be an http or https URL'],
+    ['api_key_file: ""', 'invalid field "api_key_file": must not be empty'],
+    ['{cloud_url: "http://cloud.example", region: moon}', 'region must be one of au, eu'],
+    ['tunnels: {web: {proto: http, addr: 80, metadata: 5}}', 'tunnels.web: invalid field "metadata"'],
     ['tunnels: [a]', 'invalid field "tunnels"'],
     ['tunnels: {web: {proto: http}}', 'tunnels.web: missing field "addr"'],
     ['tunnels: {web: {proto: http, addr: 80, inspct: true}}', 'tunnels.web: unknown field "inspct"'],
@@ -57,13 +73,10 @@ describe('what cannot be used ends with one line that names it', () => {
 });
 
 describe('the process', () => {
-  async function run(...flags: readonly string[]) {
-    const script = `import('./src/commands/agent.ts').then((m) => m.agentCommand().parseAsync(process.argv.slice(1), { from: 'user' }))`;
-    const child = spawn(process.execPath, ['-e', script, '--', ...flags], { stdio: ['ignore', 'pipe', 'ignore'] });
-    children.push(child);
-    const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-    const [url = '', edgeURL = ''] = line.match(/http:\/\/[\d.:]+/g) ?? [];
-    return { child, url, edgeURL };
+  async function run(...flags: readonly string[]): Promise<AgentProcess> {
+    const agent = await startAgentProcess(flags);
+    agents.push(agent);
+    return agent;
   }
 
   test('starts the tunnels of agent.yml, prints its addresses, and ends on SIGTERM', async () => {
@@ -76,7 +89,7 @@ tunnels:
   db: { proto: tcp, addr: localhost:5432 }
 `;
     const file = await configFile(yaml);
-    const { child, url, edgeURL } = await run('--config', file, '--web-addr', '127.0.0.1:0', '--edge-addr', ':0');
+    const { url, edgeURL, stop } = await run('--config', file, '--edge-addr', ':0');
     const { tunnels } = (await (await fetch(`${url}/api/tunnels`)).json()) as { tunnels: object[] };
     expect(tunnels).toMatchObject([
       {
@@ -89,14 +102,12 @@ tunnels:
     const status = (await (await fetch(`${url}/api/status`)).json()) as object;
     expect(status).toMatchObject({ status: 'online', session: { legs: [{ region: 'eu' }] } });
     expect(await (await fetch(url)).text()).toContain('<title>Inspector</title>');
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await stop('SIGTERM')).toBe(0);
   });
 
   test('needs no file', async () => {
-    const { child, url } = await run('--web-addr', '127.0.0.1:0');
+    const { url, stop } = await run();
     expect((await fetch(`${url}/api/`)).status).toBe(200);
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await stop('SIGINT')).toBe(0);
   });
 });

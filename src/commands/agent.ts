@@ -4,12 +4,20 @@ import { Command } from 'commander';
 import type { AgentConfig } from '../agent/config.ts';
 import { type ListenAddress, parseListenAddress, UsageError } from '../usage.ts';
 import { version } from '../version.ts';
+import { cloudOf, cloudURL } from './agent-cloud.ts';
 
 interface Flags {
   readonly config?: string;
   readonly webAddr?: string;
   readonly edgeAddr?: string;
+  readonly cloudUrl?: string;
+  readonly apiKeyFile?: string;
 }
+
+const help = `The API key may also be in EDGE_OPERATOR_API_KEY.
+
+Example:
+  edge-operator agent --config agent.yml --web-addr 127.0.0.1:4040`;
 
 export function agentCommand(): Command {
   return new Command('agent')
@@ -17,29 +25,34 @@ export function agentCommand(): Command {
     .option('--config <file>', 'agent.yml; without it, no tunnels and the defaults')
     .option('--web-addr <host:port>', 'address of the API and the inspector page (default: "127.0.0.1:4040")')
     .option('--edge-addr <host:port>', 'address that http tunnels share (default: a free port on 127.0.0.1)')
-    .addHelpText('after', '\nExample:\n  edge-operator agent --config agent.yml --web-addr 127.0.0.1:4040')
+    .option('--cloud-url <url>', 'cloud reference server at which endpoints are registered (default: none)')
+    .option('--api-key-file <file>', 'file with the API key for it, re-read when it changes')
+    .addHelpText('after', `\n${help}`)
     .action(run);
 }
 
 async function run(flags: Flags): Promise<void> {
   const config = await settings(flags);
+  const cloud = cloudOf(config);
   const [{ startAgent }, { createLogger }] = await Promise.all([
     import('../agent/agent.ts'),
     import('../telemetry/logger.ts'),
   ]);
-  const agent = await startAgent(config, { version, log: createLogger({ level: 'info', format: 'text' }) });
+  const agent = await startAgent(config, { version, cloud, log: createLogger({ level: 'info', format: 'text' }) });
   process.stdout.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
   await stopSignal();
   await agent.close();
 }
 
 /** Flags win over the file. */
-async function settings({ config, webAddr, edgeAddr }: Flags): Promise<AgentConfig> {
+async function settings({ config, webAddr, edgeAddr, cloudUrl, apiKeyFile }: Flags): Promise<AgentConfig> {
   const inFile = await readFileSettings(config);
   return {
     ...inFile,
     web_addr: address('--web-addr', webAddr) ?? inFile.web_addr,
     edge_addr: address('--edge-addr', edgeAddr) ?? inFile.edge_addr,
+    cloud_url: cloudURL(cloudUrl) ?? inFile.cloud_url,
+    api_key_file: apiKeyFile ?? inFile.api_key_file,
   };
 }
 

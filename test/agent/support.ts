@@ -18,7 +18,8 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-export interface TestAgent extends Agent {
+/** What tests do with a running agent, in this process or another. */
+export interface AgentClient {
   /** A plain request to its API; a body goes as JSON. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Starts a tunnel and gives what the API answered. */
@@ -30,6 +31,8 @@ export interface TestAgent extends Agent {
   /** A whole request through it. */
   visit(publicURL: string, options?: VisitOptions): Promise<Visited>;
 }
+
+export interface TestAgent extends Agent, AgentClient {}
 
 export interface VisitOptions {
   readonly method?: string;
@@ -52,10 +55,14 @@ export async function startTestAgent(
 ): Promise<TestAgent> {
   const config = readConfig({ web_addr: '127.0.0.1:0', ...settings });
   const agent = await startAgent(config, { version: '1.2.3', ...options });
-  const call = (method: string, path: string, body?: unknown) => send(agent.url, method, path, body);
+  return { ...agent, ...agentClient(agent) };
+}
+
+export function agentClient({ url, edgeURL }: Pick<Agent, 'url' | 'edgeURL'>): AgentClient {
+  const call = (method: string, path: string, body?: unknown) => send(url, method, path, body);
   const through = (publicURL: string, more: Parameters<typeof request>[1] = {}) => {
     const { host, pathname, search } = new URL(publicURL);
-    return request(agent.edgeURL, {
+    return request(edgeURL, {
       agent: false,
       path: pathname + search,
       ...more,
@@ -63,7 +70,6 @@ export async function startTestAgent(
     });
   };
   return {
-    ...agent,
     call,
     tunnel: async (definition) => (await call('POST', '/api/tunnels', definition)).body,
     captures: async (query = '') => (await call('GET', `/api/requests/http${query}`)).body.requests,

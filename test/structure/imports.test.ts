@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   kinds: ['reconcile', 'controller', 'kube', 'cloud', 'agent-client', 'clock.ts', 'telemetry'],
   accounts: ['credential', 'mirror', 'kinds', 'reconcile', 'controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
   mirror: ['controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
-  agent: ['clock.ts', 'telemetry'],
+  agent: ['credential', 'clock.ts', 'telemetry'],
   crdgen: ['kinds', 'kube'],
   'config.ts': ['usage.ts'],
   'operator.ts': [

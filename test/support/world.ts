@@ -3,6 +3,7 @@ import { KubeClient } from '../../src/kube/client.ts';
 import { connect } from '../../src/kube/connection.ts';
 import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
 import { type Condition, conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { silentLog } from '../../src/telemetry/log.ts';
 import { startTestCloud } from './cloud-api.ts';
 import { startTestKubeApi } from './kube-api.ts';
@@ -30,8 +31,8 @@ export const secretMark = 'CANARY-of-a-secret';
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
-export async function startWorld() {
-  const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud()]);
+export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
+  const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud(cloudOptions)]);
   const connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
   const client = new KubeClient(connection);
   const operators: OperatorProcess[] = [];

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { CloudStatus } from '../leases/start-leases.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import type { Address } from '../tunnels/listen.ts';
 
@@ -8,6 +9,8 @@ export interface AgentStatus {
   readonly agent_version: string;
   readonly session: { readonly legs: readonly { readonly region: string; readonly latency: string }[] };
   readonly uri: '/api/status';
+  /** Of our own, when endpoints are registered at a cloud. */
+  readonly cloud?: CloudStatus;
 }
 
 export interface StatusParts {
@@ -15,14 +18,17 @@ export interface StatusParts {
   readonly region: string;
   readonly edge: Address;
   readonly ticks: Ticks;
+  readonly cloud: CloudStatus | undefined;
 }
 
 /** There is one leg, to the agent's own edge; its latency is that of a connection made for it. */
-export async function agentStatus({ version, region, edge, ticks }: StatusParts): Promise<AgentStatus> {
+export async function agentStatus({ version, region, edge, ticks, cloud }: StatusParts): Promise<AgentStatus> {
   const start = ticks();
   await connected(edge);
   const latency = `${(ticks() - start).toFixed(3)}ms`;
-  return { status: 'online', agent_version: version, session: { legs: [{ region, latency }] }, uri: '/api/status' };
+  const session = { legs: [{ region, latency }] };
+  const own = cloud === undefined ? {} : { cloud };
+  return { status: 'online', agent_version: version, session, uri: '/api/status', ...own };
 }
 
 function connected({ host, port }: Address): Promise<void> {

@@ -25,11 +25,16 @@ export async function drawStatus() {
   drawCharts(samples);
 }
 
-function drawAgent({ status, agent_version, session }) {
+function drawAgent({ status, agent_version, session, cloud }) {
   const legs = session.legs.map(({ region, latency }) => `${region} (${latency})`).join(', ');
-  const facts = { Status: status, Version: agent_version, Region: legs };
+  const facts = { Status: status, Version: agent_version, Region: legs, ...(cloud && { Cloud: cloudFact(cloud) }) };
   const items = Object.entries(facts).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]);
   $('agent').replaceChildren(...items);
+}
+
+function cloudFact({ url, registered, error }) {
+  const shows = `${url} shows ${registered} ${registered === 1 ? 'endpoint' : 'endpoints'}`;
+  return error === undefined ? shows : `${shows}; it ${error}`;
 }
 
 function drawTunnels(tunnels) {

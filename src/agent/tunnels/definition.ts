@@ -4,6 +4,7 @@ import { AgentProblem } from '../problem.ts';
 import { parseUpstream } from './upstream.ts';
 
 const nameLimit = 256;
+const metadataLimitBytes = 4_096;
 
 const text = z.string({ error: 'must be a string' });
 const flag = z.boolean({ error: 'must be true or false' });
@@ -21,7 +22,12 @@ const tcpAddr = addr.refine((value) => parseUpstream(value, 'tcp') !== undefined
   error: 'must be a port or host:port',
 });
 
-const common = { name: name.default(''), metadata: text.optional() };
+/** What the cloud takes of an endpoint. */
+const metadata = text.refine((value) => Buffer.byteLength(value) <= metadataLimitBytes, {
+  error: `must be at most ${metadataLimitBytes} bytes of UTF-8`,
+});
+
+const common = { name: name.default(''), metadata: metadata.optional() };
 
 const http = z.strictObject({
   ...common,

@@ -31,6 +31,7 @@ export class Tunnels {
   readonly #parts: TunnelsParts;
   readonly #running = new Map<string, Running>();
   readonly #starting = new Set<string>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(parts: TunnelsParts) {
     this.#parts = parts;
@@ -57,6 +58,7 @@ export class Tunnels {
       this.#running.set(key, running);
       const { proto, publicURL } = { proto: definition.proto, publicURL: running.tunnel.publicURL };
       this.#parts.log.info('tunnel started', { tunnel: key, proto, addr: definition.addr, url: publicURL });
+      this.#tell();
       return running.tunnel;
     } finally {
       this.#starting.delete(key);
@@ -70,11 +72,21 @@ export class Tunnels {
     this.#running.delete(key);
     running.stop();
     this.#parts.log.info('tunnel stopped', { tunnel: key });
+    this.#tell();
     return true;
   }
 
   stopAll(): void {
     for (const key of [...this.#running.keys()]) this.stop(key);
+  }
+
+  /** Called whenever a tunnel has started or stopped. */
+  subscribe(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   async #open(key: string, definition: Definition): Promise<Running> {

@@ -1,0 +1,25 @@
+import type { Tunnel } from '../tunnels/tunnels.ts';
+
+/** What a tunnel serves, as the cloud is told. */
+export interface Endpoint {
+  readonly public_url: string;
+  readonly proto: 'http' | 'tcp' | 'tls';
+  readonly hostport: string;
+  readonly region: string;
+  readonly metadata: string;
+  readonly tunnel: string;
+}
+
+export type ServedTunnel = Pick<Tunnel, 'key' | 'publicURL' | 'definition'>;
+
+/** `id` is that of the tunnel's Ref. */
+export function endpointOf({ publicURL, definition }: ServedTunnel, region: string, id: string): Endpoint {
+  return {
+    public_url: publicURL,
+    proto: definition.proto,
+    hostport: publicURL.slice(publicURL.indexOf('//') + 2),
+    region,
+    metadata: definition.metadata ?? '',
+    tunnel: id,
+  };
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+export interface AgentProcess {
+  /** Of the Local Agent API and the page. */
+  readonly url: string;
+  readonly edgeURL: string;
+  /** Everything it logged so far. */
+  logs(): string;
+  /** SIGTERM (or another), and waits for the end: the exit code, or the signal that ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+}
+
+/** `edge-operator agent` as a process of its own; resolves when its API is up. */
+export async function startAgentProcess(
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<AgentProcess> {
+  const child = spawn(process.execPath, [main, 'agent', '--web-addr', '127.0.0.1:0', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  const line = await until('the agent to be up', () => {
+    if (child.exitCode !== null) throw new Error(output);
+    return /^Local Agent API .*$/m.exec(output)?.[0];
+  });
+  const [url = '', edgeURL = ''] = line.match(/http:\/\/[\d.:]+/g) ?? [];
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exited;
+  };
+  return { url, edgeURL, logs: () => output, stop };
+}
