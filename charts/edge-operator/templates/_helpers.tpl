@@ -89,6 +89,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- fail (printf "%s: its namespace %s is not in watchNamespaces" $what $namespace) }}
 {{- end }}
 {{- end }}
+{{- range list "web_addr" "edge_addr" }}
+{{- if hasKey $.Values.agent.config . }}
+{{- fail (printf "agent.config.%s is set by the chart: leave it out" .) }}
+{{- end }}
+{{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) }}
 {{- fail "metrics.serviceMonitor.enabled needs metrics.enabled" }}
 {{- end }}
