@@ -2,7 +2,7 @@ import type { Mirrors } from '../accounts/mirrors.ts';
 import type { RunSettings } from '../config.ts';
 import type { KindController } from '../kinds/controller.ts';
 import { type Condition, conditionOf } from '../reconcile/fields.ts';
-import { reasons } from '../reconcile/reasons.ts';
+import { isReason } from '../reconcile/reasons.ts';
 import { type Address, healthRoutes, metricsRoute, type Routes, startTelemetryServer } from '../telemetry/http.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -73,5 +73,5 @@ function readiness({ kind, resources }: KindController) {
 /** Whoever may write a status could write anything there. */
 function knownReason(condition: Condition | undefined): string {
   if (condition === undefined) return '';
-  return (reasons as readonly string[]).includes(condition.reason) ? condition.reason : 'other';
+  return isReason(condition.reason) ? condition.reason : 'other';
 }

@@ -12,6 +12,8 @@ export const annotation = {
   createdID: `${domain}/created-id`,
   /** A create that was begun and whose result is not recorded yet. */
   createIntent: `${domain}/create-intent`,
+  /** A replay that was begun: when, and a nonce. Stays, so that it is never begun again. */
+  replayIntent: `${domain}/replay-intent`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
   paused: `${domain}/paused`,

@@ -1,7 +1,15 @@
 import type { Turn } from './turn.ts';
 
 /** Design section 4: events tell only what changed. */
-export type EventReason = 'Created' | 'Updated' | 'DriftCorrected' | 'Deleted' | 'Adopted' | 'Orphaned' | 'Failed';
+export type EventReason =
+  | 'Created'
+  | 'Updated'
+  | 'DriftCorrected'
+  | 'Deleted'
+  | 'Adopted'
+  | 'Replayed'
+  | 'Orphaned'
+  | 'Failed';
 
 /** Says once, as an event and as a log line, what happened to an external object. */
 export function announce(

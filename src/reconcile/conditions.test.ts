@@ -28,6 +28,7 @@ describe('conditionsOf', () => {
     'AmbiguousCreate',
     'ExternalNotFound',
     'DriftDetected',
+    'OutcomeUnknown',
   ];
   test.each(reasons.filter((reason) => reason !== 'Available'))(
     '%s: never Ready, and either on its way or stalled',

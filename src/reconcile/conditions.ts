@@ -16,7 +16,9 @@ export function conditionsOf(
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
     return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: cut(message) };
   };
-  const parts = (report.parts ?? []).map((part) => condition(part.condition, readiness(part.report), part.report));
+  const parts = (report.parts ?? []).map((part) =>
+    condition(part.condition, part.status ?? readiness(part.report), part.report),
+  );
   const ready = condition('Ready', readiness(report), report);
   if (report.reason === 'Available') return [ready, ...parts];
   return [ready, condition(report.stalled ? 'Stalled' : 'Reconciling', 'True', report), ...parts];

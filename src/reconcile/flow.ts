@@ -16,6 +16,8 @@ export interface Flow<Client> {
   remove(turn: Turn<Client>): Promise<Outcome>;
   /** What stays outside when a person lets the resource go by force. */
   leftBehind(object: ManagedObject): string;
+  /** Nothing will ever be done for the resource again, so that there is nothing to pause. */
+  isOver?(object: ManagedObject): boolean;
   /** The resource is gone from Kubernetes. */
   forget(object: ManagedObject): void;
   /** The process stops. */

@@ -34,6 +34,8 @@ export type Report = Extract<Outcome, { kind: 'reported' }>;
 export interface PartReport {
   /** Such as `SamlReady`. */
   readonly condition: string;
+  /** Default True where the report says Available; a condition such as Failed is True where it does not. */
+  readonly status?: 'True';
   readonly report: Report;
 }
 
@@ -57,6 +59,7 @@ const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retr
   AmbiguousCreate: { stalled: true, retry: { kind: 'resync' } },
   ExternalNotFound: { stalled: true, retry: { kind: 'resync' } },
   DriftDetected: { stalled: true, retry: { kind: 'resync' } },
+  OutcomeUnknown: { stalled: true, retry: { kind: 'never' } },
 };
 
 export function report(

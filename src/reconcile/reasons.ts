@@ -14,6 +14,11 @@ export const reasons = [
   'AmbiguousCreate',
   'ExternalNotFound',
   'DriftDetected',
+  'OutcomeUnknown',
 ] as const;
 
 export type Reason = (typeof reasons)[number];
+
+export function isReason(text: string): text is Reason {
+  return (reasons as readonly string[]).includes(text);
+}

@@ -44,8 +44,9 @@ export class Reconciler<Client> {
 
   async #attempt(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     if (isDeleting(object) && !hasFinalizer(object)) return { kind: 'finished' };
-    if (isPaused(object))
+    if (isPaused(object) && this.#flow.isOver?.(object) !== true) {
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
+    }
     if (isDeleting(object)) return this.#delete(tools, object, signal);
     return this.#flow.ensure(this.#turn(tools, object, signal));
   }

@@ -13,7 +13,7 @@ export interface WriteCache {
 type MergePatch = Readonly<Record<string, unknown>>;
 
 /**
- * Writes finalizers, annotations and status of custom resources; never their spec. Every write carries the
+ * Writes finalizers, annotations and status of custom resources, and removes them; never writes their spec. Every write carries the
  * resourceVersion it was based on, so that nothing is ever written to a namesake created in between.
  */
 export class ObjectWriter {
@@ -79,6 +79,22 @@ export class ObjectWriter {
     if (same && hasFinalizer(object)) return object;
     const annotations = { [annotation.appliedParts]: recorded === '' ? null : recorded };
     return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
+  }
+
+  /** From here on the result of the replay is unknown to Kubernetes, until the status has it. */
+  async beginReplay(object: ManagedObject, intent: string): Promise<ManagedObject> {
+    return this.#patch(object, { metadata: { annotations: { [annotation.replayIntent]: intent } } });
+  }
+
+  /** The replay certainly did not happen. */
+  async cancelReplay(object: ManagedObject): Promise<ManagedObject> {
+    return this.#insist(object, () => ({ metadata: { annotations: { [annotation.replayIntent]: null } } }));
+  }
+
+  /** Deletes the resource as it was read; one that has changed since is a conflict. */
+  async remove({ metadata }: ManagedObject): Promise<void> {
+    const { uid = '', resourceVersion = '' } = metadata;
+    await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
   }
 
   /** Makes the status exactly `next`; no write when it is that already. */
