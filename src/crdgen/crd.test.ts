@@ -85,6 +85,7 @@ describe.each(definitions.map((definition) => [definition.type.kind, toCrd(defin
         CloudAccount: ['apiKeySecretRef'],
         Agent: ['serviceRef', 'url'],
         AgentTunnel: ['agentRef'],
+        RequestReplay: ['agentRef', 'requestID'],
       };
       const managed = ['accountRef', 'deletionPolicy', 'managementPolicy', 'resyncIntervalSeconds'];
       const expected = [...(others[kind] ?? managed)];
@@ -94,7 +95,7 @@ describe.each(definitions.map((definition) => [definition.type.kind, toCrd(defin
 
     test('shows what it stands for first, then READY, REASON when asked for, and AGE', () => {
       const columns = version?.additionalPrinterColumns ?? [];
-      expect(columns[0]?.jsonPath).toMatch(/^\.(status\.(id|apiURL|url|publicURL)|spec\.edgeID)$/);
+      expect(columns[0]?.jsonPath).toMatch(/^\.(status\.(id|apiURL|url|publicURL)|spec\.(edgeID|requestID))$/);
       expect(columns.slice(-3).map(({ name, priority }) => [name, priority])).toEqual([
         ['READY', undefined],
         ['REASON', 1],

@@ -5,6 +5,7 @@ import { definition as cloudAccount } from './cloud-account/schema.ts';
 import type { KindDefinition } from './definition.ts';
 import { definition as httpsEdgeModules } from './https-edge-modules/schema.ts';
 import { definition as httpsRouteModules } from './https-route-modules/schema.ts';
+import { definition as requestReplay } from './request-replay/schema.ts';
 import { definition as reservedAddr } from './reserved-addr/schema.ts';
 import { definition as tlsEdgeTrafficPolicy } from './tls-edge-traffic-policy/schema.ts';
 
@@ -18,4 +19,5 @@ export const definitions: readonly KindDefinition[] = [
   tlsEdgeTrafficPolicy,
   agent,
   agentTunnel,
+  requestReplay,
 ];
