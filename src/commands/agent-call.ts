@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { AgentClient } from '../agent-client/client.ts';
 import { UsageError } from '../usage.ts';
-import { version } from '../version.ts';
+import { userAgent } from '../version.ts';
 
 export interface AgentFlags {
   readonly agentUrl: string;
@@ -40,7 +40,7 @@ async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => 
     import('../agent-client/client.ts'),
     import('../agent-client/errors.ts'),
   ]);
-  const agent = open(() => new AgentClient({ url: agentUrl, userAgent: `edge-operator/${version}` }));
+  const agent = open(() => new AgentClient({ url: agentUrl, userAgent }));
   try {
     return await call(agent);
   } catch (error) {
