@@ -1,24 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { packageFile } from '../commands/package-files.ts';
-import { parseSettings } from '../config.ts';
 import { KubeClient } from '../kube/client.ts';
 import { connect } from '../kube/connection.ts';
 import type { KubeObject } from '../kube/types.ts';
-import { runOperator } from '../operator.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
-import { defaultSeed } from '../reference/cloud-api/seed/default.ts';
-import { startCloudApi } from '../reference/cloud-api/server.ts';
-import { loadCrds, startKubeApi } from '../reference/kube-api/server.ts';
 import { silentLog } from '../telemetry/log.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { userAgent } from '../version.ts';
+import { followRequest, type RequestPath } from './request-path.ts';
 import { readSamples, type Sample } from './samples.ts';
 import { LiveTable, rowOf } from './table.ts';
+import { startWorld, type World } from './world.ts';
 
 /** Ctrl-C, a plain kill, and a terminal that is closed. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -28,59 +22,16 @@ const namespace = 'default';
 /** Kinds whose samples need an agent, which the demo does not run. */
 const withoutAgent: ReadonlySet<string> = new Set(['Agent', 'AgentTunnel']);
 
-interface World {
-  readonly kubeconfig: string;
-  readonly cloudURL: string;
-  readonly logFile: string;
-  /** The key of the account that a sample brings along. */
-  readonly stagingKey: string;
-}
-
 /** Resolves with whether every sample became Ready in time; without `once` only after Ctrl-C. */
 export async function runDemo({ once }: { readonly once: boolean }): Promise<boolean> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const name of endings) process.once(name, interrupt);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => endings.forEach((name) => void process.off(name, interrupt)));
   const dir = await mkdtemp(join(tmpdir(), 'edge-operator-demo-'));
-  const cleanups: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
-  try {
-    const world = await startWorld(dir, cleanups);
-    return await present(world, once, stop.signal);
-  } finally {
-    for (const cleanup of cleanups.reverse()) await cleanup();
-    for (const name of endings) process.off(name, interrupt);
-  }
-}
-
-/** The Kubernetes API, the cloud and the operator, on free loopback ports. */
-async function startWorld(dir: string, cleanups: (() => Promise<unknown>)[]): Promise<World> {
-  const [apiKey, stagingKey] = [`demo-${randomUUID()}`, `demo-${randomUUID()}`];
-  const [kube, cloud] = await Promise.all([
-    startKubeApi({ crds: await loadCrds(packageFile('crds')) }),
-    startCloudApi({ apiKeys: [apiKey, stagingKey], seeds: [defaultSeed] }),
-  ]);
-  cleanups.push(
-    () => kube.close(),
-    () => cloud.close(),
-  );
-  const logFile = join(dir, 'operator.log');
-  const world = { kubeconfig: join(dir, 'kubeconfig'), cloudURL: cloud.url, logFile, stagingKey };
-  await writeFile(world.kubeconfig, kube.kubeconfig(), { mode: 0o600 });
-  const settings = parseSettings({
-    kubeconfig: world.kubeconfig,
-    apiUrl: cloud.url,
-    metricsAddr: '127.0.0.1:0',
-    healthAddr: '127.0.0.1:0',
-    resyncInterval: '30s',
-  });
-  const log = createLogger({ level: 'info', format: 'text', stream: createWriteStream(world.logFile) });
-  const operatorStop = new AbortController();
-  const operator = runOperator({ settings, apiKey, log }, operatorStop.signal);
-  cleanups.push(() => {
-    operatorStop.abort();
-    return operator;
-  });
-  return world;
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  return await present(await startWorld(dir, stack), once, stop.signal);
 }
 
 async function present(world: World, once: boolean, stop: AbortSignal): Promise<boolean> {
@@ -92,13 +43,17 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
     await apply(client, secretOf(world.stagingKey));
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const table = new LiveTable(process.stdout);
-    const ready = await showUntilReady(client, samples, table, stop);
-    if (once && ready) process.stdout.write('Everything is Ready.\n');
-    if (once || stop.aborted) return ready;
+    const inTime = AbortSignal.any([stop, AbortSignal.timeout(deadlineMs)]);
+    const ready = await showUntilReady(client, samples, table, inTime);
+    const path = ready ? await pathOf(world, client, inTime) : undefined;
+    if (stop.aborted) return false;
     table.detach();
-    process.stdout.write(invitation(world, ready));
-    await showUntil(client, samples, table, stop);
-    return ready;
+    process.stdout.write(`\n${summary(ready, path)}`);
+    if (!once) {
+      process.stdout.write(invitation(world, path));
+      await showUntil(client, samples, table, stop);
+    }
+    return path !== undefined;
   } finally {
     await connection.close();
   }
@@ -117,12 +72,11 @@ function apply(client: KubeClient, { type, object }: Sample): Promise<unknown> {
 }
 
 async function showUntilReady(client: KubeClient, samples: readonly Sample[], table: LiveTable, stop: AbortSignal) {
-  const deadline = systemClock.now() + deadlineMs;
   for (;;) {
     const rows = await readRows(client, samples);
     table.show(rows);
     if (rows.length >= samples.length && rows.every((row) => row.ready === 'True')) return true;
-    if (stop.aborted || systemClock.now() > deadline) return false;
+    if (stop.aborted) return false;
     await systemClock.sleep(pollMs, stop).catch(() => {});
   }
 }
@@ -141,20 +95,42 @@ async function readRows(client: KubeClient, samples: readonly Sample[]) {
   return lists.flatMap((list) => list.items.map(rowOf));
 }
 
-function invitation(world: World, ready: boolean): string {
-  const state = ready ? 'Everything is Ready.' : 'Not everything became Ready within a minute; the log says why.';
-  return `
-${state} Try it from another terminal:
+/** Undefined when not all of it was seen in time. */
+async function pathOf({ agentURL }: World, client: KubeClient, inTime: AbortSignal): Promise<RequestPath | undefined> {
+  try {
+    return await followRequest({ agentURL, tunnel: 'shop', client, namespace }, inTime);
+  } catch (error) {
+    if (!inTime.aborted) process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    return undefined;
+  }
+}
 
-  export KUBECONFIG=${world.kubeconfig}
-  kubectl get edge
+function summary(ready: boolean, path: RequestPath | undefined): string {
+  if (!ready) return 'Not everything became Ready within a minute; the log says why.\n';
+  if (path === undefined) return 'Everything is Ready, but no request came through the tunnel; the log says why.\n';
+  return `Everything is Ready, and a request went through the tunnel:
+
+  asked      ${path.publicURL}/hello
+  answered   ${path.answer}
+  mirrored   ConfigMap ${namespace}/${path.configMap}
+`;
+}
+
+function invitation({ kubeconfig, cloudURL, agentURL, logFile }: World, path: RequestPath | undefined): string {
+  const curl = path === undefined ? '' : `  curl ${path.publicURL}\n`;
+  return `
+See the request on the inspector page: ${agentURL}
+Try it from another terminal:
+
+  export KUBECONFIG=${kubeconfig}
+${curl}  kubectl get edge
   kubectl get configmaps -l edge-operator.dev/mirror=endpoints
   kubectl explain ra.spec
   kubectl patch ra db --type merge -p '{"spec":{"description":"changed"}}'
   kubectl describe ra db
   kubectl delete bot deployer
 
-Cloud: ${world.cloudURL}   Operator log: ${world.logFile}
+Cloud: ${cloudURL}   Log: ${logFile}
 Ctrl-C ends everything.
 
 `;

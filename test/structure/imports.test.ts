@@ -53,6 +53,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'reference/kube-api': ['clock.ts'],
   demo: [
     'operator.ts',
+    'agent',
+    'agent-client',
+    'credential',
+    'mirror',
     'reconcile',
     'kinds',
     'kube',
