@@ -1,4 +1,5 @@
 import { type Spec, spec as specSchema } from '../kinds/cloud-account/schema.ts';
+import { namesOf, type Users } from '../kinds/users.ts';
 import { keyOf } from '../kube/types.ts';
 import { type CallFailure, isCallFailure } from '../reconcile/external.ts';
 import { conditionOf, type ManagedObject } from '../reconcile/fields.ts';
@@ -17,7 +18,6 @@ import type { AccountEntry } from './account-entry.ts';
 import type { Accounts } from './accounts.ts';
 import type { Mirrors } from './mirrors.ts';
 import type { OpenAccount } from './open-account.ts';
-import type { AccountUsers } from './users.ts';
 
 /** Users of other shards are not seen going: they are looked for this often. */
 const usersRetryMs = 5_000;
@@ -31,9 +31,9 @@ export class AccountFlow implements Flow<undefined> {
   readonly noun = 'cloud account';
   readonly #accounts: Accounts;
   readonly #mirrors: Mirrors;
-  readonly #users: AccountUsers;
+  readonly #users: Users;
 
-  constructor(options: { accounts: Accounts; mirrors: Mirrors; users: AccountUsers }) {
+  constructor(options: { accounts: Accounts; mirrors: Mirrors; users: Users }) {
     this.#accounts = options.accounts;
     this.#mirrors = options.mirrors;
     this.#users = options.users;
@@ -170,7 +170,5 @@ function namespaceOf({ metadata }: ManagedObject): string {
 }
 
 function waitingFor(users: readonly ManagedObject[]): string {
-  const named = users.slice(0, 5).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  const more = users.length > named.length ? ` and ${users.length - named.length} more` : '';
-  return `waiting for the resources that use this account to be deleted: ${named.join(', ')}${more}`;
+  return `waiting for the resources that use this account to be deleted: ${namesOf(users)}`;
 }

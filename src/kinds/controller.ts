@@ -155,9 +155,9 @@ export function kindController<Client>(
   return { kind: type.kind, resources, controller, run, enqueueWhere };
 }
 
-function informersOf<Client>(
+function informersOf(
   type: ResourceType,
-  options: ControllerOptions<Client>,
+  options: Pick<ControllerOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock'>,
   log: Log,
 ): InformerGroup<ManagedObject> {
   const { reader, namespaces, labelSelector, clock } = options;
@@ -165,6 +165,16 @@ function informersOf<Client>(
   return new InformerGroup(
     scopes.map((namespace) => new Informer({ client: reader, type, namespace, labelSelector, clock, log })),
   );
+}
+
+/** Every resource of the kind: of a sharded operator the controller has some, others may refer to any. */
+export function everyShard(
+  type: ResourceType,
+  options: Omit<ControllerOptions<never>, 'accountOf'>,
+  controller: KindController,
+): InformerGroup<ManagedObject> {
+  if (options.labelSelector === undefined) return controller.resources;
+  return informersOf(type, { ...options, labelSelector: undefined }, options.log);
 }
 
 /** Whatever shard it belongs to: an object that another shard's resource holds is not free to be adopted. */

@@ -1,14 +1,16 @@
 import { Accounts } from '../accounts/accounts.ts';
 import { ApiHosts } from '../accounts/api-hosts.ts';
-import { accountController, everyAccount } from '../accounts/controller.ts';
+import { accountController } from '../accounts/controller.ts';
 import { Mirrors } from '../accounts/mirrors.ts';
 import { OpenAccount, type OpenAccountOptions } from '../accounts/open-account.ts';
-import { AccountUsers } from '../accounts/users.ts';
 import type { RunSettings } from '../config.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import type { Credential } from '../credential/credential.ts';
-import type { ControllerOptions, KindController } from '../kinds/controller.ts';
+import { definition as accountDefinition } from '../kinds/cloud-account/schema.ts';
+import { type ControllerOptions, everyShard, type KindController } from '../kinds/controller.ts';
+import { Users } from '../kinds/users.ts';
 import { keyOf } from '../kube/types.ts';
+import { accountKeyOf } from '../reconcile/claims.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { UsageError } from '../usage.ts';
@@ -41,7 +43,7 @@ export class Cloud {
   readonly #accountKind: KindController;
   readonly #everyAccount: InformerGroup<ManagedObject>;
   readonly #userKinds: readonly KindController[];
-  readonly #users: AccountUsers;
+  readonly #users: Users;
 
   /** Throws UsageError. */
   constructor(options: CloudOptions) {
@@ -54,10 +56,16 @@ export class Cloud {
     const accountOf = (object: ManagedObject) => this.#accounts.of(object);
     this.#userKinds = cloudKinds({ ...shared, accountOf, createSettleMs });
     const onReleased = (account: string) => this.#wake(account);
-    this.#users = new AccountUsers({ kinds: this.#userKinds, types: cloudTypes, client, onReleased });
+    this.#users = new Users({
+      kinds: this.#userKinds,
+      types: cloudTypes,
+      usedBy: accountKeyOf,
+      client,
+      onReleased,
+    });
     const { mirrors } = this;
     this.#accountKind = accountController({ ...shared, accounts: this.#accounts, mirrors, users: this.#users });
-    this.#everyAccount = everyAccount(shared, this.#accountKind);
+    this.#everyAccount = everyShard(accountDefinition.type, shared, this.#accountKind);
     this.#accounts.follow(this.#everyAccount);
     this.kinds = [this.#accountKind, ...this.#userKinds];
   }

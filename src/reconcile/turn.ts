@@ -102,6 +102,12 @@ export function isDrift(object: ManagedObject, facts: Facts): boolean {
   return reported || facts.realizedGeneration === generation;
 }
 
+/** What was observed from this moment on answers the turn: what a person asked for is to be looked at afresh. */
+export function freshSince<Client>(turn: Turn<Client>): number {
+  if (turn.asked) return turn.startedAt;
+  return Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
+}
+
 type DueTools = Pick<Tools<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;
 
 /** The last moment at which the resource was due for a drift check. */

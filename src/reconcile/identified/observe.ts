@@ -1,5 +1,5 @@
 import type { ManagedSpec } from '../fields.ts';
-import { lastDue } from '../turn.ts';
+import { freshSince } from '../turn.ts';
 import type { IdentifiedTurn } from './turn.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function observe<Spec extends ManagedSpec, Observed, Client>(
   id: string,
 ): Promise<Observed | undefined> {
   const { ledger, memory, uid } = turn;
-  const since = turn.asked ? turn.startedAt : freshEnough(turn);
+  const since = freshSince(turn);
   const known = ledger.observations.known(id, since);
   if (known !== undefined) return seen(known);
   if (!turn.asked) {
@@ -30,8 +30,4 @@ export async function observe<Spec extends ManagedSpec, Observed, Client>(
     memory.of(uid).observed = true;
     return result;
   }
-}
-
-function freshEnough<Spec extends ManagedSpec, Observed, Client>(turn: IdentifiedTurn<Spec, Observed, Client>): number {
-  return Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
 }
