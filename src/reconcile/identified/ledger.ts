@@ -1,5 +1,5 @@
 import type { Call } from '../external.ts';
-import { Observations } from './observations.ts';
+import { Observations } from '../observations.ts';
 
 /**
  * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: observations,

@@ -1,4 +1,4 @@
-import type { Call } from '../external.ts';
+import type { Call } from './external.ts';
 
 interface Sweep<Observed> {
   readonly startedAt: number;
