@@ -82,6 +82,10 @@ export const runSettings = z.object({
     arg: 'hosts',
     about: 'hosts, beside that of --api-url, that a CloudAccount may name, separated by commas (default: none)',
   }),
+  allowedAgentHosts: hosts.default([]).meta({
+    arg: 'hosts',
+    about: 'hosts that an Agent may name as its url, separated by commas (default: none)',
+  }),
   mirrorNamespace: text.optional().meta({
     arg: 'name',
     about: "namespace of the default account's endpoint mirror (default: the operator's own)",

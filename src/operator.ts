@@ -7,6 +7,7 @@ import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';
 import { KubeConfigError } from './kube/kubeconfig.ts';
+import { LocalAgents } from './operator/agents.ts';
 import { Cloud } from './operator/cloud.ts';
 import { serveTelemetry } from './operator/telemetry.ts';
 import type { Log } from './telemetry/log.ts';
@@ -41,6 +42,18 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const client = new KubeClient(connection.withGuard(guard));
   const metrics = createMetrics({ version });
   const events = new EventRecorder({ client, instance: hostname(), log });
+  const shared = {
+    reader,
+    client,
+    namespaces: settings.watchNamespaces,
+    labelSelector: settings.labelSelector,
+    events,
+    clock: systemClock,
+    log,
+    concurrency: settings.concurrency,
+    resyncIntervalMs: settings.resyncInterval,
+    metrics,
+  };
   const cloud = new Cloud({
     settings,
     credential,
@@ -48,26 +61,18 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     guard,
     metrics,
     createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
-    shared: {
-      reader,
-      client,
-      namespaces: settings.watchNamespaces,
-      labelSelector: settings.labelSelector,
-      events,
-      clock: systemClock,
-      log,
-      concurrency: settings.concurrency,
-      resyncIntervalMs: settings.resyncInterval,
-      metrics,
-    },
+    shared,
   });
   stack.defer(() => cloud.close());
-  await serveTelemetry(stack, { settings, metrics, kinds: cloud.kinds, mirrors: cloud.mirrors, log });
-  watch(stack, (watching) => cloud.watch(watching));
+  const agents = new LocalAgents({ settings, guard, metrics, shared });
+  stack.defer(() => agents.close());
+  const kinds = [...cloud.kinds, ...agents.kinds];
+  await serveTelemetry(stack, { settings, metrics, kinds, mirrors: cloud.mirrors, log });
+  watch(stack, (watching) => Promise.all([cloud.watch(watching), agents.watch(watching)]));
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (leading) => {
     metrics.leader(true);
-    await cloud.run(leading);
+    await Promise.all([cloud.run(leading), agents.run(leading)]);
     await events.flush();
     metrics.leader(false);
   });
@@ -98,7 +103,7 @@ function usable<T>(flag: string, read: () => T): T {
 }
 
 /** Informers run on every replica, so that the next leader begins with warm caches. */
-function watch(stack: AsyncDisposableStack, run: (watching: AbortSignal) => Promise<void>): void {
+function watch(stack: AsyncDisposableStack, run: (watching: AbortSignal) => Promise<unknown>): void {
   const watching = new AbortController();
   const running = run(watching.signal);
   stack.defer(async () => {

@@ -81,7 +81,7 @@ export function partsController<Spec extends ManagedSpec, Client>(
   return kindController(kind.type, options, (wake) => ({
     flow: new PartsFlow(kind, new References({ reader, clock, log, wake })),
     // Checks of parts are calls of their own: spread over the interval, so that no two rounds bunch up.
-    epochOf: (object) => epoch - hash(object.metadata.uid ?? ''),
+    epochOf: (object) => epoch - spread(object.metadata.uid ?? ''),
   }));
 }
 
@@ -188,7 +188,7 @@ async function listEverywhere(
   return lists.flatMap((list) => list.items);
 }
 
-/** 0 to 2^32, evenly. */
-function hash(text: string): number {
+/** 0 to 2^32, evenly: a part of any interval. */
+export function spread(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE();
 }

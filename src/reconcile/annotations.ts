@@ -16,6 +16,8 @@ export const annotation = {
   replayIntent: `${domain}/replay-intent`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
+  /** The tunnel that this resource started in an agent, or was about to. */
+  startedTunnel: `${domain}/started-tunnel`,
   paused: `${domain}/paused`,
   reconcileAt: `${domain}/reconcile-at`,
   forceOrphan: `${domain}/force-orphan`,

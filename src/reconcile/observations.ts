@@ -44,6 +44,16 @@ export class Observations<Observed> {
     return sweptAt >= since ? swept : undefined;
   }
 
+  /** Everything that is known to be there. */
+  current(): readonly Observed[] {
+    const items = new Map(this.#last?.items);
+    for (const [id, { observed }] of this.#seen) {
+      if (observed === undefined) items.delete(id);
+      else items.set(id, observed);
+    }
+    return [...items.values()];
+  }
+
   /** An answer to a call of our own; `at` is when a read was sent, or when a write was answered. */
   record(observed: Observed, at: number): void {
     this.#seen.set(this.#idOf(observed), { at, observed });

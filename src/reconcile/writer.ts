@@ -97,6 +97,17 @@ export class ObjectWriter {
     await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
   }
 
+  /** What the resource is about to start. */
+  async beginStart(object: ManagedObject, started: string): Promise<ManagedObject> {
+    if (annotationOf(object, annotation.startedTunnel) === started && hasFinalizer(object)) return object;
+    return this.#patch(object, startedPatch(object, started));
+  }
+
+  /** What it has started; undefined when there is nothing of it any more. */
+  async recordStarted(object: ManagedObject, started: string | undefined): Promise<ManagedObject> {
+    return this.#insist(object, (latest) => startedPatch(latest, started));
+  }
+
   /** Makes the status exactly `next`; no write when it is that already. */
   async writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<ManagedObject> {
     const status = mergePatch(object.status ?? {}, next);
@@ -135,6 +146,11 @@ export class ObjectWriter {
 
 export function hasFinalizer(object: ManagedObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
+}
+
+function startedPatch(object: ManagedObject, started: string | undefined): MergePatch {
+  const annotations = { [annotation.startedTunnel]: started ?? null };
+  return { metadata: { finalizers: withFinalizer(object), annotations } };
 }
 
 function withFinalizer(object: ManagedObject): readonly string[] {

@@ -20,6 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   reconcile: ['controller', 'kube', 'clock.ts', 'telemetry'],
   kinds: ['reconcile', 'controller', 'kube', 'cloud', 'agent-client', 'clock.ts', 'telemetry'],
   accounts: ['credential', 'mirror', 'kinds', 'reconcile', 'controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
+  agents: ['agent-client', 'kinds', 'reconcile', 'controller', 'kube', 'clock.ts'],
   mirror: ['controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
   agent: ['credential', 'clock.ts', 'telemetry'],
   crdgen: ['kinds', 'kube'],
@@ -38,6 +39,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   operator: [
     'accounts',
+    'agents',
+    'agent-client',
     'credential',
     'kinds',
     'reconcile',

@@ -1,0 +1,139 @@
+import { AgentClient, type TunnelDefinition } from '../agent-client/client.ts';
+import { AgentError } from '../agent-client/errors.ts';
+import type { AgentStatus, Tunnel } from '../agent-client/schemas.ts';
+import type { AgentClientOptions } from '../agent-client/transport.ts';
+import type { Clock } from '../clock.ts';
+import { Backoff } from '../controller/backoff.ts';
+import type { Account, Call } from '../reconcile/external.ts';
+import { canonical } from '../reconcile/json.ts';
+import { Observations } from '../reconcile/observations.ts';
+
+export interface OpenAgentOptions extends AgentClientOptions {
+  readonly clock: Clock;
+  /** In 0..1, for jitter. */
+  readonly random: () => number;
+  /** Longest pause, in milliseconds, before an agent that is away is tried again. */
+  readonly retryMs: number;
+  /** Tunnels came, went or changed since the last look. */
+  readonly onChange: () => void;
+}
+
+const minRetryMs = 500;
+
+/** One agent, with the one client and list of tunnels that everything using it shares. */
+export class OpenAgent implements Account<AgentClient> {
+  readonly key: string;
+  readonly url: string;
+  readonly client: AgentClient;
+  readonly #options: OpenAgentOptions;
+  readonly #tunnels: Observations<Tunnel>;
+  readonly #backoff: Backoff;
+  #failure: { readonly error: AgentError; readonly until: number } | undefined;
+  /** When a look at the agent last failed. */
+  #awayAt = 0;
+  /** Of the last list, without what changes all the time. */
+  #shape: string | undefined;
+
+  /** @param key unique in this operator */
+  constructor(key: string, options: OpenAgentOptions) {
+    const { url, clock, random, retryMs } = options;
+    this.key = key;
+    this.url = url;
+    this.client = new AgentClient(options);
+    this.#options = options;
+    this.#backoff = new Backoff({ minMs: Math.min(minRetryMs, retryMs), maxMs: retryMs }, random);
+    this.#tunnels = new Observations({
+      list: () => this.#list(),
+      // An unnamed tunnel is told apart by its address.
+      idOf: ({ name, uri }) => name || uri,
+      now: () => clock.now(),
+    });
+  }
+
+  /** How the agent does, by its status and a list of its tunnels that is not older than `since`. Throws an AgentError. */
+  async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
+    const [status, tunnels] = await this.#tried(() => Promise.all([this.client.status(), this.#look(since, call)]));
+    return { status, tunnels: tunnels.length };
+  }
+
+  /**
+   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an AgentError; while the
+   * agent is away at once, without a call.
+   */
+  async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
+    if (this.#failure !== undefined && this.retryInMs() > 0) throw this.#failure.error;
+    await this.#tried(() => this.#look(since, call));
+    return this.#tunnels.known(name, Math.max(since, this.#awayAt));
+  }
+
+  async start(definition: TunnelDefinition): Promise<Tunnel> {
+    const tunnel = await this.client.startTunnel(definition);
+    this.#tunnels.record(tunnel, this.#now());
+    return tunnel;
+  }
+
+  async stop(name: string): Promise<void> {
+    await this.client.stopTunnel(name);
+    this.#tunnels.forget(name);
+  }
+
+  /** As last seen; none while the agent is away. */
+  running(): readonly Tunnel[] {
+    return this.#failure === undefined ? this.#tunnels.current() : [];
+  }
+
+  /** When the agent, which is away, is to be tried again. */
+  retryInMs(): number {
+    return Math.max(0, (this.#failure?.until ?? 0) - this.#now());
+  }
+
+  /** Resolves when the requests under way have ended. */
+  async close(): Promise<void> {
+    this.#tunnels.close();
+    await this.client.close();
+  }
+
+  /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
+  #look(since: number, call: Call): Promise<readonly Tunnel[]> {
+    return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
+  }
+
+  async *#list(): AsyncIterable<Tunnel> {
+    const { tunnels } = await this.client.listTunnels();
+    const shape = canonical(tunnels.map(({ metrics: _, ...rest }) => rest));
+    const changed = this.#shape !== undefined && this.#shape !== shape;
+    this.#shape = shape;
+    yield* tunnels;
+    if (changed) this.#options.onChange();
+  }
+
+  /** Remembers that the agent is away, once for all who tried meanwhile, and that it is back. */
+  async #tried<T>(attempt: () => Promise<T>): Promise<T> {
+    try {
+      const result = await attempt();
+      this.#failure = undefined;
+      this.#backoff.forget(this.key);
+      return result;
+    } catch (cause) {
+      if (!(cause instanceof AgentError)) throw cause;
+      const error = asAway(cause);
+      this.#awayAt = this.#now();
+      if (this.retryInMs() === 0) this.#failure = { error, until: this.#now() + this.#backoff.next(this.key) };
+      throw error;
+    }
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+}
+
+/** What has no status and no tunnels is no agent. */
+function asAway(error: AgentError): AgentError {
+  if (error.reason !== 'NotFound') return error;
+  return new AgentError('this is no Local Agent API; check the address of the agent', {
+    ...error,
+    reason: 'Unreachable',
+    cause: error,
+  });
+}

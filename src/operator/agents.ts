@@ -1,0 +1,118 @@
+import type { Tunnel } from '../agent-client/schemas.ts';
+import { AgentHosts } from '../agents/agent-hosts.ts';
+import { Agents, agentKeyOf } from '../agents/agents.ts';
+import { agentController, tunnelController } from '../agents/controllers.ts';
+import { OpenAgent } from '../agents/open-agent.ts';
+import type { RunSettings } from '../config.ts';
+import type { InformerGroup } from '../controller/informer-group.ts';
+import { definition as agentDefinition } from '../kinds/agent/schema.ts';
+import { definition as tunnelDefinition } from '../kinds/agent-tunnel/schema.ts';
+import { type ControllerOptions, everyShard, type KindController } from '../kinds/controller.ts';
+import { Users } from '../kinds/users.ts';
+import { keyOf } from '../kube/types.ts';
+import type { ManagedObject } from '../reconcile/fields.ts';
+import { isDeleting } from '../reconcile/turn.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { userAgent } from '../version.ts';
+
+/** Agents are near, and what runs in them ends with them: they are looked at more often than the cloud. */
+const lookMs = 15_000;
+
+export interface LocalAgentsOptions {
+  readonly settings: RunSettings;
+  /** Throws when this process may not start a call. */
+  readonly guard: () => void;
+  readonly metrics: Metrics;
+  readonly shared: Omit<ControllerOptions<never>, 'accountOf'>;
+}
+
+/** The half of the operator that works with local agents: agents, and the kinds that use them. */
+export class LocalAgents {
+  /** Every kind, Agent first. */
+  readonly kinds: readonly KindController[];
+  readonly #options: LocalAgentsOptions;
+  readonly #lookMs: number;
+  readonly #agents: Agents;
+  readonly #agentKind: KindController;
+  readonly #everyAgent: InformerGroup<ManagedObject>;
+  readonly #userKinds: readonly KindController[];
+  readonly #users: Users;
+
+  constructor(options: LocalAgentsOptions) {
+    this.#options = options;
+    this.#lookMs = Math.min(lookMs, options.settings.resyncInterval);
+    this.#agents = new Agents({
+      hosts: new AgentHosts(options.settings.allowedAgentHosts),
+      open: (key, url, onChange) => this.#open(key, url, onChange),
+      wakeUsers: (agent) => this.#users.wake(agent, 'all'),
+    });
+    const shared = { ...options.shared, resyncIntervalMs: this.#lookMs, agents: this.#agents };
+    this.#userKinds = [tunnelController(shared)];
+    this.#users = new Users({
+      kinds: this.#userKinds,
+      types: [tunnelDefinition.type],
+      usedBy: agentKeyOf,
+      client: shared.client,
+      onReleased: (agent) => this.#release(agent),
+    });
+    this.#agentKind = agentController({ ...shared, tunnels: this.#users });
+    this.#everyAgent = everyShard(agentDefinition.type, shared, this.#agentKind);
+    this.#agents.follow(this.#everyAgent);
+    this.kinds = [this.#agentKind, ...this.#userKinds];
+    this.#showTunnels(options.metrics);
+  }
+
+  /** Follows agents and what uses them until the signal aborts; on every replica. */
+  async watch(signal: AbortSignal): Promise<void> {
+    const informers = new Set([this.#everyAgent, ...this.kinds.map(({ resources }) => resources)]);
+    await Promise.all([...informers].map((resources) => resources.run(signal)));
+  }
+
+  /** Reconciles until `leading` aborts, then finishes what is under way. Once only. */
+  async run(leading: AbortSignal): Promise<void> {
+    await Promise.all([this.#agentKind.run(leading), this.#runUsers(leading)]);
+  }
+
+  close(): Promise<void> {
+    return this.#agents.close();
+  }
+
+  #open(key: string, url: string, onChange: () => void): OpenAgent {
+    const { guard, shared } = this.#options;
+    const { clock } = shared;
+    const retryMs = this.#lookMs;
+    return new OpenAgent(key, { url, userAgent, guard, clock, random: Math.random, retryMs, onChange });
+  }
+
+  async #runUsers(leading: AbortSignal): Promise<void> {
+    await this.#agents.whenKnown(leading);
+    await Promise.all(this.#userKinds.map((kind) => kind.run(leading)));
+  }
+
+  /** An Agent that is being deleted waits for its tunnels to go. */
+  #release(agent: string): void {
+    this.#agentKind.enqueueWhere((object) => keyOf(object) === agent && isDeleting(object));
+  }
+
+  /** Of the agents that this shard has. */
+  #showTunnels(metrics: Metrics): void {
+    const show = (metric: 'tunnelConnections' | 'tunnelOpenConnections' | 'tunnelRequests', value: Value) =>
+      metrics.poll(metric, () => this.#agentKind.resources.list().flatMap((agent) => this.#samples(agent, value)));
+    show('tunnelConnections', ({ conns }) => conns.count);
+    show('tunnelOpenConnections', ({ conns }) => conns.gauge);
+    show('tunnelRequests', ({ http }) => http.count);
+  }
+
+  #samples(object: ManagedObject, value: Value) {
+    const agent = keyOf(object);
+    const entry = this.#agents.entry(agent);
+    if (entry === undefined || 'refusal' in entry) return [];
+    return entry.agent.running().map(({ name, metrics }) => ({
+      labels: { agent, tunnel: name },
+      // A counter below 0 would spoil the scrape.
+      value: Math.max(0, value(metrics)),
+    }));
+  }
+}
+
+type Value = (metrics: Tunnel['metrics']) => number;
