@@ -3,6 +3,8 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
+  // Need Go, and kubectl: `npm run test:deploy`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'esnext', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],

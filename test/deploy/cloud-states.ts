@@ -1,0 +1,217 @@
+import { annotation } from '../../src/reconcile/annotations.ts';
+import type { ManagedObject } from '../../src/reconcile/fields.ts';
+import { type KindCase, kindCases } from '../scenarios/kinds.ts';
+import { hooks, idp, type Parents, type PartKindCase, partKindCases, seedOf } from '../scenarios/part-kinds.ts';
+import { until } from '../support/until.ts';
+import type { Lab } from './lab.ts';
+import type { Drive, KindStates } from './states.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the drives must know of a kind. Calls are written as the reference cloud's faults are. */
+interface Backed {
+  readonly kind: string;
+  readonly spec: Json;
+  readonly changed: Json;
+  /** Refers to something that is missing. */
+  readonly dependent: Json;
+  readonly create: string;
+  readonly update: string;
+}
+
+/** The only edges and the only route of each lab's cloud. */
+const parents: Parents = { edge: 'edghts_example', route: 'edghtsrt_example', tlsEdge: 'edgtls_example' };
+const keys = { name: 'keys', key: 'api-key' };
+
+/** What the kinds that the cloud backs refer to. */
+export async function prepare({ cloud, give }: Lab): Promise<void> {
+  cloud.seed({ ip_policies: ['ipp_1', 'ipp_2'], certificate_authorities: ['ca_1', 'ca_2'], ...seedOf(parents) });
+  await give('Secret', 'hooks', hooks);
+  await give('ConfigMap', 'idp', idp);
+  await give('Secret', keys.name, { [keys.key]: cloud.apiKey });
+}
+
+const ready = ({ world, apply }: Lab, { kind, spec }: Backed) =>
+  apply(kind, spec).then((object) => world.reason(object, 'Available'));
+
+/** The resource while the first call that the fault strikes waits for an answer. */
+async function hanging({ cloud, world }: Lab, call: string, act: () => Promise<ManagedObject>): Promise<ManagedObject> {
+  const fault = `${call} hang`;
+  cloud.fault(fault);
+  const object = await act();
+  await until(fault, () => cloud.server.faults.list().some(({ spec, struck }) => spec === fault && struck > 0));
+  return (await world.get(object)) ?? object;
+}
+
+/** The resource when its first call meets a fault. */
+const failing =
+  ({ kind, spec, create }: Backed, fault: string, reason: string): Drive =>
+  async ({ cloud, world, apply }) => {
+    cloud.fault(`${create} ${fault}`);
+    return world.reason(await apply(kind, spec), reason);
+  };
+
+function commonDrives(backed: Backed): KindStates['drives'] {
+  const { kind, spec, changed, dependent, create, update } = backed;
+  return {
+    new: ({ apply }) => apply(kind, spec),
+    creating: (lab) => hanging(lab, create, () => lab.apply(kind, spec)),
+    ready: (lab) => ready(lab, backed),
+    updating: async (lab) => {
+      await ready(lab, backed);
+      return hanging(lab, update, () => lab.apply(kind, changed));
+    },
+    // 403 is about one action; after a 401 nothing more is sent with that key, for whichever resource.
+    unauthorized: failing(backed, 'status=403', 'Unauthorized'),
+    unreachable: failing(backed, 'status=503', 'Unreachable'),
+    'rate-limited': failing(backed, 'status=429 retry-after=1', 'RateLimited'),
+    'dependency-not-ready': async ({ world, apply }) =>
+      world.reason(await apply(kind, dependent), 'DependencyNotReady'),
+    paused: async ({ world, apply }) =>
+      world.reason(await apply(kind, spec, { annotations: { [annotation.paused]: 'true' } }), 'Paused'),
+  };
+}
+
+const deleting =
+  (backed: Backed, call: string, status: number, reason: string): Drive =>
+  async (lab) => {
+    const object = await ready(lab, backed);
+    lab.cloud.fault(`${call} status=${status}`);
+    await lab.world.delete(object);
+    return lab.world.reason(object, reason);
+  };
+
+/** What the kinds that make something in an account have in common. */
+function managedDrives(backed: Backed, remove: string): KindStates['drives'] {
+  const { kind, spec, changed, update } = backed;
+  const missing = { annotations: { [annotation.externalID]: 'x_nothing' } };
+  return {
+    ...commonDrives(backed),
+    rejected: async (lab) => {
+      await ready(lab, backed);
+      lab.cloud.fault(`${update} status=422`);
+      return lab.world.reason(await lab.apply(kind, changed), 'Rejected');
+    },
+    'external-not-found': async ({ world, apply }) =>
+      world.reason(await apply(kind, { ...spec, managementPolicy: 'Observe' }, missing), 'ExternalNotFound'),
+    deleting: deleting(backed, remove, 503, 'Unreachable'),
+    'deleting-stalled': deleting(backed, remove, 403, 'Unauthorized'),
+  };
+}
+
+/** Names that come before the recorded one's, so that it wins also when both were made in the same second. */
+const older = { name: 'another' };
+const nothing = { accountRef: { name: 'nothing' } };
+
+function identified({ kind, path, spec, created, changes, drift }: KindCase): KindStates {
+  const changed = { ...spec, [changes[0]?.field ?? '']: changes[0]?.value };
+  const dependent = { ...spec, ...nothing };
+  const calls = { create: `POST ${path}`, update: `PATCH ${path}/*` };
+  const backed = { kind, spec, changed, dependent, ...calls };
+  const post = async ({ cloud }: Lab, body: Json) => (await cloud.call('POST', path, body)).body.id as string;
+  return {
+    kind,
+    drives: {
+      ...managedDrives(backed, `DELETE ${path}/*`),
+      'looking-up': failing(backed, 'reset', 'Creating'),
+      conflict: async ({ world, apply }) => {
+        const { status } = await world.reason(await apply(kind, spec, older), 'Available');
+        return world.reason(
+          await apply(kind, spec, { annotations: { [annotation.externalID]: status?.id } }),
+          'Conflict',
+        );
+      },
+      'ambiguous-create': async (lab) => {
+        await post(lab, created);
+        lab.cloud.fault(`POST ${path} drop count=1`);
+        return lab.world.reason(await lab.apply(kind, spec), 'AmbiguousCreate');
+      },
+      drift: async (lab) => {
+        const annotations = { [annotation.externalID]: await post(lab, { ...created, ...drift.body }) };
+        return lab.world.reason(
+          await lab.apply(kind, { ...spec, managementPolicy: 'Observe' }, { annotations }),
+          'DriftDetected',
+        );
+      },
+    },
+  };
+}
+
+function modules({ kind, ids, parts }: PartKindCase): KindStates {
+  const [first] = parts;
+  if (first === undefined) throw new Error(`${kind} has no parts`);
+  const specOf = (of: (part: (typeof parts)[number]) => Json) =>
+    Object.assign(
+      {},
+      ids(parents),
+      ...parts.map((part) => (part.name === undefined ? of(part) : { [part.name]: of(part) })),
+    );
+  const spec = specOf((part) => part.spec);
+  const changed = specOf((part) => ({ ...part.spec, ...part.changes[0]?.spec }));
+  const paths = first.path(parents).replace(/[^/]*$/, '*');
+  const calls = { create: `PUT ${paths}`, update: `PUT ${paths}` };
+  const backed = { kind, spec, changed, dependent: { ...spec, ...nothing }, ...calls };
+  return {
+    kind,
+    drives: {
+      ...managedDrives(backed, `DELETE ${paths}`),
+      conflict: async ({ world, apply }) => {
+        await world.reason(await apply(kind, spec, older), 'Available');
+        return world.reason(await apply(kind, spec), 'Conflict');
+      },
+      drift: async ({ world, cloud, apply }) => {
+        for (const part of parts) await cloud.call('PUT', part.path(parents), part.sent);
+        await cloud.call('PUT', first.path(parents), { ...first.sent, ...first.drift.body });
+        return world.reason(await apply(kind, { ...spec, managementPolicy: 'Observe' }), 'DriftDetected');
+      },
+    },
+  };
+}
+
+function cloudAccount(): KindStates {
+  const kind = 'CloudAccount';
+  const spec = { apiKeySecretRef: keys };
+  const changed = { ...spec, requestsPerMinute: 60 };
+  const dependent = { apiKeySecretRef: { ...keys, name: 'nothing' } };
+  const check = 'GET /bot_users';
+  const backed = { kind, spec, changed, dependent, create: check, update: check };
+  return {
+    kind,
+    drives: {
+      ...commonDrives(backed),
+      ready: async (lab) => {
+        const object = await ready(lab, { ...backed, spec: { ...spec, endpointMirror: {} } });
+        return until('the endpoints to be mirrored', async () => {
+          const found = await lab.world.get(object);
+          return found?.status?.endpointsMirrored !== undefined && found;
+        });
+      },
+      rejected: async (lab) => {
+        await ready(lab, backed);
+        return lab.world.reason(
+          await lab.apply(kind, { ...spec, apiURL: 'https://elsewhere.example.com' }),
+          'Rejected',
+        );
+      },
+      deleting: async (lab) => {
+        const { world, apply } = lab;
+        const account = await ready(lab, backed);
+        const user = await apply(
+          'BotUser',
+          { name: 'user', accountRef: { name: account.metadata.name } },
+          { name: 'user' },
+        );
+        await world.reason(user, 'Available');
+        await world.delete(account);
+        return world.reason(account, 'Deleting');
+      },
+    },
+  };
+}
+
+/** The kinds that the cloud backs. */
+export const cloudKinds: readonly KindStates[] = [
+  ...kindCases.map(identified),
+  ...partKindCases.map(modules),
+  cloudAccount(),
+];
