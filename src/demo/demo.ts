@@ -20,7 +20,7 @@ const deadlineMs = 60_000;
 const pollMs = 150;
 const namespace = 'default';
 /** Kinds whose samples need an agent, which the demo does not run. */
-const withoutAgent: ReadonlySet<string> = new Set(['Agent', 'AgentTunnel']);
+const withoutAgent: ReadonlySet<string> = new Set(['Agent', 'AgentTunnel', 'RequestReplay']);
 
 /** Resolves with whether every sample became Ready in time; without `once` only after Ctrl-C. */
 export async function runDemo({ once }: { readonly once: boolean }): Promise<boolean> {

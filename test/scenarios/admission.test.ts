@@ -74,6 +74,17 @@ describe('a bad resource is refused with the name of the field', () => {
     );
   });
 
+  test('a changed replay', async () => {
+    const spec = { agentRef: { name: 'dev' }, requestID: 'req_1', tunnelName: 'web', ttlSecondsAfterFinished: 60 };
+    await world.apply('RequestReplay', namespace, 'a', spec);
+    const { tunnelName: _, ...without } = spec;
+    for (const changed of [{ ...spec, requestID: 'req_2' }, { ...spec, ttlSecondsAfterFinished: 61 }, without]) {
+      await expect(world.apply('RequestReplay', namespace, 'a', changed)).rejects.toThrow(
+        /spec: .*a replay cannot be changed; create another one/,
+      );
+    }
+  });
+
   test('metadata of exactly 4096 bytes is accepted, in characters of any width', async () => {
     for (const [index, metadata] of ['x'.repeat(4096), 'ü'.repeat(2048), '😀'.repeat(1024)].entries()) {
       const object = await world.apply('ReservedAddr', namespace, `m${index}`, { metadata });

@@ -19,6 +19,8 @@ export interface GateProxy {
   readonly url: string;
   /** Holds the first request that matches; resolves once it is held. What is held is never answered. */
   hold(side: Side, matches: (request: ProxiedRequest) => boolean): Promise<ProxiedRequest>;
+  /** Breaks every connection, also of what is held. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ interface Gate {
 }
 
 /** A proxy in front of an API, at which a test can stop one chosen request to see what happens then. */
-export async function startGateProxy(target: string): Promise<GateProxy> {
+export async function startGateProxy(target: string, port = 0): Promise<GateProxy> {
   const gates: Gate[] = [];
   const send = target.startsWith('https:') ? requestHttps : requestHttp;
 
@@ -64,10 +66,11 @@ export async function startGateProxy(target: string): Promise<GateProxy> {
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     hold: (side, matches) => new Promise((held) => gates.push({ side, matches, held })),
+    cut: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
