@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Agent as Dialer, type MessageEvent, WebSocket } from 'undici';
 import { createCertificate } from '../../src/reference/kube-api/certificate.ts';
 import { until } from '../support/until.ts';
 import {
@@ -297,6 +298,23 @@ describe('failures', () => {
     expect(replay).toMatchObject({ status: 400, body: { details: { err: 'the request has not arrived whole' } } });
   });
 
+  test('a client that goes away in the middle of an answer ends it', async () => {
+    const answers: ServerResponse[] = [];
+    const url = await tunnelTo((_, response) => {
+      answers.push(response);
+      response.write('begun');
+    });
+    const answer = await answerTo(agent.through(url).end());
+    answer.on('error', () => {});
+    const closed = once(answers[0] as ServerResponse, 'close');
+    answer.destroy();
+    await closed;
+    expect(await finished()).toMatchObject({
+      error: 'the client closed the connection',
+      response: { status_code: 200 },
+    });
+  });
+
   test('an idle connection that the local server closed is no failure', async () => {
     const sockets: Socket[] = [];
     const local = await serve(echo);
@@ -373,6 +391,25 @@ describe('upgrades', () => {
     expect((await agent.call('GET', uri)).body.metrics.http.count).toBe(1);
     const replay = await agent.call('POST', '/api/requests/http', { id: capture.id });
     expect(replay).toMatchObject({ status: 400, body: { details: { err: expect.stringContaining('upgrade') } } });
+  });
+
+  test('WebSocket', async () => {
+    const local = await serve((_, response) => response.writeHead(426).end());
+    local.server.on('upgrade', ({ headers }: IncomingMessage, socket: Socket) => {
+      const accept = hash('sha1', `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`, 'base64');
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`);
+      socket.write(`Sec-WebSocket-Accept: ${accept}\r\n\r\n`);
+      socket.once('end', () => socket.end());
+      socket.once('data', () => socket.write(Buffer.from([0x81, 5, ...Buffer.from('hello')])));
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const lookup: LookupFunction = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    const dispatcher = new Dialer({ connect: { lookup } });
+    const client = new WebSocket(url.replace('http', 'ws'), { dispatcher });
+    client.addEventListener('open', () => client.send('hi'));
+    const [{ data }] = (await once(client, 'message')) as [MessageEvent];
+    expect(data).toBe('hello');
+    await dispatcher.destroy();
   });
 
   test('what the client sends along with its request is not lost', async () => {

@@ -179,6 +179,20 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     expect(await browser.evaluate('document.querySelectorAll("#latency-chart polyline").length')).toBe(2);
   });
 
+  test('status shows how the endpoints stand at the cloud', async () => {
+    const credential = { key: () => 'a-key', watch: async () => {} };
+    const registered = await startTestAgent({}, { cloud: { url: 'http://127.0.0.1:1', credential } });
+    try {
+      await registered.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+      await browser.open(`${registered.url}/status`);
+      const text = 'http://127.0.0.1:1 shows 0 endpoints; it cannot be reached: ECONNREFUSED';
+      await until('the cloud', async () => (await browser.text('#agent')).includes(text));
+    } finally {
+      await browser.open('about:blank');
+      await registered.close();
+    }
+  });
+
   test('fits a phone, and turns dark and light', async () => {
     await browser.resize(360, 740);
     await agent.visit(`${url}/${'long/'.repeat(60)}`);

@@ -1,0 +1,137 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
+
+let agent: TestAgent;
+let local: LocalServer;
+let url: string;
+
+beforeAll(async () => {
+  local = await startLocal(echo);
+  agent = await startTestAgent();
+  url = (await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr })).public_url;
+});
+afterEach(() => agent.call('DELETE', '/api/requests/http'));
+afterAll(async () => {
+  await agent.close();
+  await local.stop();
+});
+
+const post = (body: object) => agent.call('POST', '/inspect/replays', body);
+const newest = async () => (await agent.captures())[0];
+
+describe('the page', () => {
+  test.each(['/', '/status', '/page/app.js', '/page/style.css'])(
+    '%s runs and loads nothing of others',
+    async (path) => {
+      const { status, headers } = await fetch(agent.url + path);
+      expect(status).toBe(200);
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      );
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
+});
+
+describe('an edited replay', () => {
+  test('is sent as it was edited, and captured', async () => {
+    await agent.visit(`${url}/before`, { method: 'POST', body: 'old' });
+    const { id } = await newest();
+    const edited = {
+      id,
+      method: 'PUT',
+      uri: '/after',
+      headers: [
+        ['Host', 'edited'],
+        ['X-New', '1'],
+      ],
+      body: btoa('new body'),
+    };
+    const answer = await post(edited);
+    expect(answer).toMatchObject({ status: 201, body: { id: expect.stringMatching(/^req_/) } });
+    const copy = await until('the answer', async () => {
+      const { body } = await agent.call('GET', `/api/requests/http/${answer.body.id}`);
+      return body.response !== null && readRaw(body.response.raw).body !== '' && body;
+    });
+    expect(copy).toMatchObject({
+      replay_of: id,
+      request: { method: 'PUT', uri: '/after', headers: { 'X-New': ['1'] } },
+    });
+    expect(JSON.parse(readRaw(copy.response.raw).body)).toMatchObject({ method: 'PUT', body: 'new body' });
+  });
+
+  test('keeps the captured body when none is given', async () => {
+    await agent.visit(`${url}/before`, { method: 'POST', body: 'kept' });
+    const { id } = await newest();
+    expect((await post({ id, method: 'POST', uri: '/again', headers: [['Host', 'x']] })).status).toBe(201);
+    expect(readRaw((await newest()).request.raw).body).toBe('kept');
+  });
+
+  test.each([
+    ['method', { method: 'GET /' }],
+    ['uri', { uri: 'after' }],
+    ['uri', { uri: '/a b' }],
+    ['headers', { headers: [['X', 'a\r\nInjected: b']] }],
+    ['headers', { headers: [['X Y', 'a']] }],
+    ['body', { body: 'no base64!' }],
+    ['other', { other: 1 }],
+  ])('with a wrong %s is 400', async (field, wrong) => {
+    await agent.visit(url);
+    const { id } = await newest();
+    const answer = await post({ id, method: 'GET', uri: '/', headers: [], ...wrong });
+    expect([answer.status, answer.body.details.err]).toEqual([400, expect.stringContaining(`"${field}`)]);
+    expect(await agent.captures()).toHaveLength(1);
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['gzip', gzipSync('packed')],
+    ['br', brotliCompressSync('packed')],
+  ])('%s is taken off', async (coding, body) => {
+    await agent.visit(url, { method: 'POST', headers: { 'content-encoding': coding }, body });
+    const { id } = await newest();
+    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(requestBody).toMatchObject({ text: 'packed', encoding: 'utf8', decoded: coding, size: body.length });
+  });
+
+  test('a bomb stays packed', async () => {
+    const body = gzipSync(Buffer.alloc(50_000_000));
+    await agent.visit(url, { method: 'POST', headers: { 'content-encoding': 'gzip' }, body });
+    const { id } = await newest();
+    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(requestBody).toMatchObject({ encoding: 'base64', problem: 'not whole gzip, or more than 4 MiB' });
+  });
+});
+
+describe('live updates', () => {
+  /** The events of `/inspect/events` as they come. */
+  async function follow() {
+    const stop = new AbortController();
+    const { body } = await fetch(`${agent.url}/inspect/events`, { signal: stop.signal });
+    let text = '';
+    (async () => {
+      for await (const chunk of body ?? []) text += Buffer.from(chunk).toString();
+    })().catch(() => {});
+    const events = () =>
+      [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, name, data]) => ({
+        name,
+        uris: JSON.parse(data ?? '').map(({ uri, status }: { uri: string; status: number }) => `${uri} ${status}`),
+      }));
+    return { events, stop: () => stop.abort() };
+  }
+
+  test('are what there is, then what changes, and what there is again when all is cleared', async () => {
+    await agent.visit(`${url}/1`);
+    const { events, stop } = await follow();
+    await until('the snapshot', () => events().length === 1);
+    await agent.visit(`${url}/2`);
+    await until('the change', () => events().some(({ uris }) => uris.includes('/2 200')));
+    await agent.call('DELETE', '/api/requests/http');
+    await until('the clearing', () => events().at(-1)?.name === 'snapshot' && events().at(-1)?.uris.length === 0);
+    expect(events()[0]).toEqual({ name: 'snapshot', uris: ['/1 200'] });
+    stop();
+  });
+});
