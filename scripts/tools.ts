@@ -1,6 +1,7 @@
 /**
  * Tools for tests that are written in Go: each folder of test/tools is a Go module that pins one, with every version and
- * checksum. `npm run tools -- NAME...` builds what is not yet in the cache and prints the paths.
+ * checksum. `npm run tools -- [NAME...]` builds what is not yet in the cache (all of them, when none is named) and prints
+ * the paths.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,6 +10,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 const modules = join(import.meta.dirname, '../test/tools');
 
@@ -19,14 +21,20 @@ export class ToolError extends Error {
 /** Path of the executable of test/tools/`name`, built from the Go module proxy when it is not in the cache. */
 export async function tool(name: string): Promise<string> {
   const dir = join(modules, name);
-  if (!existsSync(join(dir, 'go.mod'))) throw new ToolError(`no tool ${name}; there are: ${toolNames().join(', ')}`);
+  if (!toolNames().includes(name)) throw new ToolError(`no tool ${name}; there are: ${toolNames().join(', ')}`);
   const path = join(cache(), `${name}-${fingerprint(dir)}`);
   if (!existsSync(path)) await build(dir, path);
   return path;
 }
 
+/** Where the one module is that test/tools/`name` requires: fetched, not built. */
+export async function sourcesOf(name: string): Promise<string> {
+  const { Dir } = JSON.parse(await go(join(modules, name), ['mod', 'download', '-json'])) as { Dir: string };
+  return Dir;
+}
+
 export function toolNames(): readonly string[] {
-  return readdirSync(modules).filter((name) => existsSync(join(modules, name, 'go.mod')));
+  return readdirSync(modules).filter((name) => packageOf(join(modules, name)) !== undefined);
 }
 
 function cache(): string {
@@ -40,9 +48,10 @@ function fingerprint(dir: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** The package that go.mod names as its tool, or else the module's own program. */
-function packageOf(dir: string): string {
-  return /^tool (\S+)$/m.exec(readFileSync(join(dir, 'go.mod'), 'utf8'))?.[1] ?? '.';
+/** The package that go.mod names as its tool, or else the module's own program, if it has one. */
+function packageOf(dir: string): string | undefined {
+  const named = /^tool (\S+)$/m.exec(readFileSync(join(dir, 'go.mod'), 'utf8'))?.[1];
+  return named ?? (existsSync(join(dir, 'main.go')) ? '.' : undefined);
 }
 
 /** Built beside its place and moved there, so that nobody runs half of it. */
@@ -51,27 +60,29 @@ async function build(dir: string, path: string): Promise<void> {
   await mkdir(cache(), { recursive: true });
   process.stderr.write(`building ${path} (once)\n`);
   try {
-    await go(dir, ['build', '-trimpath', '-ldflags=-s -w', '-o', unfinished, packageOf(dir)]);
+    await go(dir, ['build', '-trimpath', '-ldflags=-s -w', '-o', unfinished, packageOf(dir) ?? '.']);
     await rename(unfinished, path);
   } finally {
     await rm(unfinished, { force: true });
   }
 }
 
-async function go(cwd: string, args: readonly string[]): Promise<void> {
+/** Resolves with what it printed. */
+async function go(cwd: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
-  const child = spawn('go', args, { cwd, env, stdio: ['ignore', 2, 2] });
+  const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const output = text(child.stdout);
   const [code] = await once(child, 'exit').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new ToolError(`needs Go on the PATH (https://go.dev/dl) to build ${cwd}`) : error;
   });
   if (code !== 0) throw new ToolError(`go ${args[0]} failed in ${cwd}; Go says above why`);
+  return output;
 }
 
 if (import.meta.main) {
   try {
     const names = process.argv.slice(2);
-    if (names.length === 0) throw new ToolError(`which tool? ${toolNames().join(', ')}`);
-    for (const name of names) console.log(await tool(name));
+    for (const name of names.length === 0 ? toolNames() : names) console.log(await tool(name));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     console.error(`error: ${error.message}`);

@@ -1,0 +1,310 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { parseConfig, readConfig } from '../../src/agent/config.ts';
+import { parseSettings, settingsHelp } from '../../src/config.ts';
+import { version } from '../../src/version.ts';
+import { chartDir, helm, only, type Rendered, release, render, type Values } from './helm.ts';
+import { matrix } from './matrix.ts';
+import { containerOf, flagsOf, restrictedProblems } from './pods.ts';
+
+/* The chart, as Helm renders it: no cluster is needed. */
+
+const crdsDir = join(import.meta.dirname, '../../crds');
+const readYaml = (path: string) => parse(readFileSync(path, 'utf8'));
+const operatorOf = (objects: readonly Rendered[]) =>
+  objects.find(({ kind, metadata }) => kind === 'Deployment' && !metadata.name.endsWith('-agent')) as Rendered;
+
+let rendered: ReadonlyMap<string, readonly Rendered[]>;
+const of = (name: string) => rendered.get(name) ?? [];
+
+beforeAll(async () => {
+  const entries = Object.entries(matrix).map(async ([name, values]) => [name, await render(values)] as const);
+  rendered = new Map(await Promise.all(entries));
+}, 60_000);
+
+describe.each(Object.keys(matrix))('with %s', (name) => {
+  test('helm lint --strict has nothing to say', async () => {
+    await helm(['lint', '--strict', '--quiet', chartDir], { values: matrix[name] ?? {} });
+  });
+
+  test('the operator is started with flags that it takes', () => {
+    const flags = flagsOf(containerOf(operatorOf(of(name))));
+    const settings = settingsHelp().map((setting) => ({ ...setting, value: flags.get(setting.flag.slice(2)) }));
+    const given = settings.filter(({ value }) => value !== undefined);
+    expect(given).toHaveLength(flags.size);
+    expect(() => parseSettings(Object.fromEntries(given.map(({ name: key, value }) => [key, value])))).not.toThrow();
+  });
+
+  test('every pod passes the restricted standard', () => {
+    const pods = of(name).filter(({ kind }) => kind === 'Deployment');
+    expect(pods.flatMap(({ spec }) => restrictedProblems(spec.template.spec))).toEqual([]);
+  });
+
+  test('every object has a name of its own, the labels of the release, and names no longer than Kubernetes takes', () => {
+    const ids = of(name).map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { metadata } of of(name)) {
+      expect(metadata.name.length).toBeLessThanOrEqual(63);
+      expect(metadata.labels).toMatchObject({
+        'app.kubernetes.io/instance': release.name,
+        'app.kubernetes.io/managed-by': 'Helm',
+        'app.kubernetes.io/version': version,
+      });
+    }
+  });
+
+  test('an API key stands in Secrets alone', () => {
+    const others = of(name).filter(({ kind }) => kind !== 'Secret');
+    const base64 = Buffer.from('canary-key').toString('base64');
+    const texts = others.map((object) => JSON.stringify(object));
+    expect(texts.filter((text) => text.includes('canary-key') || text.includes(base64))).toEqual([]);
+  });
+
+  test('whatever selects pods selects those of one Deployment', () => {
+    const pods = of(name)
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ spec }) => spec.template.metadata.labels);
+    const selectors = of(name).flatMap(({ kind, spec }) => {
+      if (kind === 'Service') return [spec.selector];
+      if (kind === 'Deployment' || kind === 'PodDisruptionBudget') return [spec.selector.matchLabels];
+      return kind === 'NetworkPolicy' ? [spec.podSelector.matchLabels] : [];
+    });
+    for (const selector of selectors) {
+      const matching = pods.filter((labels) => Object.keys(selector).every((key) => labels[key] === selector[key]));
+      expect(matching).toHaveLength(1);
+    }
+  });
+
+  test('roles are given to the operator, and there is none for nobody', () => {
+    const account = operatorOf(of(name)).spec.template.spec.serviceAccountName;
+    const bindings = of(name).filter(({ kind }) => kind.endsWith('RoleBinding'));
+    for (const { subjects } of bindings)
+      expect(subjects).toEqual([{ kind: 'ServiceAccount', name: account, namespace: release.namespace }]);
+    const key = (kind: string, { name: role, namespace }: { name: string; namespace?: string }) =>
+      `${kind} ${namespace ?? ''}/${role}`;
+    const bound = bindings.map(({ roleRef, metadata }) => key(roleRef.kind, { ...metadata, name: roleRef.name }));
+    const roles = of(name).filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(view|edit)$/.test(metadata.name));
+    expect(roles.map(({ kind, metadata }) => key(kind, metadata)).sort()).toEqual(bound.sort());
+  });
+});
+
+describe('flags', () => {
+  test('every setting can be set, but for those that a pod has no use for', () => {
+    const used = [...rendered.values()].flatMap((objects) => [...flagsOf(containerOf(operatorOf(objects))).keys()]);
+    const unused = settingsHelp()
+      .map(({ flag }) => flag.slice(2))
+      .filter((flag) => !used.includes(flag));
+    expect(unused).toEqual(['kubeconfig', 'leader-elect-namespace']);
+  });
+
+  test('lists, numbers and durations arrive as they were written', () => {
+    expect(Object.fromEntries(flagsOf(containerOf(operatorOf(of('everything')))))).toMatchObject({
+      'label-selector': 'shard in (a,b),!c',
+      'allowed-api-hosts': 'c.example.com,[::1]:8443',
+      concurrency: '1000',
+      'resync-interval': '1h',
+      'requests-per-minute': '120',
+      'mirror-interval': '30s',
+    });
+  });
+
+  test("the hosts of the chart's own accounts are allowed", () => {
+    const flags = flagsOf(containerOf(operatorOf(of('more accounts'))));
+    expect(flags.get('allowed-api-hosts')).toBe('c.example.com,b.example.com:8443');
+  });
+
+  test('without a default account there is no key, no mirror, and no volume', () => {
+    const { volumes, containers } = operatorOf(of('defaults')).spec.template.spec;
+    expect([volumes, containers[0].volumeMounts]).toEqual([undefined, undefined]);
+    expect(flagsOf(containers[0]).get('mirror-interval')).toBe('0');
+  });
+});
+
+describe('the definitions', () => {
+  test('are those of crds/, kept or not', () => {
+    const files = readdirSync(crdsDir).sort();
+    for (const [name, keep] of [
+      ['defaults', 'keep'],
+      ['definitions that go', undefined],
+    ] as const) {
+      const found = of(name).filter(({ kind }) => kind === 'CustomResourceDefinition');
+      expect(found.map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])).toEqual(
+        files.map(() => keep),
+      );
+      expect(found.map(({ spec }) => spec)).toEqual(files.map((file) => readYaml(join(crdsDir, file)).spec));
+    }
+  });
+
+  test('are left out on demand', () => {
+    const kinds = of('nothing that another makes').map(({ kind }) => kind);
+    expect(kinds).toEqual(['Deployment']);
+  });
+});
+
+describe('roles', () => {
+  const grants = (name: string, resource: string) =>
+    of(name)
+      .filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(view|edit)$/.test(metadata.name))
+      .flatMap(({ kind, metadata, rules }) =>
+        rules
+          .filter((rule: { resources: string[] }) => rule.resources.includes(resource))
+          .map((rule: { verbs: string[] }) => `${kind} ${metadata.namespace ?? '*'}: ${rule.verbs.join()}`),
+      )
+      .sort();
+  const write = 'get,list,watch,create,update,delete';
+
+  test('with namespaces given, nothing reaches beyond them and the release', () => {
+    const objects = of('two namespaces');
+    expect(objects.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([]);
+    const namespaces = new Set(objects.filter(({ kind }) => kind === 'Role').map(({ metadata }) => metadata.namespace));
+    expect([...namespaces].sort()).toEqual(['edge-system', 'other', 'team']);
+    expect(grants('two namespaces', 'secrets')).toEqual(['Role other: list,watch', 'Role team: list,watch']);
+  });
+
+  test('ConfigMaps are written only where endpoints are mirrored', () => {
+    expect(grants('a Secret of the user', 'configmaps')).toEqual([`ClusterRole *: ${write}`]);
+    expect(grants('no mirrors', 'configmaps')).toEqual(['ClusterRole *: list,watch']);
+    expect(grants('the default mirror only', 'configmaps')).toEqual([
+      'ClusterRole *: list,watch',
+      `Role team: ${write}`,
+    ]);
+    expect(grants('two namespaces', 'configmaps')).toEqual([`Role other: ${write}`, `Role team: ${write}`]);
+  });
+
+  test('only the Secrets that are named', () => {
+    const rule = only(of('named Secrets only'), 'ClusterRole', 'edge-edge-operator').rules.find(
+      ({ resources }: { resources: string[] }) => resources.includes('secrets'),
+    );
+    expect(rule.resourceNames).toEqual(['a', 'b.c']);
+  });
+
+  test('view, edit and admin of the cluster get the kinds', () => {
+    const labels = (name: string) => only(of('defaults'), 'ClusterRole', name).metadata.labels;
+    expect(labels('edge-edge-operator-view')).toHaveProperty(['rbac.authorization.k8s.io/aggregate-to-view'], 'true');
+    expect(labels('edge-edge-operator-edit')).not.toHaveProperty(['rbac.authorization.k8s.io/aggregate-to-view']);
+  });
+});
+
+describe('accounts', () => {
+  const values = matrix['more accounts'] ?? {};
+
+  test('wait for the definitions where there are none yet, and stay when the chart goes', async () => {
+    const served = await render(values, { served: ['edge-operator.dev/v1alpha1/CloudAccount'] });
+    for (const name of ['second', 'third']) {
+      const [first, later] = [of('more accounts'), served].map((objects) => only(objects, 'CloudAccount', name));
+      expect(first?.metadata.annotations).toHaveProperty(['helm.sh/hook']);
+      expect(later?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+      expect(first?.spec).toEqual(later?.spec);
+    }
+  });
+
+  test('name their Secret, made from a key or found', () => {
+    const { spec } = only(of('more accounts'), 'CloudAccount', 'second');
+    const secret = only(of('more accounts'), 'Secret');
+    expect(spec.apiKeySecretRef).toEqual({ name: secret.metadata.name, key: 'api-key' });
+    expect(Buffer.from(secret.data['api-key'], 'base64').toString()).toBe('canary-key');
+    expect(only(of('more accounts'), 'CloudAccount', 'third').spec.apiKeySecretRef).toEqual({
+      name: 'third',
+      key: 'key',
+    });
+  });
+});
+
+test('the image is that of the version, a tag, or a digest, which wins', async () => {
+  const image = async (values: object) => containerOf(only(await render({ image: values }), 'Deployment')).image;
+  const digest = `sha256:${'a'.repeat(64)}`;
+  expect(await image({})).toBe(`ghcr.io/edge-operator/edge-operator:${version}`);
+  expect(await image({ tag: 'next' })).toBe('ghcr.io/edge-operator/edge-operator:next');
+  expect(await image({ tag: 'next', digest })).toBe(`ghcr.io/edge-operator/edge-operator@${digest}`);
+});
+
+test('alerts and dashboard are those of files/', () => {
+  const objects = of('everything');
+  expect(only(objects, 'PrometheusRule').spec).toEqual(readYaml(join(chartDir, 'files/alerts.yaml')));
+  const dashboard = JSON.parse(
+    only(objects, 'ConfigMap', 'edge-edge-operator-dashboard').data['edge-edge-operator.json'],
+  );
+  expect(dashboard).toEqual(JSON.parse(readFileSync(join(chartDir, 'files/dashboard.json'), 'utf8')));
+});
+
+describe('the agent', () => {
+  const name = 'edge-edge-operator-agent';
+
+  test('takes requests under the names of its Service, and the configuration that was given', () => {
+    const config = readConfig(parseConfig(only(of('everything'), 'ConfigMap', name).data['agent.yml']));
+    expect(config.web_addr).toEqual({ host: '0.0.0.0', port: 4040 });
+    expect(config.web_allow_hosts).toContain(`${name}.${release.namespace}.svc`);
+    expect(config.tunnels.map((tunnel) => tunnel.name)).toEqual(['web']);
+  });
+
+  test('only the operator reaches its API', () => {
+    const { ingress } = only(of('everything'), 'NetworkPolicy', name).spec;
+    const [api] = ingress.filter(({ ports }: { ports: { port: number }[] }) => ports.some(({ port }) => port === 4040));
+    const operator = operatorOf(of('everything')).spec.selector.matchLabels;
+    expect(api.from).toEqual([{ podSelector: { matchLabels: operator } }]);
+  });
+
+  test('the operator may reach it through its own network policy', () => {
+    const { egress } = only(of('everything'), 'NetworkPolicy', 'edge-edge-operator').spec;
+    expect(egress).toContainEqual({ ports: [{ port: 4040 }], to: [{ namespaceSelector: {} }] });
+  });
+});
+
+describe('values that cannot be used', () => {
+  const account = { apiURL: 'https://a', existingSecret: 's' };
+  const cases: readonly [why: string, values: Values, message: RegExp][] = [
+    ['an unknown key', { acount: {} }, /additional properties 'acount' not allowed/],
+    ['an unknown key further down', { account: { url: 'x' } }, /at '\/account'.*'url' not allowed/],
+    ['an unknown setting', { settings: { resync: '1m' } }, /at '\/settings'.*'resync' not allowed/],
+    ['a wrong type', { replicas: 'two' }, /at '\/replicas': got string, want integer/],
+    ['no duration', { settings: { resyncInterval: '5 minutes' } }, /at '\/settings\/resyncInterval'.*does not match/],
+    ['no digest', { image: { digest: 'latest' } }, /at '\/image\/digest'/],
+    [
+      'two keys',
+      { account: { ...account, apiKey: 'k' } },
+      /account.apiKey and account.existingSecret exclude each other/,
+    ],
+    ['a key without an address', { account: { apiKey: 'k' } }, /account.apiURL is needed/],
+    ['an account without a key', { account, accounts: [{ name: 'x' }] }, /accounts\[0\] \(x\): give one of apiKey/],
+    ['an account without an address', { accounts: [{ name: 'x', apiKey: 'k' }] }, /accounts\[0\] \(x\): give apiURL/],
+    [
+      'an account in a namespace that nobody watches',
+      { account, watchNamespaces: ['a'], accounts: [{ name: 'x', apiKey: 'k' }] },
+      /namespace edge-system is not in watchNamespaces/,
+    ],
+    [
+      "the agent's address",
+      { agent: { enabled: true, config: { web_addr: ':1' } } },
+      /agent.config.web_addr is set by/,
+    ],
+    [
+      'a monitor of nothing',
+      { metrics: { enabled: false, serviceMonitor: { enabled: true } } },
+      /serviceMonitor.enabled needs metrics.enabled/,
+    ],
+  ];
+  test.each(cases)('%s', async (_why, values, message) => {
+    await expect(render(values)).rejects.toThrow(message);
+  });
+});
+
+test('older clusters are refused', async () => {
+  const old = helm(['template', 'x', chartDir, '--kube-version', '1.28.9']);
+  await expect(old).rejects.toThrow(/requires kubeVersion: >=1.29.0-0/);
+});
+
+describe('the notes say what to do next', () => {
+  const notes = async (values: Values) => {
+    const text = await helm(['install', 'x', chartDir, '--dry-run=client', '-n', 'edge'], { values });
+    return text.slice(text.indexOf('NOTES:'));
+  };
+  test('with a default account, a first resource where it is watched', async () => {
+    const text = await notes({ account: { apiURL: 'https://a', apiKey: 'k' }, watchNamespaces: ['team'] });
+    expect(text).toContain('kubectl apply -n team -f -');
+  });
+  test('without one, how to get one', async () => {
+    expect(await notes({})).toContain('--set account.existingSecret=edge-account');
+  });
+});
