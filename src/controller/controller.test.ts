@@ -69,7 +69,12 @@ test('an error is logged with key and reconcile id', async () => {
   const { queue, errors } = start(reconcile);
   queue.add('default/a', 'change');
   await until('the error', () => errors.length === 1);
-  expect(errors[0]).toMatchObject({ controller: 'widget', key: 'default/a', reconcileID: expect.any(String) });
+  expect(errors[0]).toMatchObject({
+    controller: 'widget',
+    namespace: 'default',
+    name: 'a',
+    reconcileID: expect.any(String),
+  });
   expect(errors[0]?.error).toContain('TypeError: broken');
 });
 

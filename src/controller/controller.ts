@@ -147,9 +147,14 @@ export class Controller {
     this.#conflicts.forget(key);
     const delayMs = Math.round(queue.addBackoff(key, 'first'));
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const fields = { controller: name, key, reconcileID: id, delayMs, error: cause };
+    const fields = { controller: name, ...namesOf(key), reconcileID: id, delayMs, error: cause };
     if (signal.aborted) log.info('reconcile abandoned', fields);
     else log.error('reconcile failed', fields);
     return 'error';
   }
+}
+
+function namesOf(key: string): { readonly namespace?: string; readonly name: string } {
+  const [name = key, namespace] = key.split('/').reverse();
+  return namespace === undefined ? { name } : { namespace, name };
 }

@@ -93,7 +93,7 @@ export function kindController<Client>(
 ): KindController {
   const { client, metrics } = options;
   const name = type.kind.toLowerCase();
-  const log = options.log.child({ controller: name });
+  const log = options.log.child({ controller: name, kind: type.kind });
   const resources = informersOf(type, options, log);
   const memory = new Memory();
   const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue) });
@@ -101,6 +101,7 @@ export function kindController<Client>(
   const reconciler = new Reconciler<Client>(
     {
       ...options,
+      log,
       cache: {
         get: (key) => resources.get(key),
         claimants: (claim) => resources.byIndex('claim', claim),
