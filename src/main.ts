@@ -1,16 +1,8 @@
 #!/usr/bin/env node
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { agentCommand } from './commands/agent.ts';
-import { clearCommand } from './commands/clear.ts';
-import { cloudCommand } from './commands/cloud.ts';
-import { crdsCommand } from './commands/crds.ts';
-import { demoCommand } from './commands/demo.ts';
-import { kubeCommand } from './commands/kube.ts';
-import { replayCommand } from './commands/replay.ts';
-import { requestsCommand } from './commands/requests.ts';
-import { runCommand } from './commands/run.ts';
-import { statusCommand } from './commands/status.ts';
-import { tunnelsCommand } from './commands/tunnels.ts';
+import { loadCommands } from './commands/index.ts';
 import { UsageError } from './usage.ts';
 import { version } from './version.ts';
 
@@ -20,7 +12,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .description('Manages a cloud edge account from Kubernetes.')
     .version(version)
     .showSuggestionAfterError();
-  for (const command of commands()) program.addCommand(command);
+  for (const command of await loadCommands(argv[2] ?? '')) program.addCommand(command);
   throwInsteadOfExit(program);
   try {
     await program.parseAsync(argv);
@@ -33,25 +25,11 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function commands(): readonly Command[] {
-  return [
-    demoCommand(),
-    runCommand(),
-    agentCommand(),
-    tunnelsCommand(),
-    requestsCommand(),
-    replayCommand(),
-    clearCommand(),
-    statusCommand(),
-    cloudCommand(),
-    kubeCommand(),
-    crdsCommand(),
-  ];
-}
-
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) throwInsteadOfExit(child);
 }
 
+// What Node makes of the sources is kept from one start to the next, where it can be written.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'));
 process.exitCode = await main(process.argv);
