@@ -29,7 +29,7 @@ export interface StoreOptions {
 }
 
 /** How many of the objects written last are kept parsed: they are what everyone looks at next. */
-const parsedLimit = 100;
+const parsedLimit = 4;
 
 /**
  * Every object of every type, in memory, with one revision that grows by one with each write, and a bounded
