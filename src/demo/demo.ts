@@ -19,9 +19,6 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const deadlineMs = 60_000;
 const pollMs = 150;
 const namespace = 'default';
-/** Kinds whose samples need an agent, which the demo does not run. */
-const withoutAgent: ReadonlySet<string> = new Set(['Agent', 'AgentTunnel', 'RequestReplay']);
-
 /** Resolves with whether every sample became Ready in time; without `once` only after Ctrl-C. */
 export async function runDemo({ once }: { readonly once: boolean }): Promise<boolean> {
   const stop = new AbortController();
@@ -38,8 +35,9 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   const connection = await connect({ kubeconfig: world.kubeconfig, userAgent, log: silentLog });
   try {
     const client = new KubeClient(connection);
-    const all = await readSamples(packageFile('deploy', 'samples'), namespace);
-    const samples = all.filter(({ type }) => !withoutAgent.has(type.kind));
+    const samples = (await readSamples(packageFile('deploy', 'samples'), namespace))
+      .filter(({ object }) => object.kind !== 'RequestReplay')
+      .map((sample) => atHome(sample, world));
     await apply(client, secretOf(world.stagingKey));
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const table = new LiveTable(process.stdout);
@@ -57,6 +55,13 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   } finally {
     await connection.close();
   }
+}
+
+/** Samples that name addresses of a cluster name those of the demo instead. */
+function atHome({ type, object }: Sample, { agentURL, appAddr }: World): Sample {
+  const { spec } = object as ManagedObject;
+  const specs: Readonly<Record<string, object>> = { Agent: { url: agentURL }, AgentTunnel: { ...spec, addr: appAddr } };
+  return { type, object: { ...object, spec: specs[type.kind] ?? spec } as KubeObject };
 }
 
 /** What deploy/samples/cloudaccount.yaml refers to; a sample itself holds no secret. */

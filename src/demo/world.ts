@@ -21,6 +21,8 @@ export interface World {
   readonly cloudURL: string;
   /** Of the agent's API and its inspector page. */
   readonly agentURL: string;
+  /** Where the sample app is. */
+  readonly appAddr: string;
   readonly logFile: string;
   /** The key of the account that a sample brings along. */
   readonly stagingKey: string;
@@ -38,20 +40,17 @@ export async function startWorld(dir: string, stack: AsyncDisposableStack): Prom
   const [kubeconfig, logFile] = [join(dir, 'kubeconfig'), join(dir, 'demo.log')];
   await writeFile(kubeconfig, kube.kubeconfig(), { mode: 0o600 });
   const log = createLogger({ level: 'info', format: 'text', stream: createWriteStream(logFile) });
-  const agent = await startDemoAgent(app.addr, { url: cloud.url, apiKey }, log);
+  const agent = await startDemoAgent({ url: cloud.url, apiKey }, log);
   stack.defer(() => agent.close());
-  startOperator({ kubeconfig, apiUrl: cloud.url }, apiKey, log, stack);
-  return { kubeconfig, cloudURL: cloud.url, agentURL: agent.url, logFile, stagingKey };
+  const allowedAgentHosts = new URL(agent.url).host;
+  startOperator({ kubeconfig, apiUrl: cloud.url, allowedAgentHosts }, apiKey, log, stack);
+  return { kubeconfig, cloudURL: cloud.url, agentURL: agent.url, appAddr: app.addr, logFile, stagingKey };
 }
 
-async function startDemoAgent(
-  addr: string,
-  cloud: { readonly url: string; readonly apiKey: string },
-  log: Log,
-): Promise<Agent> {
-  const config = readConfig({ web_addr: '127.0.0.1:0', tunnels: { shop: { proto: 'http', addr } } });
-  const credential = credentialOf(undefined, cloud.apiKey);
-  return startAgent(config, { version, log, ...(credential && { cloud: { url: cloud.url, credential } }) });
+async function startDemoAgent(target: { readonly url: string; readonly apiKey: string }, log: Log): Promise<Agent> {
+  const credential = credentialOf(undefined, target.apiKey);
+  const cloud = credential && { url: target.url, credential };
+  return startAgent(readConfig({ web_addr: '127.0.0.1:0' }), { version, log, cloud });
 }
 
 function startOperator(addresses: object, apiKey: string, log: Log, stack: AsyncDisposableStack): void {
