@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type AgentProcess, startAgentProcess } from './agent-process.ts';
+import { startAgent } from '../../src/agent/agent.ts';
+import { readConfig } from '../../src/agent/config.ts';
+import { startAgentProcess } from './agent-process.ts';
 
 export interface RunningTunnel {
   readonly name: string;
@@ -11,13 +12,16 @@ export interface RunningTunnel {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** An agent process that can be killed and started again at the same address. */
+/** An agent that can be stopped and started again at the same address. */
 export class LocalAgent {
   readonly #port: number;
-  #process: AgentProcess | undefined;
+  readonly #where: 'here' | 'process';
+  #end: (() => Promise<unknown>) | undefined;
 
-  constructor(port: number) {
+  /** @param where in the test's own process, or as a process of its own, which is killed */
+  constructor(port: number, where: 'here' | 'process' = 'here') {
     this.#port = port;
+    this.#where = where;
   }
 
   /** Of its API. */
@@ -26,12 +30,19 @@ export class LocalAgent {
   }
 
   async start(): Promise<void> {
-    this.#process = await startAgentProcess(['--web-addr', `127.0.0.1:${this.#port}`]);
+    const web_addr = `127.0.0.1:${this.#port}`;
+    if (this.#where === 'here') {
+      const agent = await startAgent(readConfig({ web_addr }), { version: '1.2.3' });
+      this.#end = () => agent.close();
+    } else {
+      const { stop } = await startAgentProcess(['--web-addr', web_addr]);
+      this.#end = () => stop('SIGKILL');
+    }
   }
 
-  /** SIGKILL, unless another signal is given; resolves when it has ended. */
-  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    await this.#process?.stop(signal);
+  async stop(): Promise<void> {
+    await this.#end?.();
+    this.#end = undefined;
   }
 
   async tunnels(): Promise<readonly RunningTunnel[]> {
@@ -57,13 +68,22 @@ export class LocalAgent {
   }
 }
 
-/** Ports that were free a moment ago. */
+/** Free ports that the system gives to nobody who asks for any: they stay free while an agent is away. */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  await Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+  const first = 20_000 + Math.floor(Math.random() * 9_000);
+  const free: number[] = [];
+  for (let port = first; free.length < count; port += 1) if (await isFree(port)) free.push(port);
+  return free;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const free = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (free) await once(server.close(), 'close');
+  return free;
 }
 
 /** What a GET of a tunnel's public URL answers, wherever its host name leads. */

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { annotation } from '../../src/reconcile/annotations.ts';
+import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
+import { freePorts, LocalAgent } from '../support/local-agent.ts';
+import { startOperatorProcess } from '../support/operator-process.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/*
+ * The operator is killed with SIGKILL around the start of a tunnel, and started again: exactly one tunnel must come of
+ * it, and go with its resource. All cases run side by side, each with an operator, an agent and a namespace of its own.
+ */
+
+interface Step {
+  readonly name: string;
+  readonly at: 'kubernetes' | 'agent';
+  readonly side: Side;
+  readonly matches: (request: ProxiedRequest) => boolean;
+}
+
+const isRecord = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes(annotation.startedTunnel);
+const isStatus = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes('"publicURL"');
+const isPost = ({ method }: ProxiedRequest) => method === 'POST';
+
+const steps: readonly Step[] = [
+  { name: 'before the start is recorded', at: 'kubernetes', side: 'before', matches: isRecord },
+  { name: 'after the start is recorded', at: 'kubernetes', side: 'after', matches: isRecord },
+  { name: 'after the POST', at: 'agent', side: 'after', matches: isPost },
+  { name: 'before the status is written', at: 'kubernetes', side: 'before', matches: isStatus },
+];
+
+let world: World;
+let results: ReadonlyMap<string, Promise<Result>>;
+beforeAll(async () => {
+  world = await startWorld();
+  const ports = await freePorts(steps.length);
+  results = new Map(steps.map((step, index) => [step.name, killAt(step, ports[index] ?? 0)]));
+});
+afterAll(() => world.stop());
+
+test.each(steps.map(({ name }) => name))(
+  'killed %s: exactly one tunnel',
+  async (name) => {
+    const { shown, running, left } = (await results.get(name)) ?? {};
+    expect(running).toEqual([shown]);
+    expect(left).toEqual([]);
+  },
+  40_000,
+);
+
+interface Result {
+  /** The public URL in the status. */
+  readonly shown: unknown;
+  readonly running: readonly string[];
+  /** What still runs when the resource is gone. */
+  readonly left: readonly string[];
+}
+
+async function killAt({ at, side, matches }: Step, port: number): Promise<Result> {
+  const agent = new LocalAgent(port);
+  const [namespace, kube, gate] = await Promise.all([
+    world.namespace(),
+    startGateProxy(world.kube.url),
+    startGateProxy(agent.url),
+    agent.start(),
+  ]);
+  const config = kubeconfigThrough(kube, world.kube.kubeconfig);
+  const { host } = new URL(gate.url);
+  const args = ['--watch-namespaces', namespace, '--resync-interval', '1s', '--allowed-agent-hosts', host];
+  const start = () =>
+    startOperatorProcess({ kubeconfig: config.path, apiURL: world.cloud.url, apiKey: world.cloud.apiKey, args });
+  const held = (at === 'kubernetes' ? kube : gate).hold(side, matches);
+  const doomed = start();
+  await world.apply('Agent', namespace, 'edge', { url: gate.url });
+  const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
+  const tunnel = await world.apply('AgentTunnel', namespace, 'web', spec);
+  await held;
+  await doomed.stop('SIGKILL');
+  const heir = start();
+  const running = async () => (await agent.tunnels()).map(({ public_url }) => public_url);
+  try {
+    const shown = (await world.reason(tunnel, 'Available', 30_000)).status?.publicURL;
+    const during = await running();
+    await world.delete(tunnel);
+    await world.gone(tunnel);
+    return { shown, running: during, left: await running() };
+  } finally {
+    await heir.stop('SIGKILL');
+    await Promise.all([kube.close(), gate.close(), agent.stop()]);
+    config.remove();
+  }
+}
