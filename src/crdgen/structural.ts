@@ -55,7 +55,7 @@ function node(raw: Record<string, unknown>, path: string): StructuralSchema {
   const out: Record<string, unknown> = { ...(raw.description === undefined ? {} : { description: raw.description }) };
   out.type = raw.type;
   for (const [keyword, value] of Object.entries(raw)) {
-    if (keyword === 'properties') out.properties = children(value as Record<string, Record<string, unknown>>, path);
+    if (keyword === 'properties') Object.assign(out, children(value as Record<string, Record<string, unknown>>, path));
     else if (keyword === 'items') out.items = node(value as Record<string, unknown>, `${path}[]`);
     else if (keyword === 'additionalProperties') Object.assign(out, additional(value, raw, path));
     else if (keyword === 'pattern') out.pattern = re2(value as string, path);
@@ -65,14 +65,14 @@ function node(raw: Record<string, unknown>, path: string): StructuralSchema {
   return (raw.type === 'integer' ? integer(out) : out) as StructuralSchema;
 }
 
-function children(properties: Record<string, Record<string, unknown>>, path: string) {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, child]) => {
-      const at = `${path}.${name}`;
-      if (child.description === undefined) throw new NotStructuralError(at, 'needs a description');
-      return [name, node(child, at)];
-    }),
-  );
+/** The API server drops an empty `properties`: whoever compares what was applied with what is there would see drift. */
+function children(schemas: Record<string, Record<string, unknown>>, path: string): Record<string, unknown> {
+  const properties = Object.entries(schemas).map(([name, child]) => {
+    const at = `${path}.${name}`;
+    if (child.description === undefined) throw new NotStructuralError(at, 'needs a description');
+    return [name, node(child, at)];
+  });
+  return properties.length === 0 ? {} : { properties: Object.fromEntries(properties) };
 }
 
 /** `false` is what pruning does anyway and is forbidden beside properties; an empty schema means "anything". */
