@@ -1,0 +1,120 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { renderOperator } from '../../scripts/deploy.ts';
+import { tool } from '../../scripts/tools.ts';
+import { definitions } from '../../src/kinds/index.ts';
+import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
+import { foreignCrds } from './foreign-crds.ts';
+
+/* deploy/, as people apply it: with kubectl, to a real API server where TEST_KUBE_APISERVER names one. */
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+const deploy = join(import.meta.dirname, '../../deploy');
+const read = (path: string) => readFileSync(join(deploy, path), 'utf8');
+const objectsIn = (text: string): readonly Manifest[] => parseAllDocuments(text).map((document) => document.toJS());
+const idOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+const byID = (text: string) => new Map(objectsIn(text).map((object) => [idOf(object), object]));
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+const onRealServer = hasKubectl && (process.env.TEST_KUBE_APISERVER ?? '') !== '';
+
+async function kubectl(args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)('kubectl', args, { maxBuffer: 64 * 1024 * 1024 })).stdout;
+}
+
+// The first run builds it.
+beforeAll(() => tool('helm'), 600_000);
+
+test('the operator is what the chart renders; else: npm run render:deploy', async () => {
+  expect(read('base/operator.yaml')).toBe(await renderOperator());
+});
+
+test('there is a sample of every kind', () => {
+  const samples = readdirSync(join(deploy, 'samples')).flatMap((name) => objectsIn(read(`samples/${name}`)));
+  const ours = samples.filter(({ apiVersion }) => apiVersion.startsWith('edge-operator.dev/')).map(({ kind }) => kind);
+  expect([...new Set(ours)].sort()).toEqual(definitions.map(({ type }) => type.kind).sort());
+});
+
+test('the values of all examples are those of deploy/values.yaml, and the versions that of the chart', () => {
+  const values = parse(read('values.yaml'));
+  const { version } = parse(read('../charts/edge-operator/Chart.yaml'));
+  const [application, resources] = objectsIn(read('argocd/application.yaml')) as unknown as [Any, Any];
+  const [repository, release] = objectsIn(read('flux/operator/release.yaml')) as unknown as [Any, Any];
+  const [git] = objectsIn(read('flux/kustomizations.yaml')) as unknown as [Any];
+  expect([application.spec.source.helm.valuesObject, release.spec.values]).toEqual([values, values]);
+  expect([application.spec.source.targetRevision, repository.spec.ref.tag]).toEqual([version, version]);
+  expect([resources.spec.source.targetRevision, git.spec.ref.tag]).toEqual([`v${version}`, `v${version}`]);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of many shapes
+type Any = any;
+
+(hasKubectl ? describe : describe.skip)('with kubectl', () => {
+  test('kustomize builds what install.yaml has', async () => {
+    expect(byID(await kubectl(['kustomize', deploy]))).toEqual(byID(read('install.yaml')));
+  });
+});
+
+(onRealServer ? describe : describe.skip)('with kubectl, on a real API server (TEST_KUBE_APISERVER)', () => {
+  let api: TestKubeApi;
+  beforeAll(async () => {
+    api = await startTestKubeApi();
+  });
+  afterAll(() => api.stop());
+
+  const run = (...args: readonly string[]) => kubectl(['--kubeconfig', api.kubeconfig, ...args]);
+  const apply = (...args: readonly string[]) => run('apply', '--validate=strict', ...args);
+  const established = () => run('wait', '--for=condition=Established', '--timeout=20s', 'crd', '--all');
+
+  test('apply -k deploy, then samples, then install.yaml, which changes nothing', async () => {
+    expect(await apply('-k', deploy)).toMatch(/deployment.apps\/edge-operator created/);
+    await established();
+    const samples = await apply('-f', join(deploy, 'samples'));
+    expect(samples.match(/ created$/gm)).toHaveLength(samples.trim().split('\n').length);
+    const again = await apply('-f', join(deploy, 'install.yaml'));
+    expect(again.match(/ unchanged$/gm)).toHaveLength(objectsIn(read('install.yaml')).length);
+  });
+
+  test('apply -f install.yaml to an empty cluster', async () => {
+    const empty = await startTestKubeApi();
+    try {
+      const args = ['--kubeconfig', empty.kubeconfig, 'apply', '--validate=strict', '-f', join(deploy, 'install.yaml')];
+      const applied = await kubectl(args);
+      expect(applied.match(/ created$/gm)).toHaveLength(objectsIn(read('install.yaml')).length);
+    } finally {
+      await empty.stop();
+    }
+  });
+
+  test("the health check can be merged into Argo CD's ConfigMap", async () => {
+    await run('create', 'namespace', 'argocd');
+    await run('-n', 'argocd', 'create', 'configmap', 'argocd-cm', '--from-literal=url=https://argocd.example.com');
+    const patch = join(deploy, 'argocd/argocd-cm.yaml');
+    await run('-n', 'argocd', 'patch', 'configmap', 'argocd-cm', '--patch-file', patch);
+    const { data } = JSON.parse(await run('-n', 'argocd', 'get', 'configmap', 'argocd-cm', '-o', 'json'));
+    expect(data).toEqual({ url: 'https://argocd.example.com', ...parse(read('argocd/argocd-cm.yaml')).data });
+  });
+
+  test('objects of Argo CD and Flux are as their definitions ask', async () => {
+    const own = await startTestKubeApi({ crds: await foreignCrds() });
+    try {
+      const to = ['--kubeconfig', own.kubeconfig];
+      for (const namespace of ['argocd', 'flux-system']) await kubectl([...to, 'create', 'namespace', namespace]);
+      const files = ['argocd/application.yaml', 'flux/operator/release.yaml', 'flux/kustomizations.yaml'];
+      for (const file of files) {
+        await kubectl([...to, 'apply', '--server-side', '--validate=strict', '-f', join(deploy, file)]);
+      }
+    } finally {
+      await own.stop();
+    }
+  }, 300_000);
+});
