@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { definition as agentDefinition } from '../kinds/agent/schema.ts';
 import { definition as tunnelDefinition } from '../kinds/agent-tunnel/schema.ts';
 import { type ControllerOptions, type KindController, kindController, spread } from '../kinds/controller.ts';
+import { ReplayFlow } from '../kinds/request-replay/flow.ts';
+import { definition as replayDefinition } from '../kinds/request-replay/schema.ts';
 import type { Users } from '../kinds/users.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
+import type { Flow } from '../reconcile/flow.ts';
 import { AgentFlow } from './agent-flow.ts';
 import { type Agents, agentKeyOf } from './agents.ts';
 import { TunnelFlow } from './tunnel-flow.ts';
@@ -18,6 +22,12 @@ export function tunnelController(options: AgentControllerOptions): KindControlle
   return controllerOf(tunnelDefinition.type, options, agentKeyOf, new TunnelFlow(options.agents));
 }
 
+/** The controller of RequestReplay. */
+export function replayController(options: AgentControllerOptions): KindController {
+  const agentOf = (object: ManagedObject) => options.agents.of(object).client;
+  return controllerOf(replayDefinition.type, options, agentKeyOf, new ReplayFlow({ agentOf, nonce: randomUUID }));
+}
+
 /** The controller of Agent. */
 export function agentController(options: AgentControllerOptions & { readonly tunnels: Users }): KindController {
   return controllerOf(agentDefinition.type, options, keyOf, new AgentFlow(options));
@@ -28,7 +38,7 @@ function controllerOf(
   type: ResourceType,
   options: AgentControllerOptions,
   agentKey: (object: ManagedObject) => string,
-  flow: AgentFlow | TunnelFlow,
+  flow: Flow<undefined>,
 ): KindController {
   const accountOf = (object: ManagedObject) => ({ key: agentKey(object), client: undefined });
   const concurrency = Math.max(options.concurrency, minConcurrency);

@@ -1,13 +1,14 @@
 import type { Tunnel } from '../agent-client/schemas.ts';
 import { AgentHosts } from '../agents/agent-hosts.ts';
 import { Agents, agentKeyOf } from '../agents/agents.ts';
-import { agentController, tunnelController } from '../agents/controllers.ts';
+import { agentController, replayController, tunnelController } from '../agents/controllers.ts';
 import { OpenAgent } from '../agents/open-agent.ts';
 import type { RunSettings } from '../config.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { definition as agentDefinition } from '../kinds/agent/schema.ts';
 import { definition as tunnelDefinition } from '../kinds/agent-tunnel/schema.ts';
 import { type ControllerOptions, everyShard, type KindController } from '../kinds/controller.ts';
+import { finishedIn } from '../kinds/request-replay/finished.ts';
 import { Users } from '../kinds/users.ts';
 import { keyOf } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
@@ -35,8 +36,10 @@ export class LocalAgents {
   readonly #agents: Agents;
   readonly #agentKind: KindController;
   readonly #everyAgent: InformerGroup<ManagedObject>;
-  readonly #userKinds: readonly KindController[];
-  readonly #users: Users;
+  readonly #tunnelKind: KindController;
+  readonly #replayKind: KindController;
+  /** They hold an Agent that is being deleted; replays do not: nothing of them is to be undone. */
+  readonly #tunnels: Users;
 
   constructor(options: LocalAgentsOptions) {
     this.#options = options;
@@ -44,21 +47,22 @@ export class LocalAgents {
     this.#agents = new Agents({
       hosts: new AgentHosts(options.settings.allowedAgentHosts),
       open: (key, url, onChange) => this.#open(key, url, onChange),
-      wakeUsers: (agent) => this.#users.wake(agent, 'all'),
+      wakeUsers: (agent) => this.#wakeUsers(agent),
     });
     const shared = { ...options.shared, resyncIntervalMs: this.#lookMs, agents: this.#agents };
-    this.#userKinds = [tunnelController(shared)];
-    this.#users = new Users({
-      kinds: this.#userKinds,
+    this.#tunnelKind = tunnelController(shared);
+    this.#replayKind = replayController(shared);
+    this.#tunnels = new Users({
+      kinds: [this.#tunnelKind],
       types: [tunnelDefinition.type],
       usedBy: agentKeyOf,
       client: shared.client,
       onReleased: (agent) => this.#release(agent),
     });
-    this.#agentKind = agentController({ ...shared, tunnels: this.#users });
+    this.#agentKind = agentController({ ...shared, tunnels: this.#tunnels });
     this.#everyAgent = everyShard(agentDefinition.type, shared, this.#agentKind);
     this.#agents.follow(this.#everyAgent);
-    this.kinds = [this.#agentKind, ...this.#userKinds];
+    this.kinds = [this.#agentKind, this.#tunnelKind, this.#replayKind];
     this.#showTunnels(options.metrics);
   }
 
@@ -86,7 +90,12 @@ export class LocalAgents {
 
   async #runUsers(leading: AbortSignal): Promise<void> {
     await this.#agents.whenKnown(leading);
-    await Promise.all(this.#userKinds.map((kind) => kind.run(leading)));
+    await Promise.all([this.#tunnelKind.run(leading), this.#replayKind.run(leading)]);
+  }
+
+  #wakeUsers(agent: string): void {
+    this.#tunnels.wake(agent, 'all');
+    this.#replayKind.enqueueWhere((object) => agentKeyOf(object) === agent && finishedIn(object) === undefined);
   }
 
   /** An Agent that is being deleted waits for its tunnels to go. */
