@@ -173,6 +173,12 @@ describe('roles', () => {
     expect(grants('two namespaces', 'configmaps')).toEqual([`Role other: ${write}`, `Role team: ${write}`]);
   });
 
+  test('of the kinds only finished replays may be deleted', () => {
+    const writes = 'ClusterRole *: get,list,watch,patch';
+    expect(grants('defaults', 'requestreplays')).toEqual(['ClusterRole *: delete', writes]);
+    expect(grants('defaults', 'agenttunnels')).toEqual([writes]);
+  });
+
   test('only the Secrets that are named', () => {
     const rule = only(of('named Secrets only'), 'ClusterRole', 'edge-edge-operator').rules.find(
       ({ resources }: { resources: string[] }) => resources.includes('secrets'),

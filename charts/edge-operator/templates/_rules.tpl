@@ -20,6 +20,9 @@
     - {{ . }}/status
     {{- end }}
   verbs: [patch]
+- apiGroups: [edge-operator.dev]
+  resources: [requestreplays]
+  verbs: [delete]
 - apiGroups: [""]
   resources: [secrets]
   {{- with .Values.rbac.secretNames }}
