@@ -20,6 +20,8 @@ export interface Rendered {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
+    readonly uid?: string;
+    readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };

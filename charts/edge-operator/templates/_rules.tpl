@@ -20,6 +20,7 @@
     - {{ . }}/status
     {{- end }}
   verbs: [patch]
+# Replays that are over go after their time to live.
 - apiGroups: [edge-operator.dev]
   resources: [requestreplays]
   verbs: [delete]

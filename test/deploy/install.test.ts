@@ -1,0 +1,207 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { sourcesOf } from '../../scripts/tools.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { installCrds, kubeRequests, startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
+import { until } from '../support/until.ts';
+import { chartDir, helm, type Rendered, release, render, type Values } from './helm.ts';
+import { matrix } from './matrix.ts';
+import { Objects } from './objects.ts';
+import { type Pod, startPod } from './pod.ts';
+
+/* The chart on a real API server; left out where TEST_KUBE_APISERVER names none. */
+
+const onRealServer = process.env.TEST_KUBE_APISERVER ? describe : describe.skip;
+const samples = join(import.meta.dirname, '../../deploy/samples');
+
+const namespace = (name: string): Rendered => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+const reference = (kind: string, name: string) => ({
+  apiVersion: 'edge-operator.dev/v1alpha1',
+  kind,
+  metadata: { name, namespace: 'default' },
+});
+
+onRealServer('every object of every set of values', () => {
+  let kube: TestKubeApi;
+  let objects: Objects;
+  beforeAll(async () => {
+    kube = await startTestKubeApi({ crds: 'project' });
+    const request = kubeRequests(kube.url, kube.token);
+    objects = new Objects(request);
+    await installCrds(request, await monitoringCrds());
+    for (const name of [release.namespace, 'team', 'other']) await objects.apply(namespace(name));
+  }, 60_000);
+  afterAll(() => kube?.stop());
+
+  test.each(Object.keys(matrix))('%s: is accepted with strict field validation', async (name) => {
+    const rendered = await render(matrix[name] ?? {});
+    const answers = rendered.map((object) =>
+      objects.apply(object, { dryRun: true }).catch((error: Error) => error.message),
+    );
+    const refusals = (await Promise.all(answers)).filter((answer) => typeof answer === 'string');
+    expect(refusals).toEqual([]);
+  });
+
+  test('a field that does not exist would be refused', async () => {
+    const [account] = await render({
+      accounts: [{ name: 'x', apiKey: 'k', apiURL: 'https://a' }],
+      crds: { install: false },
+    });
+    await expect(objects.apply({ ...(account as Rendered), nope: 1 }, { dryRun: true })).rejects.toThrow('nope');
+  });
+});
+
+/** Those of the Prometheus operator for the kinds that the chart makes. */
+async function monitoringCrds(): Promise<readonly object[]> {
+  const dir = join(await sourcesOf('prometheus-operator'), 'example/prometheus-operator-crd');
+  const read = (plural: string) => parse(readFileSync(join(dir, `monitoring.coreos.com_${plural}.yaml`), 'utf8'));
+  return ['servicemonitors', 'prometheusrules'].map(read);
+}
+
+onRealServer('install, upgrade, rollback, uninstall', () => {
+  let kube: TestKubeApi;
+  let cloud: TestCloud;
+  let objects: Objects;
+  let pod: Pod | undefined;
+  let values: Values;
+  const changed = mkdtempSync(join(tmpdir(), 'edge-operator-chart-'));
+
+  const run = (args: readonly string[], given?: Values) =>
+    helm([...args, '--namespace', release.namespace], {
+      env: { KUBECONFIG: kube.kubeconfig },
+      ...(given === undefined ? {} : { values: given }),
+    });
+  const startDeployment = async () => {
+    const metadata = { name: 'edge-edge-operator', namespace: release.namespace };
+    pod = await startPod(await objects.get({ apiVersion: 'apps/v1', kind: 'Deployment', metadata }), kube, objects);
+  };
+  const ready = (kind: string, name: string) =>
+    until(`${kind} ${name} to be Ready`, async () => {
+      const object = await objects.get(reference(kind, name));
+      const condition = object.status?.conditions?.find(({ type }: { type: string }) => type === 'Ready');
+      return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation && object;
+    }).catch((error) => {
+      throw new Error(`${error.message}; the operator's log:\n${pod?.logs()}`);
+    });
+  const writes = () =>
+    cloud
+      .requests()
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path }) => `${method} ${path}`);
+  const definition = async () => {
+    const metadata = { name: 'reservedaddrs.edge-operator.dev' };
+    const { spec } = await objects.get({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata,
+    });
+    return spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
+  };
+
+  beforeAll(async () => {
+    [kube, cloud] = await Promise.all([startTestKubeApi(), startTestCloud()]);
+    objects = new Objects(kubeRequests(kube.url, kube.token));
+    const [port, healthPort] = await freePorts(2);
+    values = {
+      account: { apiURL: cloud.url, apiKey: cloud.apiKey },
+      accounts: [{ name: 'staging', namespace: 'default', apiKey: cloud.apiKey }],
+      metrics: { port },
+      healthPort,
+    };
+    cpSync(chartDir, changed, { recursive: true });
+    const crd = join(changed, 'files/crds/reservedaddrs.yaml');
+    const added = '              properties:\n                later:\n                  type: string\n';
+    writeFileSync(crd, readFileSync(crd, 'utf8').replace(/(spec:\n +type: object\n) +properties:\n/, `$1${added}`));
+  }, 60_000);
+  afterAll(async () => {
+    await pod?.stop();
+    await Promise.all([kube?.stop(), cloud?.stop()]);
+    rmSync(changed, { recursive: true, force: true });
+  });
+
+  test('installed, the operator as the Deployment has it makes samples Ready', async () => {
+    await run(['install', release.name, chartDir, '--create-namespace'], values);
+    await startDeployment();
+    for (const file of ['reservedaddr', 'botuser']) {
+      const documents = parseAllDocuments(readFileSync(join(samples, `${file}.yaml`), 'utf8'));
+      for (const document of documents) await objects.apply(withNamespace(document.toJS() as Rendered));
+    }
+    const addr: Rendered = { ...reference('ReservedAddr', 'staged'), spec: { accountRef: { name: 'staging' } } };
+    await objects.apply(addr);
+    await ready('CloudAccount', 'staging');
+    await ready('ReservedAddr', 'staged');
+    for (const { kind, metadata } of await sampleObjects()) await ready(kind, metadata.name);
+    expect(await pod?.probe('livenessProbe')).toBe(200);
+    await until('the readiness probe', async () => (await pod?.probe('readinessProbe')) === 200);
+  }, 60_000);
+
+  test('upgraded to changed definitions, resources stay, and nothing is written to the cloud', async () => {
+    const before = await ready('ReservedAddr', 'staged');
+    cloud.clearRequests();
+    await run(['upgrade', release.name, changed], values);
+    expect(await definition()).toHaveProperty('later');
+    const after: Rendered = {
+      ...reference('ReservedAddr', 'staged'),
+      spec: { accountRef: { name: 'staging' }, later: 'x' },
+    };
+    await objects.apply(after);
+    const { metadata, status } = await ready('ReservedAddr', 'staged');
+    expect([metadata, status]).toMatchObject([{ uid: before.metadata.uid }, { id: before.status.id }]);
+    expect(writes()).toEqual([]);
+  }, 60_000);
+
+  test('rolled back, resources stay, and nothing is written to the cloud', async () => {
+    const before = await ready('ReservedAddr', 'staged');
+    await run(['rollback', release.name, '1']);
+    expect(await definition()).not.toHaveProperty('later');
+    const { metadata, status } = await ready('ReservedAddr', 'staged');
+    expect([metadata, status]).toMatchObject([{ uid: before.metadata.uid }, { id: before.status.id }]);
+    expect(writes()).toEqual([]);
+  }, 60_000);
+
+  test('uninstalled, resources and what they made stay; installed again, it goes on', async () => {
+    const before = await ready('ReservedAddr', 'staged');
+    await run(['uninstall', release.name]);
+    expect(await pod?.stop()).toBe(0);
+    const deployment = { name: 'edge-edge-operator', namespace: release.namespace };
+    expect(await objects.exists({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: deployment })).toBe(false);
+    const left = await objects.get(reference('ReservedAddr', 'staged'));
+    expect([left.metadata, left.status]).toEqual([before.metadata, before.status]);
+    expect((await objects.get(reference('CloudAccount', 'staging'))).metadata).not.toHaveProperty('deletionTimestamp');
+    await run(['install', release.name, chartDir], values);
+    await startDeployment();
+    await objects.apply({
+      ...reference('ReservedAddr', 'staged'),
+      spec: { accountRef: { name: 'staging' }, description: 'd' },
+    });
+    expect((await ready('ReservedAddr', 'staged')).status.id).toBe(before.status.id);
+    expect(writes()).toEqual([`PATCH /reserved_addrs/${before.status.id}`]);
+  }, 60_000);
+
+  async function sampleObjects(): Promise<readonly Rendered[]> {
+    const texts = ['reservedaddr', 'botuser'].map((file) => readFileSync(join(samples, `${file}.yaml`), 'utf8'));
+    return texts.flatMap((text) =>
+      parseAllDocuments(text).map((document) => withNamespace(document.toJS() as Rendered)),
+    );
+  }
+});
+
+function withNamespace(object: Rendered): Rendered {
+  return { ...object, metadata: { ...object.metadata, namespace: 'default' } };
+}
+
+/** Different ones, as they are held until all are known. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = servers.map(
+    (server) =>
+      new Promise<number>((resolve) => server.listen(0, () => resolve((server.address() as { port: number }).port))),
+  );
+  const found = await Promise.all(ports);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return found;
+}
