@@ -1,0 +1,274 @@
+type Labels = Readonly<Record<string, string>>;
+
+export interface Series {
+  readonly metric: string;
+  readonly labels: Labels;
+  /** A value a minute, as promtool writes them: `1+0x30` is thirty-one times 1. */
+  readonly values: string;
+}
+
+export interface AlertCase {
+  readonly alert: string;
+  readonly when: string;
+  readonly series: readonly Series[];
+  readonly minute: number;
+  /** Labels of each alert that fires then, beside those of the target. */
+  readonly fires: readonly Labels[];
+}
+
+/** Of every series, as Prometheus adds them at a scrape. */
+export const target: Labels = { namespace: 'edge', job: 'edge-operator' };
+
+const a = { instance: 'a' };
+const b = { instance: 'b' };
+const controller = { name: 'botuser', controller: 'botuser' };
+const account = { account: 'default' };
+
+const series = (metric: string, values: string, labels: Labels = {}): Series => ({
+  metric,
+  values,
+  labels: { ...target, ...a, ...labels },
+});
+const leads = series('edge_operator_leader', '1+0x90');
+const follows = series('edge_operator_leader', '0+0x90');
+const resources = (values: string, kind: string, reason: string, labels: Labels = {}): Series =>
+  series('edge_operator_resources', values, {
+    kind,
+    reason,
+    ready: reason === 'Available' ? 'True' : 'False',
+    ...labels,
+  });
+const state = (name: string, values: string) =>
+  series('edge_operator_cloud_account_state', values, { ...account, state: name });
+const requests = (outcome: string, values: string) =>
+  series('edge_operator_cloud_requests_total', values, { operation: 'bot_users.get', code: '2xx', outcome });
+const waits = (le: string, values: string) =>
+  series('workqueue_queue_duration_seconds_bucket', values, { ...controller, le });
+const reconciles = (result: string, values: string) =>
+  series('controller_runtime_reconcile_total', values, { controller: 'botuser', result });
+const mirror = (sweptAt: string, interval: string) => [
+  series('edge_operator_mirror_last_sweep_timestamp_seconds', sweptAt, account),
+  series('edge_operator_mirror_interval_seconds', interval, account),
+];
+
+const both = (
+  alert: string,
+  firing: readonly [when: string, minute: number, fires: readonly Labels[], ...series: Series[]],
+  ...quiet: readonly (readonly [when: string, minute: number, ...series: Series[]])[]
+): readonly AlertCase[] => {
+  const [when, minute, fires, ...seen] = firing;
+  return [
+    { alert, when, minute, fires, series: seen },
+    ...quiet.map(([why, at, ...calm]) => ({ alert, when: why, minute: at, fires: [], series: calm })),
+  ];
+};
+
+const build = series('edge_operator_build_info', '1+0x90', { version: '1', node_version: 'v24' });
+const starts = (values: string) => series('process_start_time_seconds', values);
+const longest = (values: string) => series('workqueue_longest_running_processor_seconds', values, controller);
+const depth = (values: string) => series('workqueue_depth', values, controller);
+const worked = (values: string) => series('workqueue_work_duration_seconds_count', values, controller);
+const errors = (values: string) =>
+  series('controller_runtime_reconcile_errors_total', values, { controller: 'botuser' });
+const paused = (values: string) => series('edge_operator_cloud_rate_limit_paused', values, account);
+const used = (values: string) => series('edge_operator_cloud_rate_limit_used_requests', values, account);
+const budget = series('edge_operator_cloud_rate_limit_requests', '120+0x90', account);
+const waiting = (priority: string, values: string) =>
+  series('edge_operator_cloud_rate_limit_waiting_requests', values, { ...account, priority });
+const limited = (values: string) => series('edge_operator_cloud_rate_limited_total', values, account);
+const drift = (values: string) => series('edge_operator_drift_corrected_total', values, { kind: 'BotUser' });
+const pending = (values: string) => series('edge_operator_mirror_pending_configmaps', values, account);
+const bots = { kind: 'BotUser' };
+
+export const cases: readonly AlertCase[] = [
+  ...both(
+    'EdgeOperatorAbsent',
+    ['nothing is there', 6, [{}]],
+    ['one replica is there', 60, build],
+    ['it was away for 4 minutes', 7, { ...build, values: '1 1 stale _ _ _ 1+0x60' }],
+  ),
+  ...both(
+    'EdgeOperatorNoLeader',
+    ['two replicas follow', 3, [{}], follows, { ...follows, labels: { ...follows.labels, ...b } }],
+    ['one of two leads', 30, follows, { ...leads, labels: { ...leads.labels, ...b } }],
+    [
+      'another takes over within a minute',
+      4,
+      { ...leads, values: '1 1 stale' },
+      { ...leads, labels: { ...leads.labels, ...b }, values: '0 0 0 1+0x60' },
+    ],
+  ),
+  ...both(
+    'EdgeOperatorManyLeaders',
+    ['two replicas lead', 6, [{}], leads, { ...leads, labels: { ...leads.labels, ...b } }],
+    ['one of two leads', 30, follows, { ...leads, labels: { ...leads.labels, ...b } }],
+    [
+      'two installations have a leader each',
+      30,
+      leads,
+      { ...leads, labels: { ...leads.labels, ...b, namespace: 'other' } },
+    ],
+  ),
+  ...both(
+    'EdgeOperatorRestarting',
+    ['four restarts in half an hour', 20, [a], starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60'), build],
+    ['three restarts', 20, starts('1 1 1 2 2 2 3 3 3 4+0x60'), build],
+    ['another program restarts', 20, starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60')],
+  ),
+  ...both(
+    'EdgeOperatorReconcileStuck',
+    ['one has been running for longer and longer', 22, [{ ...a, ...controller }], longest('0+60x90'), leads],
+    ['none takes longer than 10 minutes', 80, longest('600+0x90'), leads],
+    ['an account waits out a 429', 22, longest('0+60x90'), leads, paused('1+0x90')],
+    ["it is another operator's", 22, longest('0+60x90')],
+  ),
+  ...both(
+    'EdgeOperatorQueueStuck',
+    ['five wait and nothing ends', 20, [{ ...a, ...controller }], depth('5+0x90'), worked('7+0x90'), leads],
+    ['reconciles end', 60, depth('5+0x90'), worked('7+1x90'), leads],
+    ['the queue was empty in between', 20, depth('5 5 5 5 5 5 5 5 5 5 0 5+0x60'), worked('7+0x90'), leads],
+    ['a replica that does not lead collects keys', 60, depth('5+0x90'), follows],
+    ['an account waits out a 429', 60, depth('5+0x90'), worked('7+0x90'), leads, paused('1+0x90')],
+  ),
+  ...both('EdgeOperatorQueueStuck', ['nothing ever ended', 20, [{ ...a, ...controller }], depth('5+0x90'), leads]),
+  ...both(
+    'EdgeOperatorQueueSlow',
+    [
+      'all wait for more than 100 seconds',
+      40,
+      [{ controller: 'botuser' }],
+      waits('100', '0+0x90'),
+      waits('1000', '0+1x90'),
+      waits('+Inf', '0+1x90'),
+      leads,
+    ],
+    ['all wait for less', 40, waits('100', '0+1x90'), waits('1000', '0+1x90'), waits('+Inf', '0+1x90'), leads],
+    ["it is another operator's", 40, waits('100', '0+0x90'), waits('1000', '0+1x90'), waits('+Inf', '0+1x90')],
+  ),
+  ...both(
+    'EdgeOperatorReconcileErrors',
+    [
+      'one in five fails',
+      40,
+      [{ controller: 'botuser' }],
+      errors('0+2x90'),
+      reconciles('error', '0+2x90'),
+      reconciles('success', '0+8x90'),
+      leads,
+    ],
+    ['one in twenty', 40, errors('0+1x90'), reconciles('error', '0+1x90'), reconciles('success', '0+19x90'), leads],
+    ['nothing happens', 40, errors('5+0x90'), reconciles('error', '5+0x90'), reconciles('success', '0+0x90'), leads],
+  ),
+  ...both(
+    'EdgeOperatorAccountUnauthorized',
+    ['401 for 5 minutes', 6, [account], state('unauthorized', '1+0x90'), state('usable', '0+0x90')],
+    ['a new key helped', 10, state('unauthorized', '1 1 1 0+0x90'), state('usable', '0 0 0 1+0x90')],
+    ['it is unreachable', 30, state('unauthorized', '0+0x90'), state('unreachable', '1+0x90')],
+  ),
+  ...both(
+    'EdgeOperatorCloudUnreachable',
+    ['for 10 minutes', 11, [account], state('unreachable', '1+0x90')],
+    ['it answers now and then', 60, state('unreachable', '1 1 1 1 0 1 1 1 1 0 1 1 1 1 0 1 1 1 1 0')],
+    ['it answers 401', 60, state('unreachable', '0+0x90'), state('unauthorized', '1+0x90')],
+  ),
+  ...both(
+    'EdgeOperatorCloudErrors',
+    ['one in five', 40, [{}], requests('Unreachable', '0+2x90'), requests('ok', '0+8x90')],
+    ['one in twenty', 40, requests('Unreachable', '0+1x90'), requests('ok', '0+19x90')],
+    ['what is refused is no such error', 40, requests('Rejected', '0+9x90'), requests('ok', '0+1x90')],
+  ),
+  ...both(
+    'EdgeOperatorBudgetExhausted',
+    ['115 of 120', 16, [account], used('115+0x90'), budget],
+    ['drift takes its half', 60, used('60+0x90'), budget],
+    ['a burst of 10 minutes', 30, used('118+0x10 20+0x60'), budget],
+  ),
+  ...both(
+    'EdgeOperatorChangesWait',
+    ['always some', 11, [account], waiting('change', '3+0x90')],
+    ['drift waits', 60, waiting('change', '0+0x90'), waiting('resync', '40+0x90')],
+  ),
+  ...both(
+    'EdgeOperatorRateLimitPaused',
+    ['for 5 minutes', 6, [account], paused('1+0x90')],
+    ['for a minute at a time', 30, paused('1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1')],
+  ),
+  ...both(
+    'EdgeOperatorRateLimited',
+    ['three times in half an hour', 20, [account], limited('0 0 0 1 1 1 2 2 2 3+0x60')],
+    ['twice', 20, limited('0 0 0 1 1 1 2+0x60')],
+    ['three times in three hours', 180, limited('0+0x60 1+0x60 2+0x60 3+0x60')],
+  ),
+  ...both(
+    'EdgeOperatorAmbiguousCreate',
+    [
+      'one, seen by two replicas',
+      2,
+      [bots],
+      resources('1+0x90', 'BotUser', 'AmbiguousCreate'),
+      resources('1+0x90', 'BotUser', 'AmbiguousCreate', b),
+    ],
+    ['others are in trouble', 60, resources('1+0x90', 'BotUser', 'Rejected')],
+  ),
+  ...(['Rejected', 'Conflict', 'ExternalNotFound', 'Unauthorized', 'DriftDetected'] as const).flatMap((reason) =>
+    both('EdgeOperatorResourcesStalled', [
+      `${reason}, seen by two replicas`,
+      16,
+      [{ ...bots, reason }],
+      resources('2+0x90', 'BotUser', reason),
+      resources('2+0x90', 'BotUser', reason, b),
+    ]),
+  ),
+  ...both(
+    'EdgeOperatorResourcesStalled',
+    [
+      'of two kinds',
+      16,
+      [
+        { ...bots, reason: 'Rejected' },
+        { kind: 'ReservedAddr', reason: 'Conflict' },
+      ],
+      resources('2+0x90', 'BotUser', 'Rejected'),
+      resources('1+0x90', 'ReservedAddr', 'Conflict'),
+    ],
+    ['corrected within 10 minutes', 30, resources('1+0x10 0+0x60', 'BotUser', 'Rejected')],
+    ['paused, as asked', 60, resources('1+0x90', 'BotUser', 'Paused')],
+    ['on their way', 60, resources('1+0x90', 'BotUser', 'Unreachable')],
+  ),
+  ...both(
+    'EdgeOperatorResourcesNotReady',
+    [
+      'for half an hour',
+      31,
+      [{ ...bots, reason: 'DependencyNotReady' }],
+      resources('1+0x90', 'BotUser', 'DependencyNotReady'),
+    ],
+    ['paused, as asked', 80, resources('1+0x90', 'BotUser', 'Paused')],
+    ['ready', 80, resources('9+0x90', 'BotUser', 'Available')],
+    ['stalled', 80, resources('9+0x90', 'BotUser', 'Rejected')],
+    ['agents have an alert of their own', 80, resources('1+0x90', 'Agent', 'Unreachable')],
+    ['come and go', 80, resources('1+0x20 0 1+0x20 0 1+0x20 0 1+0x20', 'BotUser', 'Creating')],
+  ),
+  ...both(
+    'EdgeOperatorDriftBurst',
+    ['one a minute', 40, [bots], drift('0+1x90')],
+    ['five, once', 40, drift('0+0x20 1+1x4 5+0x60')],
+  ),
+  ...both(
+    'EdgeOperatorMirrorStale',
+    ['no sweep ever', 14, [account], ...mirror('0+0x90', '30+0x90')],
+    ['a sweep a minute', 80, ...mirror('0+60x90', '30+0x90')],
+    ['every hour, as asked', 80, ...mirror('0+0x90', '3600+0x90')],
+  ),
+  ...both('EdgeOperatorMirrorStale', ['none any more', 40, [account], ...mirror('0+60x20 1200+0x90', '30+0x90')]),
+  ...both(
+    'EdgeOperatorMirrorPending',
+    ['for 15 minutes', 16, [account], pending('1+0x90')],
+    ['they are written in the end', 80, pending('9 9 9 0+0x90')],
+  ),
+  ...both(
+    'EdgeOperatorAgentUnreachable',
+    ['for 10 minutes', 11, [{}], resources('1+0x90', 'Agent', 'Unreachable')],
+    ['tunnels only', 80, resources('1+0x90', 'AgentTunnel', 'Unreachable')],
+  ),
+];
