@@ -22,7 +22,6 @@ const isStatus = ({ method, body }: ProxiedRequest) => method === 'PATCH' && bod
 const isPost = ({ method }: ProxiedRequest) => method === 'POST';
 
 const steps: readonly Step[] = [
-  { name: 'before the start is recorded', at: 'kubernetes', side: 'before', matches: isRecord },
   { name: 'after the start is recorded', at: 'kubernetes', side: 'after', matches: isRecord },
   { name: 'after the POST', at: 'agent', side: 'after', matches: isPost },
   { name: 'before the status is written', at: 'kubernetes', side: 'before', matches: isStatus },

@@ -29,6 +29,7 @@ let ports: number[];
 let app: { readonly port: number; close(): void };
 let agent: LocalAgent;
 let namespace: string;
+let closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
   [world, ports] = await Promise.all([startWorld(), freePorts(30).then((free) => [...free])]);
@@ -40,7 +41,10 @@ beforeEach(async () => {
   agent = new LocalAgent(ports.pop() ?? 0);
   [namespace] = await Promise.all([world.namespace(), agent.start()]);
 });
-afterEach(() => agent.stop());
+afterEach(async () => {
+  await Promise.all([agent.stop(), ...closing.map((close) => close())]);
+  closing = [];
+});
 afterAll(async () => {
   app.close();
   await world.stop();
@@ -143,6 +147,7 @@ test('a tunnel that was stopped behind our back is started again', async () => {
 describe('a definition', () => {
   test('goes to the agent with its options, and is replaced when it changes', async () => {
     const other = await startApp('other');
+    closing.push(() => other.close());
     await applyAgent();
     const options = { subdomain: 'shop', metadata: 'm', name: 'evil', addr: '1', proto: 'tcp', inspect: false };
     const web = await available('web', { options });
@@ -159,11 +164,11 @@ describe('a definition', () => {
     expect(urlOf(moved)).toMatch(/^http:\/\/new\./);
     expect(await runningIn(agent)).toEqual(['web']);
     expect((await eventOf(web, 'Updated')).note).toBe('replaced tunnel web: addr, options');
-    other.close();
   });
 
   test('that the agent refuses is Rejected with its words, is not sent again and again, and can be corrected', async () => {
     const gate = await startGateProxy(agent.url, ports.pop());
+    closing.push(() => gate.close());
     const seen: ProxiedRequest[] = [];
     void gate.hold('before', (request) => seen.push(request) === 0);
     const count = (method: string) => seen.filter((request) => request.method === method).length;
@@ -175,29 +180,25 @@ describe('a definition', () => {
     await until('two more looks', () => count('GET') >= looks + 4);
     expect(count('POST')).toBe(1);
     await available('web', { options: {} });
-    await gate.close();
   });
 
   test('under another name, or in another agent, is one tunnel still', async () => {
     const other = new LocalAgent(ports.pop() ?? 0);
     await other.start();
-    try {
-      await applyAgent();
-      await applyAgent({ url: other.url }, 'other');
-      await available('web');
-      await available('web', { tunnelName: 'shop.example/ü' });
-      expect(await runningIn(agent)).toEqual(['shop.example/ü']);
-      const moved = await available('web', { agentRef: { name: 'other' } });
-      expect([await runningIn(agent), await runningIn(other)]).toEqual([[], ['web']]);
-      await applyAgent({ url: agent.url }, 'other');
-      await until('the tunnel to follow its Agent', async () => (await runningIn(agent)).includes('web'));
-      expect(await runningIn(other)).toEqual([]);
-      await world.delete(moved);
-      await world.gone(moved);
-      expect(await runningIn(agent)).toEqual([]);
-    } finally {
-      await other.stop();
-    }
+    closing.push(() => other.stop());
+    await applyAgent();
+    await applyAgent({ url: other.url }, 'other');
+    await available('web');
+    await available('web', { tunnelName: 'shop.example/ü' });
+    expect(await runningIn(agent)).toEqual(['shop.example/ü']);
+    const moved = await available('web', { agentRef: { name: 'other' } });
+    expect([await runningIn(agent), await runningIn(other)]).toEqual([[], ['web']]);
+    await applyAgent({ url: agent.url }, 'other');
+    await until('the tunnel to follow its Agent', async () => (await runningIn(agent)).includes('web'));
+    expect(await runningIn(other)).toEqual([]);
+    await world.delete(moved);
+    await world.gone(moved);
+    expect(await runningIn(agent)).toEqual([]);
   });
 });
 
@@ -318,6 +319,7 @@ describe('deletion', () => {
 
 test('a url is used only where its host is allowed; a Service is known by its name', async () => {
   const gate = await startGateProxy(agent.url);
+  closing.push(() => gate.close());
   const requests: ProxiedRequest[] = [];
   void gate.hold('before', (request) => requests.push(request) === 0);
   const edge = await world.reason(await applyAgent({ url: gate.url }), 'Rejected');
@@ -329,5 +331,4 @@ test('a url is used only where its host is allowed; a Service is known by its na
   await world.reason(web, 'Available');
   const service = await applyAgent({ serviceRef: { name: 'agent' } }, 'service');
   expect((await world.reason(service, 'Unreachable')).status?.url).toBe(`http://agent.${namespace}.svc:4040`);
-  await gate.close();
 });

@@ -22,6 +22,8 @@ export const spec = z.object({
   inspect: z.boolean().optional().describe("Whether requests are captured; default the agent's."),
   options: z
     .looseObject({})
+    // Else server-side apply makes null of options that are applied empty.
+    .meta({ 'x-kubernetes-map-type': 'atomic' })
     .optional()
     .describe(
       'More parameters of the tunnel, as the agent knows them. None of them stands in for name, proto, addr or inspect.',
