@@ -9,6 +9,6 @@ export function parseSpec<Spec>(
 ): { readonly spec: Spec } | { readonly report: Report } {
   const parsed = schema.safeParse(object.spec);
   if (parsed.success) return { spec: parsed.data };
-  const problems = parsed.error.issues.map((issue) => `spec.${issue.path.join('.')}: ${issue.message}`);
+  const problems = parsed.error.issues.map(({ path, message }) => `${['spec', ...path].join('.')}: ${message}`);
   return { report: report('Rejected', problems.join('; ')) };
 }
