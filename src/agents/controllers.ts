@@ -14,6 +14,7 @@ import { TunnelFlow } from './tunnel-flow.ts';
 
 /** A look at an agent that hangs takes seconds: no agent is to wait for another's. */
 const minConcurrency = 16;
+const dayMs = 24 * 3_600_000;
 
 export type AgentControllerOptions = Omit<ControllerOptions<undefined>, 'accountOf'> & { readonly agents: Agents };
 
@@ -22,10 +23,11 @@ export function tunnelController(options: AgentControllerOptions): KindControlle
   return controllerOf(tunnelDefinition.type, options, agentKeyOf, new TunnelFlow(options.agents));
 }
 
-/** The controller of RequestReplay. */
+/** The controller of RequestReplay: once finished there is nothing to look for, thousands of them may wait to be removed. */
 export function replayController(options: AgentControllerOptions): KindController {
   const agentOf = (object: ManagedObject) => options.agents.of(object).client;
-  return controllerOf(replayDefinition.type, options, agentKeyOf, new ReplayFlow({ agentOf, nonce: randomUUID }));
+  const flow = new ReplayFlow({ agentOf, nonce: randomUUID });
+  return controllerOf(replayDefinition.type, { ...options, resyncIntervalMs: dayMs }, agentKeyOf, flow);
 }
 
 /** The controller of Agent. */
