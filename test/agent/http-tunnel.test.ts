@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Agent as Dialer, type MessageEvent, WebSocket } from 'undici';
 import { createCertificate } from '../../src/reference/kube-api/certificate.ts';
@@ -325,6 +326,21 @@ describe('failures', () => {
       sockets.at(-1)?.destroy();
     }
     expect(sockets.length).toBe(5);
+  });
+
+  test('connections to the local server are used again, and not more than 256 are kept', async () => {
+    const local = await serve(echo);
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    for (let round = 0; round < 5; round += 1) expect((await agent.visit(url)).status).toBe(200);
+    const open = () => promisify(local.server.getConnections.bind(local.server))();
+    expect(await open()).toBe(1);
+    const held: ServerResponse[] = [];
+    local.server.removeAllListeners('request').on('request', (_, response) => held.push(response));
+    const visits = Array.from({ length: 300 }, () => agent.visit(url));
+    await until('all at once', () => held.length === 300);
+    for (const response of held) response.end();
+    await Promise.all(visits);
+    await until('the rest to close', async () => (await open()) === 256);
   });
 
   test('an answer that comes before the body leaves the connection in order', async () => {

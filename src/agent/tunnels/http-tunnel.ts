@@ -1,4 +1,10 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  ServerResponse,
+} from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,6 +14,7 @@ import { valuesOf } from '../captures/message.ts';
 import type { History } from '../metrics/history.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
+import { Connections } from './connections.ts';
 import type { HttpDefinition } from './definition.ts';
 import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
@@ -65,7 +72,7 @@ export class HttpTunnel {
     this.metrics = newTunnelMetrics(ticks);
     this.#parts = parts;
     this.#carrying = { key, name: definition.name };
-    this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
+    this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Connections(upstream);
   }
 
   serve(request: IncomingMessage, client: ServerResponse): void {
