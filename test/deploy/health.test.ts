@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { tool } from '../../scripts/tools.ts';
 import { definitions } from '../../src/kinds/index.ts';
@@ -39,9 +39,6 @@ async function read(kind: string, objects: readonly object[]): Promise<readonly 
     rmSync(dir, { recursive: true });
   }
 }
-
-// The first run builds it.
-beforeAll(() => tool('health'), 600_000);
 
 test('Argo CD is told of every kind, and of no other', () => {
   expect(Object.keys(data).sort()).toEqual(definitions.map(({ type }) => keyOf(type.kind)).sort());

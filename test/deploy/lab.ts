@@ -1,6 +1,8 @@
 import type { KubeObject } from '../../src/kube/types.ts';
 import type { ManagedObject } from '../../src/reconcile/fields.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { type GateProxy, startGateProxy } from '../support/gate-proxy.ts';
+import { freePorts, LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
 import type { World } from '../support/world.ts';
 
@@ -12,20 +14,38 @@ export interface Lab {
   apply(kind: string, spec: object, more?: { name?: string; annotations?: object }): Promise<ManagedObject>;
   /** Creates what resources refer to; `data` of a Secret is given as text. */
   give(kind: 'Secret' | 'ConfigMap', name: string, data: Readonly<Record<string, string>>): Promise<void>;
+  /** An agent that the operator may use. */
+  agent(): Promise<LabAgent>;
+  /** The address of an agent that does not run. */
+  readonly nobody: string;
   close(): Promise<void>;
 }
+
+export interface LabAgent {
+  /** Through the gate. */
+  readonly url: string;
+  readonly gate: GateProxy;
+  readonly agent: LocalAgent;
+}
+
+/** As many as the states of one lab need. */
+const agentPorts = 12;
 
 /** Name of the resource whose status is recorded. */
 export const recordedName = 'example';
 
 export async function openLab(world: World, options: { readonly operator: boolean }): Promise<Lab> {
-  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
+  const [namespace, cloud, free] = await Promise.all([world.namespace(), startTestCloud(), freePorts(agentPorts)]);
+  const [nobody, ...ports] = free;
+  const agents: LabAgent[] = [];
+  const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000'];
+  const agentHosts = free.map((port) => `127.0.0.1:${port}`).join(',');
   const operator = options.operator
     ? startOperatorProcess({
         kubeconfig: world.kube.kubeconfig,
         apiURL: cloud.url,
         apiKey: cloud.apiKey,
-        args: ['--watch-namespaces', namespace, '--requests-per-minute', '10000'],
+        args: [...args, '--allowed-agent-hosts', agentHosts],
       })
     : undefined;
   return {
@@ -40,8 +60,17 @@ export async function openLab(world: World, options: { readonly operator: boolea
       const body = { apiVersion: 'v1', kind, metadata: { name, namespace }, [field]: data };
       await world.client.create<KubeObject>(type, body as KubeObject);
     },
+    async agent() {
+      const agent = new LocalAgent(ports.pop() ?? 0);
+      await agent.start();
+      const gate = await startGateProxy(agent.url, ports.pop());
+      agents.push({ url: gate.url, gate, agent });
+      return { url: gate.url, gate, agent };
+    },
+    nobody: `http://127.0.0.1:${nobody}`,
     async close() {
       await operator?.stop('SIGKILL');
+      for (const { gate, agent } of agents) await Promise.all([gate.close(), agent.stop()]);
       await cloud.stop();
     },
   };

@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { renderOperator } from '../../scripts/deploy.ts';
-import { tool } from '../../scripts/tools.ts';
 import { definitions } from '../../src/kinds/index.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { foreignCrds } from './foreign-crds.ts';
@@ -30,9 +29,6 @@ const onRealServer = hasKubectl && (process.env.TEST_KUBE_APISERVER ?? '') !== '
 async function kubectl(args: readonly string[]): Promise<string> {
   return (await promisify(execFile)('kubectl', args, { maxBuffer: 64 * 1024 * 1024 })).stdout;
 }
-
-// The first run builds it.
-beforeAll(() => tool('helm'), 600_000);
 
 test('the operator is what the chart renders; else: npm run render:deploy', async () => {
   expect(read('base/operator.yaml')).toBe(await renderOperator());

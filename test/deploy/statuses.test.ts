@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ManagedObject } from '../../src/reconcile/fields.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
+import { agentKinds } from './agent-states.ts';
 import { cloudKinds, prepare } from './cloud-states.ts';
 import { type Lab, openLab } from './lab.ts';
 import { recorded, recordOf, write } from './recorded.ts';
@@ -13,7 +14,7 @@ import { type KindStates, type State, states } from './states.ts';
  */
 
 const recording = process.env.RECORD_STATUSES === '1';
-const kinds: readonly KindStates[] = cloudKinds;
+const kinds: readonly KindStates[] = [...cloudKinds, ...agentKinds];
 
 const cases = Object.keys(states).map((name) => {
   const state = name as State;

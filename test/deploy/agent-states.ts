@@ -1,0 +1,133 @@
+import { annotation } from '../../src/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import type { ProxiedRequest } from '../support/gate-proxy.ts';
+import { until } from '../support/until.ts';
+import type { Lab, LabAgent } from './lab.ts';
+import type { Drive, KindStates } from './states.ts';
+
+/* How the kinds that work with a local agent come into their states. Each has Agents of its own in every lab. */
+
+const paused = { annotations: { [annotation.paused]: 'true' } };
+const calls = (method: string) => (request: ProxiedRequest) => request.method === method;
+const any = () => true;
+
+async function saying({ world }: Lab, object: ManagedObject, message: RegExp): Promise<ManagedObject> {
+  return until(`${object.kind}: ${message}`, async () => {
+    const found = await world.get(object);
+    return found !== undefined && message.test(conditionOf(found, 'Ready')?.message ?? '') && found;
+  });
+}
+
+/** The resource while a call to its agent is held. */
+async function held(
+  { world }: Lab,
+  { gate }: LabAgent,
+  matches: (request: ProxiedRequest) => boolean,
+  act: () => Promise<ManagedObject>,
+): Promise<ManagedObject> {
+  const call = gate.hold('before', matches);
+  const object = await act();
+  await call;
+  return (await world.get(object)) ?? object;
+}
+
+function agent(): KindStates {
+  const kind = 'Agent';
+  const ready = async (lab: Lab) => {
+    const { url } = await lab.agent();
+    return lab.world.reason(await lab.apply(kind, { url }), 'Available');
+  };
+  return {
+    kind,
+    drives: {
+      new: (lab) => lab.apply(kind, { url: lab.nobody }),
+      creating: async (lab) => {
+        const one = await lab.agent();
+        return held(lab, one, any, () => lab.apply(kind, { url: one.url }));
+      },
+      ready,
+      updating: async (lab) => {
+        await ready(lab);
+        const other = await lab.agent();
+        return held(lab, other, any, () => lab.apply(kind, { url: other.url }));
+      },
+      rejected: async (lab) => {
+        await ready(lab);
+        return lab.world.reason(await lab.apply(kind, { url: 'https://agent.example.com' }), 'Rejected');
+      },
+      unreachable: async (lab) => lab.world.reason(await lab.apply(kind, { url: lab.nobody }), 'Unreachable'),
+      paused: async (lab) => lab.world.reason(await lab.apply(kind, { url: lab.nobody }, paused), 'Paused'),
+      deleting: async (lab) => {
+        const object = await ready(lab);
+        const tunnel = { agentRef: { name: object.metadata.name }, proto: 'http', addr: '8080' };
+        await lab.world.reason(await lab.apply('AgentTunnel', tunnel, { name: 'user' }), 'Available');
+        await lab.world.delete(object);
+        return lab.world.reason(object, 'Deleting');
+      },
+    },
+  };
+}
+
+/** Applies an Agent under this name, and waits until it is there. */
+async function applyAgent(lab: Lab, name: string): Promise<LabAgent> {
+  const open = await lab.agent();
+  await lab.world.reason(await lab.apply('Agent', { url: open.url }, { name }), 'Available');
+  return open;
+}
+
+/** Of a resource whose Agent has an address at which nobody listens. */
+const away =
+  (kind: string, spec: { readonly agentRef: { readonly name: string } }): Drive =>
+  async (lab) => {
+    await lab.apply('Agent', { url: lab.nobody }, { name: spec.agentRef.name });
+    return lab.world.reason(await lab.apply(kind, spec), 'Unreachable');
+  };
+
+function agentTunnel(): KindStates {
+  const kind = 'AgentTunnel';
+  const agentRef = { name: 'of-tunnels' };
+  const spec = { agentRef, proto: 'http', addr: '8080', options: { subdomain: 'shop' } };
+  const ready = async (lab: Lab) => {
+    const open = await applyAgent(lab, agentRef.name);
+    const object = await lab.world.reason(await lab.apply(kind, spec), 'Available');
+    return { open, object };
+  };
+  return {
+    kind,
+    drives: {
+      new: ({ apply }) => apply(kind, spec),
+      creating: async (lab) => {
+        const open = await applyAgent(lab, agentRef.name);
+        return held(lab, open, calls('POST'), () => lab.apply(kind, spec));
+      },
+      ready: async (lab) => (await ready(lab)).object,
+      updating: async (lab) => {
+        const { open } = await ready(lab);
+        return held(lab, open, calls('DELETE'), () => lab.apply(kind, { ...spec, addr: '8081' }));
+      },
+      rejected: async (lab) => {
+        await ready(lab);
+        const refused = { ...spec, options: { colour: 'red' } };
+        return lab.world.reason(await lab.apply(kind, refused), 'Rejected');
+      },
+      unreachable: away(kind, spec),
+      'dependency-not-ready': async ({ world, apply }) => world.reason(await apply(kind, spec), 'DependencyNotReady'),
+      conflict: async (lab) => {
+        await applyAgent(lab, agentRef.name);
+        const named = { ...spec, tunnelName: 'web' };
+        await lab.world.reason(await lab.apply(kind, named, { name: 'another' }), 'Available');
+        return lab.world.reason(await lab.apply(kind, named), 'Conflict');
+      },
+      paused: async ({ world, apply }) => world.reason(await apply(kind, spec, paused), 'Paused'),
+      deleting: async (lab) => {
+        const { open, object } = await ready(lab);
+        await open.gate.close();
+        await lab.world.delete(object);
+        return saying(lab, object, /^deleting: .*refused/);
+      },
+    },
+  };
+}
+
+/** The kinds that work with local agents. */
+export const agentKinds: readonly KindStates[] = [agent(), agentTunnel()];
