@@ -5,13 +5,13 @@ import { systemClock } from '../clock.ts';
 import { packageFile } from '../commands/package-files.ts';
 import { KubeClient } from '../kube/client.ts';
 import { connect } from '../kube/connection.ts';
-import type { KubeObject } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { userAgent } from '../version.ts';
 import { followRequest, type RequestPath } from './request-path.ts';
-import { readSamples, type Sample } from './samples.ts';
+import { apply, atHome, readSamples, type Sample, secretOf } from './samples.ts';
 import { LiveTable, rowOf } from './table.ts';
+import { invitation, summary } from './text.ts';
 import { startWorld, type World } from './world.ts';
 
 /** Ctrl-C, a plain kill, and a terminal that is closed. */
@@ -19,6 +19,7 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const deadlineMs = 60_000;
 const pollMs = 150;
 const namespace = 'default';
+
 /** Resolves with whether every sample became Ready in time; without `once` only after Ctrl-C. */
 export async function runDemo({ once }: { readonly once: boolean }): Promise<boolean> {
   const stop = new AbortController();
@@ -35,18 +36,18 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   const connection = await connect({ kubeconfig: world.kubeconfig, userAgent, log: silentLog });
   try {
     const client = new KubeClient(connection);
-    const samples = (await readSamples(packageFile('deploy', 'samples'), namespace))
-      .filter(({ object }) => object.kind !== 'RequestReplay')
-      .map((sample) => atHome(sample, world));
-    await apply(client, secretOf(world.stagingKey));
+    const all = await readSamples(packageFile('deploy', 'samples'), namespace);
+    const [replay] = all.filter(({ object }) => object.kind === 'RequestReplay');
+    const samples = all.filter((sample) => sample !== replay).map((sample) => atHome(sample, world));
+    await apply(client, secretOf(world.stagingKey, namespace));
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const table = new LiveTable(process.stdout);
     const inTime = AbortSignal.any([stop, AbortSignal.timeout(deadlineMs)]);
     const ready = await showUntilReady(client, samples, table, inTime);
-    const path = ready ? await pathOf(world, client, inTime) : undefined;
+    const path = ready && replay !== undefined ? await pathOf(world, client, replay, inTime) : undefined;
     if (stop.aborted) return false;
     table.detach();
-    process.stdout.write(`\n${summary(ready, path)}`);
+    process.stdout.write(`\n${summary(ready, path, namespace)}`);
     if (!once) {
       process.stdout.write(invitation(world, path));
       await showUntil(client, samples, table, stop);
@@ -55,25 +56,6 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
   } finally {
     await connection.close();
   }
-}
-
-/** Samples that name addresses of a cluster name those of the demo instead. */
-function atHome({ type, object }: Sample, { agentURL, appAddr }: World): Sample {
-  const { spec } = object as ManagedObject;
-  const specs: Readonly<Record<string, object>> = { Agent: { url: agentURL }, AgentTunnel: { ...spec, addr: appAddr } };
-  return { type, object: { ...object, spec: specs[type.kind] ?? spec } as KubeObject };
-}
-
-/** What deploy/samples/cloudaccount.yaml refers to; a sample itself holds no secret. */
-function secretOf(key: string): Sample {
-  const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-  const metadata = { name: 'staging-edge', namespace };
-  return { type, object: { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'api-key': key } } as KubeObject };
-}
-
-function apply(client: KubeClient, { type, object }: Sample): Promise<unknown> {
-  const patch = { type: 'apply', body: object, fieldManager: 'edge-operator-demo' } as const;
-  return client.patch(type, object.metadata, patch);
 }
 
 async function showUntilReady(client: KubeClient, samples: readonly Sample[], table: LiveTable, stop: AbortSignal) {
@@ -101,42 +83,16 @@ async function readRows(client: KubeClient, samples: readonly Sample[]) {
 }
 
 /** Undefined when not all of it was seen in time. */
-async function pathOf({ agentURL }: World, client: KubeClient, inTime: AbortSignal): Promise<RequestPath | undefined> {
+async function pathOf(
+  { agentURL }: World,
+  client: KubeClient,
+  replay: Sample,
+  inTime: AbortSignal,
+): Promise<RequestPath | undefined> {
   try {
-    return await followRequest({ agentURL, tunnel: 'shop', client, namespace }, inTime);
+    return await followRequest({ agentURL, tunnel: 'shop', client, namespace, replay }, inTime);
   } catch (error) {
     if (!inTime.aborted) process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
     return undefined;
   }
-}
-
-function summary(ready: boolean, path: RequestPath | undefined): string {
-  if (!ready) return 'Not everything became Ready within a minute; the log says why.\n';
-  if (path === undefined) return 'Everything is Ready, but no request came through the tunnel; the log says why.\n';
-  return `Everything is Ready, and a request went through the tunnel:
-
-  asked      ${path.publicURL}/hello
-  answered   ${path.answer}
-  mirrored   ConfigMap ${namespace}/${path.configMap}
-`;
-}
-
-function invitation({ kubeconfig, cloudURL, agentURL, logFile }: World, path: RequestPath | undefined): string {
-  const curl = path === undefined ? '' : `  curl ${path.publicURL}\n`;
-  return `
-See the request on the inspector page: ${agentURL}
-Try it from another terminal:
-
-  export KUBECONFIG=${kubeconfig}
-${curl}  kubectl get edge
-  kubectl get configmaps -l edge-operator.dev/mirror=endpoints
-  kubectl explain ra.spec
-  kubectl patch ra db --type merge -p '{"spec":{"description":"changed"}}'
-  kubectl describe ra db
-  kubectl delete bot deployer
-
-Cloud: ${cloudURL}   Log: ${logFile}
-Ctrl-C ends everything.
-
-`;
 }

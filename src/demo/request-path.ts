@@ -1,8 +1,11 @@
 import { AgentClient } from '../agent-client/client.ts';
 import { systemClock } from '../clock.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { KubeObject } from '../kube/types.ts';
 import { type ConfigMap, configMapType } from '../mirror/config-map.ts';
+import { conditionOf, type ManagedObject } from '../reconcile/fields.ts';
 import { userAgent } from '../version.ts';
+import { apply, type Sample } from './samples.ts';
 import { visit } from './visit.ts';
 
 const pollMs = 100;
@@ -14,6 +17,8 @@ export interface RequestPath {
   readonly answer: string;
   /** Name of the ConfigMap that mirrors the endpoint. */
   readonly configMap: string;
+  /** Name of the RequestReplay that sent it once more. */
+  readonly replay: string;
 }
 
 export interface RequestPathOptions {
@@ -22,24 +27,43 @@ export interface RequestPathOptions {
   readonly client: KubeClient;
   /** Of the mirror. */
   readonly namespace: string;
+  /** A RequestReplay, but for the id of the request. */
+  readonly replay: Sample;
 }
 
-/** Sends a request through the tunnel and follows it. Rejects when `signal` aborts before all of it is seen. */
+/**
+ * Sends a request through the tunnel and follows it, then has it replayed. Rejects when `signal` aborts before all of
+ * it is seen.
+ */
 export async function followRequest(options: RequestPathOptions, signal: AbortSignal): Promise<RequestPath> {
   const { agentURL, tunnel: tunnelName } = options;
   const agent = new AgentClient({ url: agentURL, userAgent });
   try {
     const { public_url: publicURL } = await found(() => agent.getTunnel(tunnelName), signal);
     const answer = await visit(`${publicURL}/hello`);
-    await found(
-      async () => (await agent.listRequests({ limit: 1, tunnelName })).requests[0]?.response ?? undefined,
-      signal,
-    );
+    const captured = async () => (await agent.listRequests({ limit: 1, tunnelName })).requests[0];
+    const { id } = await found(captured, signal);
+    const replay = await replayed(options, id, signal);
     const { metadata } = await found(() => mirrored(options, publicURL), signal);
-    return { publicURL, answer, configMap: metadata.name };
+    return { publicURL, answer, configMap: metadata.name, replay };
   } finally {
     await agent.close();
   }
+}
+
+async function replayed(
+  { client, replay }: RequestPathOptions,
+  requestID: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { type, object } = replay;
+  const spec = { ...(object as ManagedObject).spec, requestID };
+  const { metadata } = await apply(client, { type, object: { ...object, spec } as KubeObject });
+  await found(async () => {
+    const current = await client.get<ManagedObject>(type, metadata);
+    return current && conditionOf(current, 'Complete')?.status === 'True' ? true : undefined;
+  }, signal);
+  return metadata.name;
 }
 
 async function mirrored({ client, namespace }: RequestPathOptions, publicURL: string): Promise<ConfigMap | undefined> {

@@ -2,7 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { definitions } from '../kinds/index.ts';
+import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, ResourceType } from '../kube/types.ts';
+import type { ManagedObject } from '../reconcile/fields.ts';
+import type { World } from './world.ts';
 
 export interface Sample {
   readonly type: ResourceType;
@@ -19,4 +22,23 @@ export async function readSamples(dir: string, namespace: string): Promise<reado
     if (type === undefined) return [];
     return [{ type, object: { ...object, metadata: { ...object.metadata, namespace } } }];
   });
+}
+
+/** Samples that name addresses of a cluster name those of the demo instead. */
+export function atHome({ type, object }: Sample, { agentURL, appAddr }: Pick<World, 'agentURL' | 'appAddr'>): Sample {
+  const { spec } = object as ManagedObject;
+  const specs: Readonly<Record<string, object>> = { Agent: { url: agentURL }, AgentTunnel: { ...spec, addr: appAddr } };
+  return { type, object: { ...object, spec: specs[type.kind] ?? spec } as KubeObject };
+}
+
+/** What deploy/samples/cloudaccount.yaml refers to; a sample itself holds no secret. */
+export function secretOf(key: string, namespace: string): Sample {
+  const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+  const metadata = { name: 'staging-edge', namespace };
+  return { type, object: { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'api-key': key } } as KubeObject };
+}
+
+export function apply(client: KubeClient, { type, object }: Sample): Promise<KubeObject> {
+  const patch = { type: 'apply', body: object, fieldManager: 'edge-operator-demo' } as const;
+  return client.patch(type, object.metadata, patch);
 }

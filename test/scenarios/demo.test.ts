@@ -14,5 +14,6 @@ test('demo --once shows every sample Ready and a request on its way, and ends', 
   expect(output).toMatch(/^AgentTunnel\/shop {2}Ready=True {2}Available$/m);
   expect(output).toMatch(/asked +http:\/\/shop\.localhost:\d+\/hello$/m);
   expect(output).toMatch(/answered +Hello from the sample app: GET \/hello$/m);
+  expect(output).toMatch(/replayed +RequestReplay default\/again$/m);
   expect(output).toMatch(/mirrored +ConfigMap default\/endpoint-ep-/);
 });
