@@ -31,7 +31,11 @@ export function finishedIn(object: ManagedObject): Finished | undefined {
 export function reportOf({ at, failure }: Finished, requestID: string): Report {
   const fields = { completedAt: at };
   if (failure === undefined) {
-    const done = report('Available', `request ${requestID} was replayed`, { retry: { kind: 'never' } });
+    const done = report(
+      'Available',
+      `request ${requestID} was replayed; how it went is among the captured requests of the agent`,
+      { retry: { kind: 'never' } },
+    );
     return { ...done, fields, parts: [{ condition: 'Complete', status: 'True', report: done }] };
   }
   const failed = report(failure.reason, failure.message, { stalled: true, retry: { kind: 'never' } });
