@@ -122,6 +122,24 @@ describe('server-side apply', () => {
     expect(left.body.metadata.labels).toBeUndefined();
   });
 
+  test('lets kubectl take over what it applied from the client side, unless that was changed since', async () => {
+    const path = await cluster.fresh();
+    const applied = JSON.stringify(widget('a', { size: 4, note: 'n' }));
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': applied };
+    await cluster.send('POST', path, widget('a', { size: 4, note: 'n' }, { metadata: { annotations } }));
+    await cluster.merge(`${path}/a?fieldManager=other`, { spec: { size: 9 } });
+    const wanted = widget('a', { size: 5, note: 'm' });
+    const mine = await cluster.apply(`${path}/a`, 'kubectl', wanted);
+    expect(causes(mine)).toEqual(['.spec.size: conflict with "other" using test.example.com/v1']);
+    const foreign = await cluster.apply(`${path}/a`, 'one', wanted);
+    expect(causes(foreign)).toEqual([
+      '.spec.note: conflict with "suite" using test.example.com/v1',
+      '.spec.size: conflict with "other" using test.example.com/v1',
+    ]);
+    const taken = await cluster.apply(`${path}/a`, 'kubectl', widget('a', { note: 'm' }));
+    expect([taken.code, taken.body.spec.note]).toEqual([200, 'm']);
+  });
+
   test('an update takes fields from appliers, and gives up what it removes', async () => {
     const path = await cluster.fresh();
     await cluster.apply(`${path}/a`, 'one', widget('a', { size: 4, tags: ['a', 'b'], note: 'n' }));

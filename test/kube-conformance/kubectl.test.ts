@@ -115,6 +115,26 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
     );
   });
 
+  test('apply on the server after the client', async () => {
+    await follow([['apply -f FILE', /created/]], await manifest(widget('moved', { note: 'n' })));
+    await follow(
+      [['apply --server-side -f FILE', /serverside-applied$/m]],
+      await manifest(widget('moved', { note: 'm' })),
+    );
+    await follow([
+      ['get wd moved -o jsonpath={.spec.note}', /^m$/],
+      ['patch wd moved --type=merge -p {"spec":{"note":"x"}}', /patched$/m],
+    ]);
+    await follow(
+      [
+        ['apply --server-side -f FILE', /Apply failed with 1 conflict: .*"kubectl-patch".*: \.spec\.note/, 1],
+        ['replace -f FILE', /replaced$/m],
+        ['delete -f FILE', /"moved" deleted/],
+      ],
+      await manifest(widget('moved', { note: 'm' })),
+    );
+  });
+
   test('get in every format', async () => {
     await follow(
       [['apply -f FILE', /created/]],
@@ -135,6 +155,10 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
       ['get gadgets', /^seen/m],
       ['get wd nobody', /^Error from server \(NotFound\): widgets\.test\.example\.com "nobody" not found$/m, 1],
       ['get wd --chunk-size=1', /^seen/m],
+      ['get wd seen --show-labels', /LABELS\nseen .* app=x$/m],
+      ['get wd seen --subresource=status', /^seen/m],
+      ['get wd --field-selector spec.color=red -o name', /^widget\.test\.example\.com\/seen$/m],
+      ['get --raw /apis/test.example.com/v1/widgets?limit=1', /"kind":"WidgetList"/],
     ]);
   });
 
@@ -173,7 +197,8 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
       ['events --for widget/told', /Happened/],
       ['explain wd', /^KIND: +Widget$[\s\S]*A widget\.[\s\S]*apiVersion[\s\S]*APIVersion defines/m],
       ['explain wd.spec.color', /^FIELD: color <string>$[\s\S]*The colour\./m],
-      ['explain wd --recursive', /^ {4}conditions\t<\[\]Object>|conditions/m],
+      ['explain wd --recursive', /^ {2}metadata\t<ObjectMeta>$[\s\S]*^ {4}conditions\t<\[\]Object>$/m],
+      ['explain wd.metadata.ownerReferences', /^FIELD: ownerReferences <\[\]OwnerReference>$/m],
       ['api-resources --api-group=test.example.com', /^widgets +wd +test\.example\.com\/v1 +true +Widget$/m],
       ['api-versions', /^test\.example\.com\/v1$/m],
       ['version', /^Server Version: v1\.36/m],
@@ -205,6 +230,8 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
       ['annotate wd edited k=v', /edited annotated$/m],
       ['delete wd edited', /"edited" deleted/],
       ['wait --for=delete wd/edited --timeout=10s', /^/],
+      ['wait --for=condition=Ready wd/edited --timeout=1s', /NotFound/, 1],
+      ['scale wd edited --replicas=2', /not found/, 1],
     ]);
   });
 

@@ -121,6 +121,28 @@ describe('create and read', () => {
     expect(answer.body).toMatchObject({ kind: 'Status', status: 'Failure', code, message });
   });
 
+  test('checks an object before it says that the name is taken', async () => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('taken'));
+    const answer = await cluster.send('POST', path, widget('taken', { color: 'pink' }));
+    expect([answer.code, answer.body.reason]).toEqual([422, 'Invalid']);
+  });
+
+  test('needs apiVersion and kind of a custom resource only', async () => {
+    const path = await cluster.fresh();
+    const bare = await cluster.send('POST', path, { spec: {} });
+    expect(bare.body.message).toBe(
+      `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"spec":{}}' ({"spec":{}})`,
+    );
+    const unversioned = await cluster.send('POST', path, { kind: 'Widget' });
+    expect(unversioned.body.message).toBe(
+      'the API version in the data () does not match the expected API version (test.example.com/v1)',
+    );
+    const maps = await cluster.fresh(paths.configmaps);
+    const { code, body } = await cluster.send('POST', maps, { metadata: { name: 'a' }, data: { k: 'v' } });
+    expect([code, body.kind, body.apiVersion]).toEqual([201, 'ConfigMap', 'v1']);
+  });
+
   test('refuses an absent namespace, an unknown content type and an absent object', async () => {
     const absent = await cluster.send('POST', paths.widgets.replace('*', 'nope'), widget('a'));
     expect(absent.body).toMatchObject({

@@ -93,6 +93,22 @@ describe('lists', () => {
     });
   });
 
+  const versionMatches = [
+    ['resourceVersionMatch=Exact', 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'],
+    [
+      'resourceVersionMatch=Exact&resourceVersion=0',
+      'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    ],
+    [
+      'resourceVersionMatch=Nope&resourceVersion=1',
+      'Unsupported value: "Nope": supported values: "Exact", "NotOlderThan", ""',
+    ],
+  ] as const;
+  test.each(versionMatches)('refuses %s', async (query, message) => {
+    const answer = await cluster.send('GET', `${await cluster.fresh()}?${query}`);
+    expect([answer.code, causes(answer)]).toEqual([422, [`resourceVersionMatch: ${message}`]]);
+  });
+
   test('pages show the objects as they were at the first page', async () => {
     const path = await filled();
     const first = (await cluster.send('GET', `${path}?limit=2`)).body;
@@ -285,6 +301,7 @@ describe('the server', () => {
       kind: 'Widget',
       shortNames: ['wd'],
       categories: ['gadgets'],
+      verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
     });
     expect(legacy.resources.map((resource: Body) => resource.name)).toContain('widgets/status');
     const headers = { Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
@@ -314,10 +331,50 @@ describe('the server', () => {
     expect(schema.properties.spec.properties.color.description).toBe('The colour.');
   });
 
-  test.each(['scale', 'nope'])('has no subresource %s', async (name) => {
+  test.each(['GET', 'PUT', 'PATCH', 'POST', 'DELETE'])('has no subresource that %s could reach', async (method) => {
     const path = await cluster.fresh();
     await cluster.send('POST', path, widget('a'));
-    expect((await cluster.send('GET', `${path}/a/${name}`)).code).toBe(404);
+    for (const name of ['scale', 'nope']) {
+      const body = method === 'GET' ? undefined : {};
+      const answer = await cluster.send(method, `${path}/a/${name}`, body, 'application/merge-patch+json');
+      expect(answer.body).toMatchObject({
+        code: 404,
+        message: 'widgets.test.example.com "a" not found',
+        details: { name: 'a', group: 'test.example.com', kind: 'widgets' },
+      });
+    }
+  });
+
+  test.each([
+    ['POST', 'create'],
+    ['DELETE', 'delete'],
+  ])('has no %s of a status', async (method, verb) => {
+    const answer = await cluster.send(method, `${await cluster.fresh()}/a/status`, {});
+    const message = `${verb} is not supported on resources of kind "widgets.test.example.com"`;
+    expect(answer.body).toMatchObject({ code: 405, reason: 'MethodNotAllowed', message });
+  });
+
+  test('has no other verbs and subresources of built-in types', async () => {
+    const path = await cluster.fresh(paths.configmaps);
+    await cluster.send('POST', path, configMap('a'));
+    const refused = 'the server does not allow this method on the requested resource';
+    expect((await cluster.send('PUT', path, {})).body).toMatchObject({ code: 405, message: refused, details: {} });
+    expect((await cluster.send('POST', `${path}/a`, {})).body).toMatchObject({ code: 405, message: refused });
+    const unknown = 'the server could not find the requested resource';
+    for (const at of [`${path}/a/scale`, `${path}/a/status`, '/api/v2', '/api/v1/nopes'])
+      expect((await cluster.send('GET', at)).body).toMatchObject({ code: 404, message: unknown, details: {} });
+  });
+
+  test('describes what every object has in its own words', async () => {
+    const { properties } = await until('the schema to be published', async () => {
+      const { body } = await cluster.send('GET', '/openapi/v3/apis/test.example.com/v1');
+      return body.components?.schemas?.['com.example.test.v1.Widget'];
+    });
+    expect(properties.apiVersion.description).toMatch(/^APIVersion defines the versioned schema/);
+    expect(properties.metadata).toMatchObject({
+      description: expect.stringMatching(/^Standard object's metadata/),
+      allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }],
+    });
   });
 
   test('a change of a collection needs a name', async () => {

@@ -297,6 +297,20 @@ describe('definitions', () => {
     expect((await cluster.send('PATCH', one, broken, 'application/json-patch+json')).code).toBe(422);
   });
 
+  test('without rules say nothing of rules that were not checked', async () => {
+    const [version] = gizmoCrd.spec.versions;
+    const spec = { type: 'object', properties: { color: { type: 'string', enum: ['red'] } } };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const versions = [{ ...version, schema, selectableFields: [] }];
+    const names = { kind: 'Plain', plural: 'plains' };
+    const metadata = { name: 'plains.test.example.com' };
+    await cluster.send('POST', definitions, { ...gizmoCrd, metadata, spec: { ...gizmoCrd.spec, names, versions } });
+    const plains = '/apis/test.example.com/v1/namespaces/default/plains';
+    await until('plains to be served', async () => (await cluster.send('GET', plains)).code === 200);
+    const answer = await cluster.send('POST', plains, { ...widget('a', { color: 'pink' }), kind: 'Plain' });
+    expect(causes(answer)).toEqual(['spec.color: Unsupported value: "pink": supported values: "red"']);
+  });
+
   test('are refused under a wrong name and without a schema', async () => {
     const wrongName = { ...gizmoCrd, metadata: { name: 'other.test.example.com' } };
     expect((await cluster.send('POST', definitions, wrongName)).body).toMatchObject({ code: 422, reason: 'Invalid' });

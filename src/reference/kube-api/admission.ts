@@ -9,6 +9,7 @@ import type { ResourceType } from './resource-type.ts';
 import type { CelValidator } from './schema/cel.ts';
 import { applyDefaults } from './schema/defaults.ts';
 import { prune } from './schema/prune.ts';
+import { hasRules } from './schema/structural.ts';
 import { type Patterns, validate } from './schema/validate.ts';
 
 /** An endpoint below an object that writes a part of it only. */
@@ -92,7 +93,7 @@ export function check(object: ApiObject, old: ApiObject | undefined, type: Resou
     ...(type.behaviour.validate?.(object, old) ?? []),
   ];
   if (errors.some(({ reason }) => blocking.has(reason))) {
-    if (type.custom) errors.push(notAllChecked);
+    if (type.custom && hasRules(type.schema)) errors.push(notAllChecked);
   } else {
     errors.push(...validators.cel.validate(object, old, type.schema));
   }

@@ -82,8 +82,17 @@ export const forbidden = (type: GroupResource, name: string, why: string, causes
     ...(causes === undefined ? {} : { causes }),
   });
 
-export const methodNotAllowed = (method: string) =>
-  new ApiError(405, 'MethodNotAllowed', `the server does not allow this method on the requested resource: ${method}`);
+export const noSuchResource = () =>
+  new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
+
+export const methodNotAllowed = () =>
+  new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+
+/** A verb that objects of this type have, but not here. */
+export const notSupportedHere = (type: GroupResource, verb: 'create' | 'delete') => {
+  const message = `${verb} is not supported on resources of kind "${qualified(type.group, type.plural)}"`;
+  return new ApiError(405, 'MethodNotAllowed', message, { group: type.group, kind: type.plural });
+};
 
 export const unsupportedMediaType = (accepted: readonly string[]) =>
   new ApiError(

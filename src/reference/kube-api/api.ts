@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, noSuchResource, notFound } from './api-error.ts';
 import type { HandlerContext } from './call.ts';
 import { discover } from './discovery.ts';
 import type { Exchange } from './exchange.ts';
@@ -42,10 +42,15 @@ async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> 
   }
   const route = parseRoute(exchange.path);
   const type = route && context.registry.find(route.group, route.version, route.plural);
-  if (route !== undefined && type !== undefined && offers(type, route.subresource))
-    return handleResource(exchange, route, type, context);
+  if (route !== undefined && type !== undefined) {
+    if (offers(type, route.subresource)) return handleResource(exchange, route, type, context);
+    throw type.custom ? notFound(type, route.name ?? '') : noSuchResource();
+  }
   const document = discover(exchange, context.registry) ?? openApi(exchange, context.registry);
-  if (document === undefined) return exchange.plain(404, '404 page not found\n');
+  if (document === undefined) {
+    if (exchange.path.startsWith('/api/')) throw noSuchResource();
+    return exchange.plain(404, '404 page not found\n');
+  }
   exchange.json(200, document.body, document.contentType);
 }
 

@@ -1,13 +1,14 @@
 import type { FieldError } from './api-error.ts';
 import { objectMeta, typeMeta } from './builtin/schemas.ts';
+import { nameColumn, printerColumn } from './columns.ts';
 import { invalidValue, required } from './field-error.ts';
 import { listOf, mapOf, stringsOf } from './json.ts';
 import type { ApiObject } from './object.ts';
-import type { Column, ResourceType } from './resource-type.ts';
+import type { ResourceType } from './resource-type.ts';
 import { CelValidator } from './schema/cel.ts';
 import type { Structural } from './schema/structural.ts';
 
-const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 /** The types that a CustomResourceDefinition serves. */
 export function crdTypes(crd: ApiObject): readonly ResourceType[] {
@@ -21,7 +22,7 @@ export function crdTypes(crd: ApiObject): readonly ResourceType[] {
 function crdType(crd: ApiObject, version: Readonly<Record<string, unknown>>): ResourceType {
   const spec = mapOf(crd.spec);
   const names = mapOf(spec.names);
-  const columns = listOf(version.additionalPrinterColumns).map((column) => withDescription(column as Column));
+  const columns = listOf(version.additionalPrinterColumns);
   return {
     group: String(spec.group),
     version: String(version.name),
@@ -35,19 +36,12 @@ function crdType(crd: ApiObject, version: Readonly<Record<string, unknown>>): Re
     hasStatus: mapOf(version.subresources).status !== undefined,
     storage: `${spec.group}/${names.plural}`,
     schema: withMetadata(mapOf(mapOf(version.schema).openAPIV3Schema)),
-    columns: [
-      { name: 'Name', type: 'string', format: 'name', jsonPath: '.metadata.name' },
-      ...(columns.length === 0 ? [withDescription(age)] : columns),
-    ],
+    columns: [nameColumn, ...(columns.length === 0 ? [age] : columns).map(printerColumn)],
     selectableFields: listOf(version.selectableFields).map((field) => String(mapOf(field).jsonPath).replace(/^\./, '')),
     custom: true,
     tracksGeneration: true,
     behaviour: {},
   };
-}
-
-function withDescription(column: Column): Column {
-  return { description: `Custom resource definition column (in JSONPath format): ${column.jsonPath}`, ...column };
 }
 
 /** The CRD's schema with the fields that every object has; what it says about `metadata.name` stays. */
@@ -57,8 +51,8 @@ function withMetadata(schema: Structural): Structural {
     ...schema,
     properties: {
       ...schema.properties,
-      apiVersion: { ...typeMeta.apiVersion, ...schema.properties?.apiVersion },
-      kind: { ...typeMeta.kind, ...schema.properties?.kind },
+      apiVersion: { ...schema.properties?.apiVersion, ...typeMeta.apiVersion },
+      kind: { ...schema.properties?.kind, ...typeMeta.kind },
       metadata: { ...metadata, ...objectMeta, properties: { ...objectMeta.properties, ...metadata?.properties } },
     },
   };

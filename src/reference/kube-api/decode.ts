@@ -11,18 +11,20 @@ const accepted = ['application/json', 'application/yaml', 'application/vnd.kuber
 /** The object in a request body. Throws 400, 415 or 422 in the real server's words. */
 export function decodeObject(body: Buffer, contentType: string, type: ResourceType): ApiObject {
   const value = parseBody(body, contentType, type);
-  const shown = JSON.stringify(value);
+  if (!type.custom) return checkGvk({ apiVersion: apiVersionOf(type), kind: type.kind, ...value }, type);
   if (typeof value.kind !== 'string' || value.kind === '')
-    throw unrecognized(type, `Object 'Kind' is missing in '${shown}'`);
+    throw unrecognized(type, `Object 'Kind' is missing in '${JSON.stringify(value)}' (${excerpt(body.toString())})`);
   return checkGvk(value, type);
 }
+
+const excerpt = (text: string) => (text.length > 30 ? `${text.slice(0, 30)} ...` : text);
 
 /** The object if it is of this type; `apiVersion` and `kind` must be there. */
 export function checkGvk(value: JsonMap, type: ResourceType): ApiObject {
   const wanted = apiVersionOf(type);
   if (value.apiVersion !== wanted) {
     throw badRequest(
-      `the API version in the data (${String(value.apiVersion)}) does not match the expected API version (${wanted})`,
+      `the API version in the data (${String(value.apiVersion ?? '')}) does not match the expected API version (${wanted})`,
     );
   }
   if (value.kind !== type.kind) {

@@ -8,6 +8,7 @@ export interface Document {
 }
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const statusVerbs = ['get', 'patch', 'update'];
 const aggregated = /g=apidiscovery\.k8s\.io;v=v2;as=APIGroupDiscoveryList/;
 
@@ -52,18 +53,7 @@ function paths(registry: Registry): readonly string[] {
   const ofGroups = [...groupVersions(registry)].flatMap(([group, names]) =>
     group === '' ? [] : [`/apis/${group}`, ...names.map((name) => `/apis/${group}/${name}`)],
   );
-  return [
-    '/api',
-    '/api/v1',
-    '/apis',
-    ...ofGroups,
-    '/healthz',
-    '/livez',
-    '/openapi/v2',
-    '/openapi/v3',
-    '/readyz',
-    '/version',
-  ];
+  return ['/api', '/api/v1', '/apis', ...ofGroups, '/healthz', '/livez', '/openapi/v3', '/readyz', '/version'];
 }
 
 function groupOf(name: string, names: readonly string[]) {
@@ -99,7 +89,7 @@ function legacyResource(type: ResourceType) {
     singularName: type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs,
+    verbs: type.custom ? customVerbs : verbs,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
   };
@@ -137,7 +127,7 @@ function aggregatedResource(type: ResourceType) {
     responseKind,
     scope: type.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: type.singular,
-    verbs,
+    verbs: type.custom ? customVerbs : verbs,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
     ...(type.hasStatus ? { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs }] } : {}),

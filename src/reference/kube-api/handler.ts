@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed } from './api-error.ts';
+import { badRequest, methodNotAllowed, notSupportedHere } from './api-error.ts';
 import { type Call, type HandlerContext, isTrue, presentation, show } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { listPage } from './list.ts';
@@ -26,8 +26,8 @@ async function handleCollection(call: Call): Promise<void> {
   if (method === 'GET') return isTrue(query.get('watch')) ? watch(call) : list(call);
   if (method === 'POST') return create(call);
   if (method === 'DELETE') return deleteCollection(call);
-  if (method === 'PUT' || method === 'PATCH') throw badRequest('name must be provided');
-  throw methodNotAllowed(method);
+  if (call.type.custom && (method === 'PUT' || method === 'PATCH')) throw badRequest('name must be provided');
+  throw methodNotAllowed();
 }
 
 async function handleObject(call: Call, name: string): Promise<void> {
@@ -37,7 +37,9 @@ async function handleObject(call: Call, name: string): Promise<void> {
   if (exchange.method === 'PUT') return replace(call, ref);
   if (exchange.method === 'PATCH') return patch(call, ref);
   if (exchange.method === 'DELETE' && call.subresource === undefined) return remove(call, ref);
-  throw methodNotAllowed(exchange.method);
+  if (type.custom && exchange.method === 'DELETE') throw notSupportedHere(type, 'delete');
+  if (type.custom && exchange.method === 'POST') throw notSupportedHere(type, 'create');
+  throw methodNotAllowed();
 }
 
 function list(call: Call): void {

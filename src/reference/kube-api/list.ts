@@ -1,4 +1,5 @@
-import { ApiError, badRequest, expired } from './api-error.ts';
+import { ApiError, badRequest, expired, type FieldError, invalid } from './api-error.ts';
+import { forbiddenField, notSupported } from './field-error.ts';
 import { type ResourceType, shownAs } from './resource-type.ts';
 import { fieldSelector, labelSelector } from './selectors.ts';
 import type { Store } from './store.ts';
@@ -33,6 +34,7 @@ export function listPage(
   namespace: string | undefined,
   query: URLSearchParams,
 ): Page {
+  checkVersionMatch(query);
   const limit = parseNumber(query.get('limit'));
   const token = query.get('continue') ?? '';
   const from = token === '' ? undefined : decodeToken(token, store);
@@ -62,6 +64,21 @@ function exactRevision(query: URLSearchParams, store: Store): number | undefined
   if (query.get('resourceVersionMatch') !== 'Exact' || wanted === 0) return undefined;
   if (wanted < store.compactedRevision) throw expired('The resourceVersion for the provided list is too old.');
   return wanted;
+}
+
+/** Throws 422 when `resourceVersionMatch` makes no sense. */
+function checkVersionMatch(query: URLSearchParams): void {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const version = query.get('resourceVersion') ?? '';
+  if (match === '') return;
+  const errors: FieldError[] = [];
+  const forbid = (why: string) => errors.push(forbiddenField('resourceVersionMatch', `resourceVersionMatch ${why}`));
+  if (version === '') forbid('is forbidden unless resourceVersion is provided');
+  if (query.get('continue')) forbid('is forbidden when continue is provided');
+  if (match === 'Exact' && version === '0') forbid('"exact" is forbidden for resourceVersion "0"');
+  if (!['Exact', 'NotOlderThan'].includes(match))
+    errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
+  if (errors.length > 0) throw invalid('meta.k8s.io', 'ListOptions', '', errors);
 }
 
 function tooLarge(wanted: number, current: number): ApiError {

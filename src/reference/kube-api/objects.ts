@@ -60,7 +60,6 @@ export class Objects {
     const named = this.#named(body, type);
     const { namespace, name } = named.metadata;
     if (namespace !== undefined) this.#checkNamespace(type, namespace, name ?? '');
-    if (this.find(type, { namespace, name: name ?? '' }) !== undefined) throw alreadyExists(type, name ?? '');
     if (named.metadata.resourceVersion) {
       throw new ApiError(500, undefined, 'resourceVersion should not be set on objects to be created');
     }
@@ -75,6 +74,7 @@ export class Objects {
       ? created
       : trackUpdate(undefined, created, type, undefined, options.fieldManager, this.#now());
     check(owned, undefined, type, this.#validators);
+    if (this.find(type, { namespace, name: name ?? '' }) !== undefined) throw alreadyExists(type, name ?? '');
     return options.dryRun ? owned : this.#put(type, owned);
   }
 

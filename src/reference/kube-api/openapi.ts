@@ -1,3 +1,4 @@
+import { fieldsV1, managedFieldsEntry, objectMeta, ownerReference } from './builtin/schemas.ts';
 import type { Document } from './discovery.ts';
 import { groupVersions } from './discovery.ts';
 import type { Exchange } from './exchange.ts';
@@ -27,7 +28,12 @@ function groupDocument(group: string, types: readonly ResourceType[]) {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.36.4' },
     paths: Object.assign({}, ...types.map(pathsOf)),
-    components: { schemas: Object.fromEntries(types.map((type) => [schemaName(type, group), schemaOf(type)])) },
+    components: {
+      schemas: {
+        ...metaSchemas,
+        ...Object.fromEntries(types.map((type) => [schemaName(type, group), schemaOf(type)])),
+      },
+    },
   };
 }
 
@@ -38,8 +44,32 @@ const schemaName = (type: ResourceType, group: string) =>
 const gvkOf = ({ group, version, kind }: ResourceType) => ({ group, version, kind });
 
 function schemaOf(type: ResourceType) {
-  return { ...type.schema, 'x-kubernetes-group-version-kind': [gvkOf(type)] };
+  const { description } = objectMeta;
+  const properties = { ...type.schema.properties, metadata: { description, ...refTo('ObjectMeta') } };
+  return { ...type.schema, properties, 'x-kubernetes-group-version-kind': [gvkOf(type)] };
 }
+
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const refTo = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${meta}.${name}` }] });
+const { managedFields, ownerReferences } = objectMeta.properties ?? {};
+
+/** Parts that kubectl shows by their names. */
+const metaSchemas = {
+  [`${meta}.ObjectMeta`]: {
+    ...objectMeta,
+    properties: {
+      ...objectMeta.properties,
+      managedFields: { ...managedFields, items: refTo('ManagedFieldsEntry') },
+      ownerReferences: { ...ownerReferences, items: refTo('OwnerReference') },
+    },
+  },
+  [`${meta}.ManagedFieldsEntry`]: {
+    ...managedFieldsEntry,
+    properties: { ...managedFieldsEntry.properties, fieldsV1: refTo('FieldsV1') },
+  },
+  [`${meta}.FieldsV1`]: fieldsV1,
+  [`${meta}.OwnerReference`]: ownerReference,
+};
 
 /** The paths tell kubectl which query parameters each verb knows. */
 function pathsOf(type: ResourceType) {

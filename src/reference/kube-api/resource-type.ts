@@ -3,14 +3,15 @@ import type { ApiObject } from './object.ts';
 import type { Structural } from './schema/structural.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** A column of `kubectl get`; `jsonPath` is a Kubernetes JSONPath without braces. */
+/** A column of `kubectl get`. */
 export interface Column {
   readonly name: string;
   readonly type: string;
   readonly format?: string;
   readonly description?: string;
   readonly priority?: number;
-  readonly jsonPath: string;
+  /** What it shows of an object; `now` is in milliseconds since the epoch. */
+  readonly cell: (object: ApiObject, now: number) => unknown;
 }
 
 /** Everything that the server knows about one version of one kind of object. */

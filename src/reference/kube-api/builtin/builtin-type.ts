@@ -1,8 +1,6 @@
+import { ageColumn, nameColumn } from '../columns.ts';
 import type { Behaviour, Column, ResourceType } from '../resource-type.ts';
 import type { Structural } from '../schema/structural.ts';
-
-const name: Column = { name: 'Name', type: 'string', format: 'name', jsonPath: '.metadata.name' };
-const age: Column = { name: 'Age', type: 'string', jsonPath: '.metadata.creationTimestamp' };
 
 export interface BuiltinSpec {
   readonly group: string;
@@ -11,6 +9,7 @@ export interface BuiltinSpec {
   readonly kind: string;
   readonly schema: Structural;
   readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
   readonly namespaced?: boolean;
   readonly hasStatus?: boolean;
   readonly storage?: string;
@@ -32,12 +31,12 @@ export function builtinType(spec: BuiltinSpec): ResourceType {
     kind: spec.kind,
     listKind: `${spec.kind}List`,
     shortNames: spec.shortNames ?? [],
-    categories: [],
+    categories: spec.categories ?? [],
     namespaced: spec.namespaced ?? true,
     hasStatus: spec.hasStatus ?? false,
     storage: spec.storage ?? `${spec.group}/${spec.plural}`,
     schema: spec.schema,
-    columns: spec.allColumns ?? [name, ...(spec.columns ?? []), age],
+    columns: spec.allColumns ?? [nameColumn, ...(spec.columns ?? []), ageColumn],
     selectableFields: spec.selectableFields ?? [],
     custom: false,
     tracksGeneration: spec.tracksGeneration ?? false,

@@ -1,4 +1,5 @@
 import { badRequest } from '../api-error.ts';
+import { fieldColumn, sizeColumn } from '../columns.ts';
 import { invalidValue } from '../field-error.ts';
 import { mapOf, omit, stringsOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
@@ -36,7 +37,7 @@ const configMap = core({
     binaryData: stringMap('BinaryData contains the binary data, base64-encoded.'),
     immutable: boolean('If true, the data cannot be updated.'),
   }),
-  columns: [{ name: 'Data', type: 'string', jsonPath: '.data' }],
+  columns: [sizeColumn('Data', 'data', 'binaryData')],
   behaviour: {
     validate: (map, old) => [
       ...checkKeys(map, 'data'),
@@ -56,10 +57,7 @@ const secret = core({
     type: string('Used to facilitate programmatic handling of secret data.'),
     immutable: boolean('If true, the data cannot be updated.'),
   }),
-  columns: [
-    { name: 'Type', type: 'string', jsonPath: '.type' },
-    { name: 'Data', type: 'string', jsonPath: '.data' },
-  ],
+  columns: [fieldColumn('Type', '.type'), sizeColumn('Data', 'data')],
   behaviour: {
     prepare: (entry) => encodeStringData(entry),
     validate: (entry, old) => [
@@ -116,7 +114,7 @@ const namespace = core({
       conditions: namespaceConditions,
     }),
   }),
-  columns: [{ name: 'Status', type: 'string', jsonPath: '.status.phase' }],
+  columns: [fieldColumn('Status', '.status.phase')],
   behaviour: { emptyObject: { spec: { finalizers: ['kubernetes'] }, status: {} }, prepare: prepareNamespace },
 });
 
@@ -137,7 +135,7 @@ const serviceAccount = core({
     secrets: listOfMaps('Secrets that pods of this account may use.', ['name'], anyObject('Names a secret.')),
     imagePullSecrets: list('Secrets for pulling images.', anyObject('Names a secret.')),
   }),
-  columns: [{ name: 'Secrets', type: 'string', jsonPath: '.secrets' }],
+  columns: [sizeColumn('Secrets', 'secrets')],
 });
 
 const servicePort = object('A port of a service.', {
@@ -153,6 +151,7 @@ const service = core({
   plural: 'services',
   kind: 'Service',
   shortNames: ['svc'],
+  categories: ['all'],
   hasStatus: true,
   schema: objectSchema('Service is a named abstraction of a software service.', {
     spec: {
@@ -165,7 +164,7 @@ const service = core({
     },
     status: anyObject('What the service is.'),
   }),
-  columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }],
+  columns: [fieldColumn('Type', '.spec.type')],
   behaviour: { emptyObject: { spec: {}, status: {} } },
 });
 

@@ -1,3 +1,4 @@
+import { nameColumn } from '../columns.ts';
 import { crdErrors } from '../crd-types.ts';
 import { listOf, mapOf, omit } from '../json.ts';
 import { type ApiObject, finalizersOf, withMeta } from '../object.ts';
@@ -47,6 +48,7 @@ export const crdType = builtinType({
   plural: 'customresourcedefinitions',
   kind: 'CustomResourceDefinition',
   shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
   namespaced: false,
   hasStatus: true,
   tracksGeneration: true,
@@ -65,10 +67,7 @@ export const crdType = builtinType({
       storedVersions: list('Versions that objects were ever stored in.', string('A version.')),
     }),
   }),
-  allColumns: [
-    { name: 'Name', type: 'string', format: 'name', jsonPath: '.metadata.name' },
-    { name: 'Created At', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  ],
+  allColumns: [nameColumn, { name: 'Created At', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp }],
   behaviour: {
     emptyObject: { spec: { names: {} }, status: {} },
     prepare: prepareCrd,

@@ -1,8 +1,8 @@
 import { mapOf, omit } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import type { Column } from '../resource-type.ts';
 import type { Structural } from '../schema/structural.ts';
 import { builtinType } from './builtin-type.ts';
+import { eventColumns } from './event-columns.ts';
 import { checkMicroTimes } from './lease.ts';
 import { integer, microTime, object, objectSchema, string, time } from './schemas.ts';
 
@@ -38,14 +38,6 @@ const shared = {
   related: reference,
 };
 
-const columns: readonly Column[] = [
-  { name: 'Last Seen', type: 'date', jsonPath: '.lastTimestamp' },
-  { name: 'Type', type: 'string', jsonPath: '.type' },
-  { name: 'Reason', type: 'string', jsonPath: '.reason' },
-  { name: 'Object', type: 'string', jsonPath: '.involvedObject' },
-  { name: 'Message', type: 'string', jsonPath: '.message' },
-];
-
 const emptyTimes = { firstTimestamp: null, lastTimestamp: null, eventTime: null };
 const emptyCore = { ...emptyTimes, source: {}, reportingComponent: '', reportingInstance: '' };
 const emptyNew = {
@@ -74,7 +66,7 @@ const coreEvent = builtinType({
     count: integer('How often it was seen.'),
     reportingComponent: string('Name of the controller that reported it.'),
   }),
-  allColumns: columns,
+  allColumns: eventColumns,
   selectableFields: [
     ...involved.map((field) => `involvedObject.${field}`),
     'reason',
@@ -134,9 +126,9 @@ const newEvent = builtinType({
     deprecatedLastTimestamp: time('When last seen.'),
     deprecatedCount: integer('How often it was seen.'),
   }),
-  allColumns: columns.map((column) => ({
+  allColumns: eventColumns.map((column) => ({
     ...column,
-    jsonPath: `.${renamed.find(([, core]) => `.${core}` === column.jsonPath)?.[0] ?? column.jsonPath.slice(1)}`,
+    cell: (event, now) => column.cell(rename(event, 'v1', renamed), now),
   })),
   selectableFields: [...involved.map((field) => `regarding.${field}`), 'reason', 'type', 'reportingController'],
   behaviour: {

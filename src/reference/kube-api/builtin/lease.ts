@@ -1,4 +1,5 @@
 import { badRequest } from '../api-error.ts';
+import { fieldColumn } from '../columns.ts';
 import { mapOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { builtinType } from './builtin-type.ts';
@@ -45,6 +46,6 @@ export const lease = builtinType({
       preferredHolder: string('To whom the holder should hand over.'),
     }),
   }),
-  columns: [{ name: 'Holder', type: 'string', jsonPath: '.spec.holderIdentity' }],
+  columns: [fieldColumn('Holder', '.spec.holderIdentity')],
   behaviour: { emptyObject: { spec: {} }, prepare },
 });

@@ -54,7 +54,7 @@ export const anyObject = (description: string): Structural => ({
   'x-kubernetes-preserve-unknown-fields': true,
 });
 
-const ownerReference = object(
+export const ownerReference = object(
   'OwnerReference names an object that owns this one.',
   {
     apiVersion: string('API version of the referent.'),
@@ -67,7 +67,22 @@ const ownerReference = object(
   ['apiVersion', 'kind', 'name', 'uid'],
 );
 
-export const objectMeta: Structural = object('Standard metadata that every object has.', {
+/** An opaque field set. */
+export const fieldsV1 = anyObject('Fields as a tree of keys.');
+
+export const managedFieldsEntry = object('ManagedFieldsEntry names the fields that one manager set.', {
+  apiVersion: string('Version of the resource in which the fields are named.'),
+  fieldsType: string('Format of the fields; FieldsV1 is the only one.'),
+  fieldsV1,
+  manager: string('Name of the manager.'),
+  operation: string('Apply or Update.'),
+  subresource: string('Subresource that was written; empty for the main one.'),
+  time: time('When the manager wrote last.'),
+});
+
+const conventions = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+
+export const objectMeta: Structural = object(`Standard object's metadata. More info: ${conventions}#metadata`, {
   annotations: stringMap('Unstructured data set by tools and people; not for selecting objects.'),
   creationTimestamp: time('When the object was created; set by the server.'),
   deletionGracePeriodSeconds: integer('Seconds until the object is removed; set by the server.', 'int64'),
@@ -78,7 +93,7 @@ export const objectMeta: Structural = object('Standard metadata that every objec
   generateName: string('Prefix from which the server makes a unique name when name is empty.'),
   generation: integer('Number of the desired state; set by the server.', 'int64'),
   labels: stringMap('Keys and values that organise and select objects.'),
-  managedFields: list('Which manager set which field; set by the server.', anyObject('One manager and its fields.')),
+  managedFields: list('Which manager set which field; set by the server.', managedFieldsEntry),
   name: string(
     'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
   ),
@@ -88,8 +103,6 @@ export const objectMeta: Structural = object('Standard metadata that every objec
   selfLink: string('No longer set by the server.'),
   uid: string('Unique identity of the object in time and space; set by the server.'),
 });
-
-const conventions = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
 /** `apiVersion` and `kind`, as every object has them. */
 export const typeMeta = {

@@ -5,10 +5,10 @@ import { checkGvk } from '../decode.ts';
 import { isMap } from '../json.ts';
 import { type ApiObject, timestamp, withMeta } from '../object.ts';
 import { apiVersionOf, type ResourceType } from '../resource-type.ts';
-import { fieldsOf, unionOf } from './compare.ts';
+import { compare, fieldsOf, unionOf } from './compare.ts';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf, union } from './field-set.ts';
 import { ownable, ownableChanges } from './managed-fields.ts';
-import { identityOf, type Manager, type Managers, managersOf, toManagedFields } from './managers.ts';
+import { dated, identityOf, type Manager, type Managers, managersOf, toManagedFields } from './managers.ts';
 import { merge, removeFields } from './merge.ts';
 import { checkTyped } from './typed.ts';
 
@@ -53,7 +53,7 @@ export function createdByApply(request: ApplyRequest): ApiObject {
   }
   const { entry, set } = applier(request);
   const managers = new Map([[identityOf(entry), { entry, set }]]);
-  return withMeta(configuration, { managedFields: toManagedFields(managers, new Map()) } as object);
+  return withMeta(configuration, { managedFields: toManagedFields(managers) } as object);
 }
 
 function applier({ configuration, type, subresource, manager, now }: ApplyRequest): Manager {
@@ -85,19 +85,37 @@ export function applyConfiguration(live: ApiObject, request: ApplyRequest): ApiO
   const merged = merge(live, configuration, type.schema);
   const wanted = removeFields(merged, gone, kept, type.schema) as ApiObject;
   const { changed, removed } = ownableChanges(live, wanted, type, subresource);
-  const conflicts = conflictsOf(others, changed);
+  const conflicts = conflictsOf(others, difference(changed, appliedByClient(live, request)));
   if (conflicts.length > 0 && !request.force) throw applyConflict(conflicts);
   const lost = union(changed, removed);
   const left = [...others].map(([other, { entry, set }]) => [other, { entry, set: difference(set, lost) }] as const);
-  const managers = new Map([...left, [id, mine]]);
+  const managers = new Map([...left, [id, dated(mine, before)]]);
   return withMeta(wanted, {
     annotations: annotationsAfter(wanted, request),
-    managedFields: toManagedFields(managers, before),
+    managedFields: toManagedFields(managers),
     resourceVersion: configuration.metadata.resourceVersion ?? live.metadata.resourceVersion,
   } as object);
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The fields that kubectl applied from the client side and that still have those values: kubectl may take them over. */
+function appliedByClient(live: ApiObject, { manager, type }: ApplyRequest): FieldSet {
+  const text = live.metadata.annotations?.[lastApplied];
+  if (manager !== 'kubectl' || text === undefined) return emptySet;
+  const applied = parsedOrNothing(text);
+  const { changed, removed } = compare(applied, live, type.schema);
+  return difference(difference(fieldsOf(applied, type.schema), changed), removed);
+}
+
+/** People can write anything into an annotation. */
+function parsedOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
 
 /** What `kubectl apply` without `--server-side` compares with is kept up to date when kubectl applies on the server. */
 function annotationsAfter({ metadata }: ApiObject, { manager, subresource, configuration }: ApplyRequest) {

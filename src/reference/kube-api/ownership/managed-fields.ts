@@ -4,7 +4,7 @@ import { type ApiObject, withMeta } from '../object.ts';
 import { apiVersionOf, type ResourceType } from '../resource-type.ts';
 import { type Comparison, compare } from './compare.ts';
 import { childOf, difference, emptySet, type FieldSet, node, union } from './field-set.ts';
-import { identityOf, type Manager, managersOf, toManagedFields, without } from './managers.ts';
+import { dated, identityOf, type Manager, managersOf, toManagedFields, without } from './managers.ts';
 
 const serverFields = new Set(
   'name namespace creationTimestamp deletionTimestamp deletionGracePeriodSeconds selfLink uid generation managedFields resourceVersion'
@@ -48,7 +48,6 @@ export function trackUpdate(
   manager: string,
   time: string,
 ): ApiObject {
-  const before = managersOf(old);
   const { changed, removed } = ownableChanges(old, object, type, subresource);
   const entry: Manager['entry'] = {
     manager,
@@ -61,8 +60,8 @@ export function trackUpdate(
   const given = isReset(object) ? new Map<string, Manager>() : managersOf(hasManagers(object) ? object : old);
   const lost = without(given, union(changed, removed), id);
   const mine = union(difference(given.get(id)?.set ?? emptySet, removed), changed);
-  const managers = new Map([...lost, [id, { entry, set: mine }]]);
-  return withMeta(object, { managedFields: toManagedFields(managers, before) } as object);
+  const managers = new Map([...lost, [id, dated({ entry, set: mine }, given)]]);
+  return withMeta(object, { managedFields: toManagedFields(managers) } as object);
 }
 
 const hasManagers = ({ metadata }: ApiObject) => (metadata.managedFields ?? []).length > 0;

@@ -29,16 +29,18 @@ export function without(managers: Managers, lost: FieldSet, except: string): Man
   );
 }
 
-/** `metadata.managedFields`; an entry keeps its time while its fields stay the same. */
-export function toManagedFields(managers: Managers, before: Managers): readonly ManagedFieldsEntry[] | undefined {
-  const entries = [...managers]
-    .filter(([, { set }]) => !isEmpty(set))
-    .map(([id, { entry, set }]): ManagedFieldsEntry => {
-      const fieldsV1 = toFieldsV1(set);
-      const old = before.get(id);
-      const unchanged = old !== undefined && canonical(toFieldsV1(old.set)) === canonical(fieldsV1);
-      return { ...(unchanged ? old.entry : entry), fieldsType: 'FieldsV1', fieldsV1 } as ManagedFieldsEntry;
-    });
+/** The manager with the time of its last write: that before, while its fields stay the same. */
+export function dated({ entry, set }: Manager, before: Managers): Manager {
+  const old = before.get(identityOf(entry));
+  const unchanged = old !== undefined && canonical(toFieldsV1(old.set)) === canonical(toFieldsV1(set));
+  return { entry: unchanged ? old.entry : entry, set };
+}
+
+/** `metadata.managedFields`. */
+export function toManagedFields(managers: Managers): readonly ManagedFieldsEntry[] | undefined {
+  const entries = [...managers.values()]
+    .filter(({ set }) => !isEmpty(set))
+    .map(({ entry, set }) => ({ ...entry, fieldsType: 'FieldsV1', fieldsV1: toFieldsV1(set) }) as ManagedFieldsEntry);
   return entries.length === 0 ? undefined : entries.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 

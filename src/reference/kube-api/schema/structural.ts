@@ -63,3 +63,10 @@ export function childPath(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`;
   return path === '' ? key : `${path}.${key}`;
 }
+
+/** Whether any part of the schema has rules in CEL. */
+export function hasRules(schema: Structural): boolean {
+  const { properties = {}, items, additionalProperties } = schema;
+  const parts = [...Object.values(properties), items, additionalProperties].filter((part) => typeof part === 'object');
+  return (schema['x-kubernetes-validations'] ?? []).length > 0 || parts.some(hasRules);
+}
