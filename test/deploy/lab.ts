@@ -63,7 +63,7 @@ export async function openLab(world: World, options: { readonly operator: boolea
     async agent() {
       const agent = new LocalAgent(ports.pop() ?? 0);
       await agent.start();
-      const gate = await startGateProxy(agent.url, ports.pop());
+      const gate = await startGateProxy(agent.url, { port: ports.pop() ?? 0 });
       agents.push({ url: gate.url, gate, agent });
       return { url: gate.url, gate, agent };
     },

@@ -167,7 +167,7 @@ describe('a definition', () => {
   });
 
   test('that the agent refuses is Rejected with its words, is not sent again and again, and can be corrected', async () => {
-    const gate = await startGateProxy(agent.url, ports.pop());
+    const gate = await startGateProxy(agent.url, { port: ports.pop() ?? 0 });
     closing.push(() => gate.close());
     const seen: ProxiedRequest[] = [];
     void gate.hold('before', (request) => seen.push(request) === 0);

@@ -121,7 +121,7 @@ test('an agent that is away is waited for, without a write but the status', asyn
   });
   expect(conditionOf(waiting, 'Reconciling')?.status).toBe('True');
   expect(waiting.metadata.annotations?.[annotation.replayIntent]).toBeUndefined();
-  proxy = await startGateProxy(agent.url, port);
+  proxy = await startGateProxy(agent.url, { port });
   expect(summary(await finished(replay))).toEqual(complete);
   expect(replaysOf('/away')).toBe(1);
 });

@@ -30,8 +30,22 @@ interface Gate {
   readonly held: (request: ProxiedRequest) => void;
 }
 
+/** What the proxy answers itself, as JSON. */
+export interface ProxyAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+export interface GateProxyOptions {
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Sees every request before the API does, and may answer it in its place. */
+  readonly intercept?: (request: ProxiedRequest) => Promise<ProxyAnswer | undefined>;
+}
+
 /** A proxy in front of an API, at which a test can stop one chosen request to see what happens then. */
-export async function startGateProxy(target: string, port = 0): Promise<GateProxy> {
+export async function startGateProxy(target: string, options: GateProxyOptions = {}): Promise<GateProxy> {
+  const { port = 0, intercept } = options;
   const gates: Gate[] = [];
   const send = target.startsWith('https:') ? requestHttps : requestHttp;
 
@@ -44,6 +58,11 @@ export async function startGateProxy(target: string, port = 0): Promise<GateProx
     const gate = gates.find((candidate) => candidate.matches(seen));
     if (gate !== undefined) gates.splice(gates.indexOf(gate), 1);
     if (gate?.side === 'before') return gate.held(seen);
+    const own = await intercept?.(seen);
+    if (own !== undefined) {
+      response.writeHead(own.status, { 'content-type': 'application/json' }).end(JSON.stringify(own.body));
+      return;
+    }
     const upstream = send(
       new URL(path, target),
       { method, headers: request.headers, rejectUnauthorized: false },

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { definitions } from '../../src/kinds/index.ts';
+import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
+import { type ConfigMap, configMapType } from '../../src/mirror/config-map.ts';
+import { annotation } from '../../src/reconcile/annotations.ts';
+import type { ManagedObject } from '../../src/reconcile/fields.ts';
+import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
+import {
+  type GateProxy,
+  kubeconfigThrough,
+  type ProxiedRequest,
+  type ProxyAnswer,
+  startGateProxy,
+} from '../support/gate-proxy.ts';
+import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Access, accessOf, Grants } from './access.ts';
+import { only, type Rendered, release, render, type Values } from './helm.ts';
+import { containerOf, flagsOf } from './pods.ts';
+
+/*
+ * What the chart grants is what the operator uses, no more and no less. An authorizer with the chart's roles stands
+ * before the API server (the real one of the tests stores roles, but does not enforce them), while the operator does
+ * everything that it ever does: each kind, references, mirrors, events, the Lease, conflicts, lists where the server
+ * cannot stream them.
+ */
+
+const account = { apiURL: 'https://api.example.com', existingSecret: 'edge-account' };
+const endpointMirror = { interval: '1s' };
+const modes: Readonly<Record<string, Values>> = {
+  'all namespaces': { account, endpointMirror },
+  'all namespaces, accounts without mirrors, named Secrets': {
+    account,
+    endpointMirror: { ...endpointMirror, cloudAccounts: false },
+    rbac: { secretNames: ['hooks', 'cloud'] },
+  },
+  'two namespaces': { account, endpointMirror, watchNamespaces: ['team', 'other'] },
+};
+
+const type = (plural: string, kind: string, namespaced: boolean): ResourceType => ({
+  group: '',
+  version: 'v1',
+  plural,
+  kind,
+  namespaced,
+});
+const namespaceType = type('namespaces', 'Namespace', false);
+const secretType = type('secrets', 'Secret', true);
+const team = 'team';
+const endpoint = {
+  id: 'ep_1',
+  region: 'us',
+  public_url: 'tcp://1.tcp.localhost:1',
+  proto: 'tcp',
+  hostport: '1.tcp.localhost:1',
+  type: 'ephemeral',
+  tunnel: 'tn_1',
+} as const;
+
+let local: LocalServer;
+let agent: TestAgent;
+let captured: string;
+
+beforeAll(async () => {
+  [local, agent] = await Promise.all([startLocal((_, response) => response.end()), startTestAgent()]);
+  const tunnel = await agent.tunnel({ name: 'captured', proto: 'http', addr: local.addr });
+  await agent.visit(tunnel.public_url);
+  captured = await until('the capture', async () => (await agent.captures())[0]?.id);
+});
+afterAll(async () => {
+  await agent?.close();
+  await local?.stop();
+});
+
+describe.each(Object.keys(modes))('%s', (mode) => {
+  let world: World;
+  let authorizer: Authorizer;
+  let operator: OperatorProcess;
+  let rendered: readonly Rendered[];
+  /** Where the operator mirrors endpoints. */
+  let mirrors: readonly string[];
+
+  beforeAll(async () => {
+    [world, rendered] = await Promise.all([startWorld(), render(modes[mode] ?? {})]);
+    for (const name of [release.namespace, team, 'other']) await create(namespaceType, { metadata: { name } });
+    authorizer = await startAuthorizer(world, rendered);
+    const flags = flagsOf(containerOf(only(rendered, 'Deployment')));
+    mirrors = [String(flags.get('mirror-namespace')), ...(mode.includes('without mirrors') ? [] : [team])];
+    operator = startOperatorProcess({
+      kubeconfig: authorizer.kubeconfig,
+      apiURL: world.cloud.url,
+      apiKey: world.cloud.apiKey,
+      args: [
+        ...argumentsOf(rendered),
+        '--leader-elect-namespace',
+        release.namespace,
+        '--allowed-agent-hosts',
+        new URL(agent.url).host,
+      ],
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await operator?.stop();
+    await authorizer?.close();
+    await world?.stop();
+  }, 30_000);
+
+  const create = (of: ResourceType, object: object) =>
+    world.client.create<KubeObject>(of, { apiVersion: 'v1', kind: of.kind, ...object } as KubeObject);
+
+  test('what is granted is used, and nothing else is', async () => {
+    await prepare();
+    const objects = await applyEveryKind();
+    for (const object of objects) await world.reason(object, 'Available', 30_000);
+    await correctTwice(objects.find(({ kind }) => kind === 'BotUser') as ManagedObject);
+    await Promise.all(mirrors.map((namespace) => disturbMirror(namespace)));
+    world.cloud.unseed(endpoint.id);
+    await until('everything granted to be used', () => authorizer.grants.unused().length === 0, 30_000).catch(() => {});
+    expect({ denied: authorizer.denied, unused: authorizer.grants.unused() }).toEqual({ denied: [], unused: [] });
+  }, 120_000);
+
+  async function prepare(): Promise<void> {
+    world.cloud.seed({
+      endpoints: [endpoint],
+      https_edges: [{ id: 'edghts_1', routes: ['edghtsrt_1'] }],
+      tls_edges: ['edgtls_1'],
+    });
+    await create(secretType, { metadata: { name: 'hooks', namespace: team }, stringData: { key: 'secret' } });
+    await create(secretType, { metadata: { name: 'cloud', namespace: team }, stringData: { key: world.cloud.apiKey } });
+    await create(configMapType, { metadata: { name: 'policy', namespace: team }, data: { policy: '{"inbound":[]}' } });
+  }
+
+  async function applyEveryKind(): Promise<readonly ManagedObject[]> {
+    const accountRef = { name: 'cloud' };
+    const mirror = mirrors.includes(team) ? { endpointMirror: { intervalSeconds: 10 } } : {};
+    const specs: Readonly<Record<string, object>> = {
+      CloudAccount: { apiKeySecretRef: { name: 'cloud', key: 'key' }, ...mirror },
+      ReservedAddr: { accountRef },
+      BotUser: { name: 'bot' },
+      HttpsRouteModules: {
+        edgeID: 'edghts_1',
+        routeID: 'edghtsrt_1',
+        webhookVerification: { provider: 'github', secretRef: { name: 'hooks', key: 'key' } },
+      },
+      HttpsEdgeModules: { edgeID: 'edghts_1', tlsTermination: { minVersion: '1.3' } },
+      TlsEdgeTrafficPolicy: { edgeID: 'edgtls_1', policyFrom: { configMapKeyRef: { name: 'policy', key: 'policy' } } },
+      Agent: { url: agent.url },
+      AgentTunnel: {
+        agentRef: { name: 'cloud' },
+        tunnelName: `of-${process.pid}-${modesDone++}`,
+        proto: 'http',
+        addr: local.addr,
+      },
+      RequestReplay: { agentRef: { name: 'cloud' }, requestID: captured },
+    };
+    expect(Object.keys(specs).sort()).toEqual(definitions.map((definition) => definition.type.kind).sort());
+    // A replay that goes at once, beside one that stays.
+    await world.apply('RequestReplay', team, 'brief', { ...specs.RequestReplay, ttlSecondsAfterFinished: 0 });
+    return Promise.all(Object.entries(specs).map(([kind, spec]) => world.apply(kind, team, 'cloud', spec)));
+  }
+
+  /** The same event twice: once created, once counted. */
+  async function correctTwice(bot: ManagedObject): Promise<void> {
+    for (const time of ['1', '2']) {
+      const { id } = (await world.get(bot))?.status ?? {};
+      await world.cloud.call('PATCH', `/bot_users/${id}`, { active: false });
+      await world.annotate(bot, { [annotation.reconcileAt]: time });
+      await until(
+        'the drift to be corrected',
+        async () => (await world.cloud.call('GET', `/bot_users/${id}`)).body.active,
+      );
+    }
+  }
+
+  /** An edit, and the loss of the labels by which the mirror knows its ConfigMap. */
+  async function disturbMirror(namespace: string): Promise<void> {
+    const { metadata } = await until(`the mirror in ${namespace}`, () => mirrored(namespace), 30_000);
+    const patch = (body: object) => world.client.patch<ConfigMap>(configMapType, metadata, { type: 'merge', body });
+    await patch({ data: { proto: 'edited' } });
+    await until('the edit to be undone', async () => (await mirrored(namespace))?.data?.proto === 'tcp');
+    await patch({ metadata: { labels: null } });
+    await until('the labels to be back', () => mirrored(namespace));
+  }
+
+  async function mirrored(namespace: string): Promise<ConfigMap | undefined> {
+    const labelSelector = 'edge-operator.dev/mirror=endpoints';
+    return (await world.client.listAll<ConfigMap>(configMapType, { namespace, labelSelector })).items[0];
+  }
+});
+
+/** So that no two modes start the same tunnel. */
+let modesDone = 0;
+
+/** Of the Deployment, but for what a test has elsewhere. */
+function argumentsOf(rendered: readonly Rendered[]): readonly string[] {
+  const args: readonly string[] = containerOf(only(rendered, 'Deployment')).args.slice(1);
+  return args.filter((arg) => !/^--(api-url|api-key-file|metrics-addr|health-addr|requests-per-minute)=/.test(arg));
+}
+
+interface Authorizer {
+  readonly grants: Grants;
+  /** Requests that were refused, as text. */
+  readonly denied: readonly string[];
+  /** For the operator. */
+  readonly kubeconfig: string;
+  close(): Promise<void>;
+}
+
+async function startAuthorizer(world: World, rendered: readonly Rendered[]): Promise<Authorizer> {
+  const grants = new Grants(rendered, only(rendered, 'ServiceAccount').metadata.name);
+  const denied: string[] = [];
+  const disturb = disturber(world);
+  const intercept = async ({ method, path }: ProxiedRequest): Promise<ProxyAnswer | undefined> => {
+    const access = accessOf(method, path);
+    if (access === undefined || !grants.allows(access)) {
+      denied.push(access === undefined ? `${method} ${path}` : JSON.stringify(access));
+      return refusal(403, 'Forbidden');
+    }
+    // As servers before Kubernetes 1.32: the operator must list.
+    if (path.includes('sendInitialEvents=true')) return refusal(422, 'Invalid');
+    await disturb(access);
+    return undefined;
+  };
+  const proxy: GateProxy = await startGateProxy(world.kube.url, { intercept });
+  const through = kubeconfigThrough(proxy, world.kube.kubeconfig);
+  const close = async () => {
+    await proxy.close();
+    through.remove();
+  };
+  return { grants, denied, kubeconfig: through.path, close };
+}
+
+function refusal(code: number, reason: string): ProxyAnswer {
+  return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: reason } };
+}
+
+/** Somebody else changes each kind's resource just before its status is written for the first time. */
+function disturber(world: World) {
+  const disturbed = new Set<string>();
+  return async ({ verb, group, resource, namespace, name }: Access): Promise<void> => {
+    const [plural, sub] = resource.split('/');
+    const found = definitions.find(({ type }) => type.group === group && type.plural === plural)?.type;
+    if (verb !== 'patch' || sub !== 'status' || found === undefined || disturbed.has(resource)) return;
+    if (name === undefined || namespace === undefined) return;
+    disturbed.add(resource);
+    const body = { metadata: { labels: { disturbed: 'true' } } };
+    await world.client.patch(found, { name, namespace }, { type: 'merge', body });
+  };
+}
+
+describe('an access', () => {
+  const cases: readonly [method: string, path: string, access: Access | undefined][] = [
+    [
+      'GET',
+      '/api/v1/namespaces/a/secrets?watch=true&fieldSelector=metadata.name%3Dx',
+      { verb: 'watch', group: '', resource: 'secrets', namespace: 'a', name: 'x' },
+    ],
+    ['GET', '/api/v1/secrets?limit=1', { verb: 'list', group: '', resource: 'secrets' }],
+    [
+      'PATCH',
+      '/apis/g.x/v1/namespaces/a/bs/n/status',
+      { verb: 'patch', group: 'g.x', resource: 'bs/status', namespace: 'a', name: 'n' },
+    ],
+    [
+      'DELETE',
+      '/apis/g.x/v1/namespaces/a/bs',
+      { verb: 'deletecollection', group: 'g.x', resource: 'bs', namespace: 'a' },
+    ],
+    ['GET', '/api/v1/namespaces/a', { verb: 'get', group: '', resource: 'namespaces', name: 'a' }],
+    ['GET', '/version', undefined],
+  ];
+  test.each(cases)('%s %s', (method, path, access) => expect(accessOf(method, path)).toEqual(access));
+});
