@@ -18,11 +18,12 @@ beforeEach(() => {
   [opened, woken] = [[], []];
   agents = new Agents({
     hosts: new AgentHosts(['agent.example.test', 'other.example.test']),
-    open: (key, at, onChange) => {
+    open: (key, at, hooks) => {
       opened.push(at);
       const random = () => 1;
-      return new OpenAgent(key, { url: at, userAgent: 'test', clock: systemClock, random, retryMs: 1_000, onChange });
+      return new OpenAgent(key, { url: at, userAgent: 'test', clock: systemClock, random, retryMs: 1_000, ...hooks });
     },
+    wake: () => {},
     wakeUsers: (key) => woken.push(key),
   });
   let handler: ChangeHandler<ManagedObject> = () => {};

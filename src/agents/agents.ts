@@ -7,12 +7,16 @@ import { DependencyError } from '../reconcile/outcome.ts';
 import { parseSpec } from '../reconcile/spec.ts';
 import { isDeleting, isPaused } from '../reconcile/turn.ts';
 import type { Admission, AgentHosts } from './agent-hosts.ts';
-import type { OpenAgent } from './open-agent.ts';
+import type { OpenAgent, OpenAgentOptions } from './open-agent.ts';
+
+type AgentHooks = Pick<OpenAgentOptions, 'onChange' | 'onCount'>;
 
 export interface AgentsOptions {
   readonly hosts: AgentHosts;
-  readonly open: (key: string, url: string, onChange: () => void) => OpenAgent;
-  /** What uses the agent is to be reconciled. */
+  readonly open: (key: string, url: string, hooks: AgentHooks) => OpenAgent;
+  /** The Agent is to be reconciled. */
+  readonly wake: (agent: string) => void;
+  /** So is what uses it. */
   readonly wakeUsers: (agent: string) => void;
 }
 
@@ -73,7 +77,7 @@ export class Agents {
     if (!this.#options.hosts.admits(url, namespace)) throw new DependencyError(notAdmitted(url));
     const known = [...this.#entries.values()].find((entry) => entryURL(entry) === url);
     if (known !== undefined && 'agent' in known) return use(known.agent);
-    const agent = this.#options.open(url, url, () => {});
+    const agent = this.#options.open(url, url, { onChange: () => {}, onCount: () => {} });
     try {
       return await use(agent);
     } finally {
@@ -103,7 +107,8 @@ export class Agents {
   /** One for as long as the address is the same; the idle connections of another close by themselves. */
   #agentAt(url: string, key: string, before: Entry | undefined): OpenAgent {
     const known = before !== undefined && 'agent' in before && before.agent.url === url ? before.agent : undefined;
-    return known ?? this.#options.open(key, url, () => this.#options.wakeUsers(key));
+    const { open, wake, wakeUsers } = this.#options;
+    return known ?? open(key, url, { onChange: () => wakeUsers(key), onCount: () => wake(key) });
   }
 
   #addressOf(object: ManagedObject): Admission {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Tunnel } from '../agent-client/schemas.ts';
+import { annotation } from '../reconcile/annotations.ts';
 import { type Action, decide } from './decide.ts';
-import { definitionOf, type Started, wanted } from './started.ts';
+import { definitionOf, type Started, startedOf, wanted } from './started.ts';
 
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
 const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
 const options = { subdomain: 'shop' };
+const object = { apiVersion: 'v1', kind: 'AgentTunnel', metadata: { name: 'web', uid: 'u1' }, spec };
 
 function shows(config: object = {}, proto = 'http'): Tunnel {
   return {
@@ -17,7 +19,7 @@ function shows(config: object = {}, proto = 'http'): Tunnel {
     metrics: { conns: { ...rates, gauge: 0 }, http: rates },
   };
 }
-const asks = (fields: object = {}): Started => wanted({ ...spec, ...fields }, 'web', 'http://agent');
+const asks = (fields: object = {}): Started => wanted(object, { ...spec, ...fields }, 'web', 'http://agent');
 
 describe('decide', () => {
   const cases: readonly [
@@ -83,4 +85,15 @@ test('no option stands in for a field of its own', () => {
 test('options are on record as a fingerprint only', () => {
   expect(JSON.stringify(asks({ options: { basic_auth: 'user:hunter2' } }))).not.toContain('hunter2');
   expect(asks({ options: { a: 1, b: 2 } })).toEqual(asks({ options: { b: 2, a: 1 } }));
+});
+
+describe('the record', () => {
+  const recordIn = (text: string, uid = 'u1') =>
+    startedOf({ ...object, metadata: { name: 'web', uid, annotations: { [annotation.startedTunnel]: text } } });
+  test('is read back', () => expect(recordIn(JSON.stringify(asks()))).toEqual(asks()));
+  test('of another resource, copied with its manifest, is none', () =>
+    expect(recordIn(JSON.stringify(asks()), 'u2')).toBeUndefined());
+  test.each(['', '{', 'null', '{"uid":"u1"}'])('that is garbled is none: %j', (text) =>
+    expect(recordIn(text)).toBeUndefined(),
+  );
 });

@@ -24,10 +24,11 @@ let tunnels: object[];
 let broken: number | undefined;
 let now: number;
 let changes: number;
+let counts: number;
 let agent: OpenAgent;
 
 beforeEach(async () => {
-  [asked, tunnels, broken, now, changes] = [[], [tunnelOf('web')], undefined, 1_000, 0];
+  [asked, tunnels, broken, now, changes, counts] = [[], [tunnelOf('web')], undefined, 1_000, 0, 0];
   server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const body = request.url === '/api/status' ? status : { tunnels, uri: '/api/tunnels' };
@@ -45,6 +46,9 @@ beforeEach(async () => {
     onChange: () => {
       changes += 1;
     },
+    onCount: () => {
+      counts += 1;
+    },
   });
 });
 afterEach(async () => {
@@ -58,9 +62,10 @@ const find = (name: string, since = 1_000) => agent.find(name, since, call);
 test('one list serves the agent and all tunnels of an interval', async () => {
   await Promise.all([agent.check(1_000, call), ...Array.from({ length: 50 }, () => find('web'))]);
   now = 14_000;
+  expect(await agent.check(1_000, call)).toMatchObject({ status: { status: 'online' }, tunnels: 1 });
   expect(await find('web')).toMatchObject({ name: 'web' });
   expect(await find('other')).toBeUndefined();
-  expect(lists()).toBe(1);
+  expect(asked).toEqual(['GET /api/tunnels', 'GET /api/status']);
   await find('web', 14_000);
   expect(lists()).toBe(2);
 });
@@ -70,6 +75,7 @@ test('what we started and stopped is known without another list', async () => {
   now += 1;
   await agent.start({ name: 'new', proto: 'http', addr: '8080' });
   await agent.stop('web');
+  expect(counts).toBe(2);
   expect([await find('new'), await find('web')]).toEqual([expect.objectContaining({ name: 'new' }), undefined]);
   expect(agent.running().map(({ name }) => name)).toEqual(['new']);
   expect(lists()).toBe(1);

@@ -14,8 +14,10 @@ export interface OpenAgentOptions extends AgentClientOptions {
   readonly random: () => number;
   /** Longest pause, in milliseconds, before an agent that is away is tried again. */
   readonly retryMs: number;
-  /** Tunnels came, went or changed since the last look. */
+  /** Tunnels came, went or changed since the last look: those who have one are to look at it. */
   readonly onChange: () => void;
+  /** The number of tunnels may have changed. */
+  readonly onCount: () => void;
 }
 
 const minRetryMs = 500;
@@ -29,6 +31,7 @@ export class OpenAgent implements Account<AgentClient> {
   readonly #tunnels: Observations<Tunnel>;
   readonly #backoff: Backoff;
   #failure: { readonly error: AgentError; readonly until: number } | undefined;
+  #status: { readonly at: number; readonly status: AgentStatus } | undefined;
   /** When a look at the agent last failed. */
   #awayAt = 0;
   /** Of the last list, without what changes all the time. */
@@ -50,10 +53,14 @@ export class OpenAgent implements Account<AgentClient> {
     });
   }
 
-  /** How the agent does, by its status and a list of its tunnels that is not older than `since`. Throws an AgentError. */
+  /** How the agent does, as of `since` or later. Throws an AgentError. */
   async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
-    const [status, tunnels] = await this.#tried(() => Promise.all([this.client.status(), this.#look(since, call)]));
-    return { status, tunnels: tunnels.length };
+    const status = await this.#tried(async () => {
+      // One after the other, so that whoever asks an agent that is away is told the same.
+      await this.#look(since, call);
+      return this.#statusAsOf(since);
+    });
+    return { status, tunnels: this.running().length };
   }
 
   /**
@@ -69,12 +76,14 @@ export class OpenAgent implements Account<AgentClient> {
   async start(definition: TunnelDefinition): Promise<Tunnel> {
     const tunnel = await this.client.startTunnel(definition);
     this.#tunnels.record(tunnel, this.#now());
+    this.#options.onCount();
     return tunnel;
   }
 
   async stop(name: string): Promise<void> {
     await this.client.stopTunnel(name);
     this.#tunnels.forget(name);
+    this.#options.onCount();
   }
 
   /** As last seen; none while the agent is away. */
@@ -98,13 +107,24 @@ export class OpenAgent implements Account<AgentClient> {
     return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
   }
 
+  async #statusAsOf(since: number): Promise<AgentStatus> {
+    const known = this.#status;
+    if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
+    const at = this.#now();
+    const status = await this.client.status();
+    this.#status = { at, status };
+    return status;
+  }
+
   async *#list(): AsyncIterable<Tunnel> {
     const { tunnels } = await this.client.listTunnels();
     const shape = canonical(tunnels.map(({ metrics: _, ...rest }) => rest));
     const changed = this.#shape !== undefined && this.#shape !== shape;
     this.#shape = shape;
     yield* tunnels;
-    if (changed) this.#options.onChange();
+    if (!changed) return;
+    this.#options.onChange();
+    this.#options.onCount();
   }
 
   /** Remembers that the agent is away, once for all who tried meanwhile, and that it is back. */

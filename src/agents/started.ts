@@ -9,6 +9,8 @@ import { fingerprint } from '../reconcile/json.ts';
 const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
 
 const startedSchema = shownSchema.extend({
+  /** Of the resource: a record that was copied with a manifest says nothing of the copy. */
+  uid: z.string(),
   /** Of the agent. */
   url: z.string(),
   name: z.string(),
@@ -24,18 +26,24 @@ export type Shown = z.infer<typeof shownSchema>;
 /** A tunnel that a resource started, or is about to; on record in its annotation. */
 export type Started = z.infer<typeof startedSchema>;
 
-/** The record, unless a person garbled it. */
+/** The record of this very resource, unless a person garbled it. */
 export function startedOf(object: ManagedObject): Started | undefined {
+  const started = parse(annotationOf(object, annotation.startedTunnel) ?? '');
+  return started?.uid === object.metadata.uid ? started : undefined;
+}
+
+function parse(text: string): Started | undefined {
   try {
-    return startedSchema.safeParse(JSON.parse(annotationOf(object, annotation.startedTunnel) ?? '')).data;
+    return startedSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
 }
 
-/** The tunnel that a spec asks for, as it is put on record. */
-export function wanted({ proto, addr, inspect, options = {} }: Spec, name: string, url: string): Started {
-  return { url, name, proto, addr, inspect, options: fingerprint(options) };
+/** The tunnel that a resource asks for in the agent at `url`, as it is put on record. */
+export function wanted({ metadata }: ManagedObject, spec: Spec, name: string, url: string): Started {
+  const { proto, addr, inspect, options = {} } = spec;
+  return { uid: metadata.uid ?? '', url, name, proto, addr, inspect, options: fingerprint(options) };
 }
 
 /** The body of its POST. */

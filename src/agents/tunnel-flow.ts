@@ -6,10 +6,10 @@ import { winnerOver } from '../reconcile/claims.ts';
 import { isCallFailure } from '../reconcile/external.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
 import type { Flow } from '../reconcile/flow.ts';
-import { type Outcome, type Report, report, reportFailure } from '../reconcile/outcome.ts';
+import { DependencyError, type Outcome, type Report, report, reportFailure } from '../reconcile/outcome.ts';
 import { unlessRefused } from '../reconcile/refusals.ts';
 import { parseSpec } from '../reconcile/spec.ts';
-import { freshSince, type Turn } from '../reconcile/turn.ts';
+import { freshSince, isDeleting, type Turn } from '../reconcile/turn.ts';
 import { type Agents, agentKeyOf } from './agents.ts';
 import { decide, differingField, isOf } from './decide.ts';
 import type { OpenAgent } from './open-agent.ts';
@@ -45,7 +45,7 @@ export class TunnelFlow implements Flow<undefined> {
     if ('report' in parsed) return parsed.report;
     const { spec } = parsed;
     const agent = this.#agents.of(turn.object);
-    const tunnel = wanted(spec, nameOf(turn.object), agent.url);
+    const tunnel = wanted(turn.object, spec, nameOf(turn.object), agent.url);
     const rival = this.#rivalOf(turn);
     const object = await this.#stopOthers(turn, rival === undefined ? tunnel : undefined);
     if (rival !== undefined) return report('Conflict', heldBy(rival), { fields: {} });
@@ -114,8 +114,7 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   #start(turn: TunnelTurn, asked: Asked, announceIt: () => void): Promise<Outcome> {
-    const { url, name, ...definition } = asked.tunnel;
-    return unlessRefused(turn, `start ${JSON.stringify([url, name, definition])}`, async () => {
+    return unlessRefused(turn, `start ${JSON.stringify(asked.tunnel)}`, async () => {
       try {
         const running = await start(turn, asked);
         announceIt();
@@ -125,6 +124,12 @@ export class TunnelFlow implements Flow<undefined> {
         return { ...reportFailure(error), fields: {} };
       }
     });
+  }
+
+  /** Whether it has to be left: docs/adr/0007-agents.md. */
+  #isLost({ object }: TunnelTurn, url: string, error: unknown): error is Error {
+    if (error instanceof DependencyError) return !isDeleting(object);
+    return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
 
   /** Stops a tunnel that is on record, if it still runs as that. */
@@ -139,8 +144,7 @@ export class TunnelFlow implements Flow<undefined> {
         announce(turn, 'Deleted', `stopped tunnel ${name}`);
       });
     } catch (error) {
-      // A tunnel lives only in the memory of its agent: docs/adr/0007-agents.md.
-      if (this.#agents.isInUse(url) || !isNobodyThere(error)) throw error;
+      if (!this.#isLost(turn, url, error)) throw error;
       announce(turn, 'Orphaned', `${this.leftBehind(turn.object)} is left behind, if it still runs: ${error.message}`);
     }
   }

@@ -2,7 +2,7 @@ import type { Tunnel } from '../agent-client/schemas.ts';
 import { AgentHosts } from '../agents/agent-hosts.ts';
 import { Agents, agentKeyOf } from '../agents/agents.ts';
 import { agentController, replayController, tunnelController } from '../agents/controllers.ts';
-import { OpenAgent } from '../agents/open-agent.ts';
+import { OpenAgent, type OpenAgentOptions } from '../agents/open-agent.ts';
 import type { RunSettings } from '../config.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { definition as agentDefinition } from '../kinds/agent/schema.ts';
@@ -12,7 +12,7 @@ import { finishedIn } from '../kinds/request-replay/finished.ts';
 import { Users } from '../kinds/users.ts';
 import { keyOf } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/fields.ts';
-import { isDeleting } from '../reconcile/turn.ts';
+import { isPaused } from '../reconcile/turn.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { userAgent } from '../version.ts';
 
@@ -46,7 +46,8 @@ export class LocalAgents {
     this.#lookMs = Math.min(lookMs, options.settings.resyncInterval);
     this.#agents = new Agents({
       hosts: new AgentHosts(options.settings.allowedAgentHosts),
-      open: (key, url, onChange) => this.#open(key, url, onChange),
+      open: (key, url, hooks) => this.#open(key, url, hooks),
+      wake: (agent) => this.#wake(agent),
       wakeUsers: (agent) => this.#wakeUsers(agent),
     });
     const shared = { ...options.shared, resyncIntervalMs: this.#lookMs, agents: this.#agents };
@@ -57,7 +58,7 @@ export class LocalAgents {
       types: [tunnelDefinition.type],
       usedBy: agentKeyOf,
       client: shared.client,
-      onReleased: (agent) => this.#release(agent),
+      onReleased: (agent) => this.#wake(agent),
     });
     this.#agentKind = agentController({ ...shared, tunnels: this.#tunnels });
     this.#everyAgent = everyShard(agentDefinition.type, shared, this.#agentKind);
@@ -81,11 +82,11 @@ export class LocalAgents {
     return this.#agents.close();
   }
 
-  #open(key: string, url: string, onChange: () => void): OpenAgent {
+  #open(key: string, url: string, hooks: Pick<OpenAgentOptions, 'onChange' | 'onCount'>): OpenAgent {
     const { guard, shared } = this.#options;
     const { clock } = shared;
     const retryMs = this.#lookMs;
-    return new OpenAgent(key, { url, userAgent, guard, clock, random: Math.random, retryMs, onChange });
+    return new OpenAgent(key, { url, userAgent, guard, clock, random: Math.random, retryMs, ...hooks });
   }
 
   async #runUsers(leading: AbortSignal): Promise<void> {
@@ -98,9 +99,9 @@ export class LocalAgents {
     this.#replayKind.enqueueWhere((object) => agentKeyOf(object) === agent && finishedIn(object) === undefined);
   }
 
-  /** An Agent that is being deleted waits for its tunnels to go. */
-  #release(agent: string): void {
-    this.#agentKind.enqueueWhere((object) => keyOf(object) === agent && isDeleting(object));
+  /** An Agent shows how many tunnels run, and one that is being deleted waits for them to go. */
+  #wake(agent: string): void {
+    this.#agentKind.enqueueWhere((object) => keyOf(object) === agent);
   }
 
   /** Of the agents that this shard has. */
@@ -115,7 +116,7 @@ export class LocalAgents {
   #samples(object: ManagedObject, value: Value) {
     const agent = keyOf(object);
     const entry = this.#agents.entry(agent);
-    if (entry === undefined || 'refusal' in entry) return [];
+    if (entry === undefined || 'refusal' in entry || isPaused(object)) return [];
     return entry.agent.running().map(({ name, metrics }) => ({
       labels: { agent, tunnel: name },
       // A counter below 0 would spoil the scrape.

@@ -128,7 +128,7 @@ test('an agent that is killed and started again has its tunnels again', async ()
   const web = await available('web');
   await agent.stop();
   const [away] = await Promise.all([world.reason(edge, 'Unreachable'), world.reason(web, 'Unreachable')]);
-  expect(messageOf(away)).toMatch(/the connection was refused$/);
+  expect(messageOf(away)).toMatch(/^tunnels\.list: the connection (was refused|was reset|broke)$/);
   expect(away.status).not.toHaveProperty('tunnelCount');
   await agent.start();
   const [again] = await Promise.all([world.reason(web, 'Available'), world.reason(edge, 'Available')]);
@@ -252,6 +252,19 @@ describe('one tunnel', () => {
     await world.gone(web);
     expect(await addrs()).toEqual([['web', '1']]);
   });
+});
+
+test('a manifest that is copied with its annotations has a tunnel of its own', async () => {
+  await applyAgent();
+  const web = await available('web');
+  const copied = { agentRef: { name: 'edge' }, proto: 'http', addr: '1' };
+  const copy = await world.apply('AgentTunnel', namespace, 'copy', copied, web.metadata.annotations);
+  await world.reason(copy, 'Available');
+  expect(await runningIn(agent)).toEqual(['copy', 'web']);
+  await world.delete(copy);
+  await world.gone(copy);
+  expect(await runningIn(agent)).toEqual(['web']);
+  expect(await reasonsOf(web)).toEqual(['Created']);
 });
 
 describe('deletion', () => {
