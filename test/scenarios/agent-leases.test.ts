@@ -138,15 +138,15 @@ test('tunnels of agent.yml, of every protocol, are registered from the start', a
 });
 
 test('a cloud that fails has the endpoints once it is back', async () => {
-  for (const what of ['reset', 'drop', 'html']) world.cloud.fault(`PUT ** ${what} count=1`);
+  for (const what of ['drop', 'html']) world.cloud.fault(`PUT ** ${what} count=1`);
   const agent = await startAgent();
   const { public_url: url } = await startTunnel(agent);
   await registered(agent, 1);
   expect(await hostports()).toEqual([new URL(url).host]);
 });
 
-test.each(['hang', 'latency=2s', 'reset'])('a cloud with %s does not disturb the traffic', async (what) => {
-  world.cloud.fault(`* ** ${what}`);
+test('a cloud that does not answer does not disturb the traffic', async () => {
+  world.cloud.fault('* ** hang');
   const agent = await startAgent();
   const { public_url: url, uri } = await startTunnel(agent);
   for (let round = 0; round < 50; round += 1) expect((await agent.visit(url)).status).toBe(200);
