@@ -245,6 +245,16 @@ describe('the agent', () => {
     expect(config.tunnels.map((tunnel) => tunnel.name)).toEqual(['web']);
   });
 
+  test('registers its endpoints with the key of the default account, as that has it now', () => {
+    const { spec } = only(of('everything'), 'Deployment', name).spec.template;
+    const flags = flagsOf(spec.containers[0]);
+    expect(flags.get('cloud-url')).toBe(flagsOf(containerOf(operatorOf(of('everything')))).get('api-url'));
+    const keyFile = String(flags.get('api-key-file'));
+    const [mount] = spec.containers[0].volumeMounts.filter((each: { name: string }) => each.name === 'account');
+    expect(keyFile.startsWith(`${mount.mountPath}/`)).toBe(true);
+    expect(mount.subPath).toBeUndefined();
+  });
+
   test('only the operator reaches its API', () => {
     const { ingress } = only(of('everything'), 'NetworkPolicy', name).spec;
     const [api] = ingress.filter(({ ports }: { ports: { port: number }[] }) => ports.some(({ port }) => port === 4040));
@@ -284,6 +294,11 @@ describe('values that cannot be used', () => {
       "the agent's address",
       { agent: { enabled: true, config: { web_addr: ':1' } } },
       /agent.config.web_addr is set by/,
+    ],
+    [
+      'endpoints of no account',
+      { agent: { enabled: true, registerEndpoints: true } },
+      /agent.registerEndpoints needs the default account/,
     ],
     [
       'a monitor of nothing',

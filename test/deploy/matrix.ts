@@ -69,7 +69,11 @@ export const matrix: Readonly<Record<string, Values>> = {
       prometheusRule: { enabled: true, labels: { prometheus: 'main' } },
       dashboard: { enabled: true, annotations: { folder: 'edge' } },
     },
-    agent: { enabled: true, config: { region: 'eu', tunnels: { web: { proto: 'http', addr: 'shop:80' } } } },
+    agent: {
+      enabled: true,
+      config: { region: 'eu', tunnels: { web: { proto: 'http', addr: 'shop:80' } } },
+      registerEndpoints: true,
+    },
     livenessProbe: { initialDelaySeconds: 5 },
     podAnnotations: { 'example.com/a': 'b' },
     podLabels: { tier: 'control' },

@@ -94,6 +94,9 @@ app.kubernetes.io/component: {{ .component }}
 {{- fail (printf "agent.config.%s is set by the chart: leave it out" .) }}
 {{- end }}
 {{- end }}
+{{- if and .Values.agent.registerEndpoints (not (include "edge-operator.accountSecret" .)) }}
+{{- fail "agent.registerEndpoints needs the default account: give account.apiURL and a key" }}
+{{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) }}
 {{- fail "metrics.serviceMonitor.enabled needs metrics.enabled" }}
 {{- end }}
