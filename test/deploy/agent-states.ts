@@ -1,6 +1,8 @@
+import { AgentClient } from '../../src/agent-client/client.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import type { ProxiedRequest } from '../support/gate-proxy.ts';
+import { visit } from '../support/local-agent.ts';
 import { until } from '../support/until.ts';
 import type { Lab, LabAgent } from './lab.ts';
 import type { Drive, KindStates } from './states.ts';
@@ -129,5 +131,46 @@ function agentTunnel(): KindStates {
   };
 }
 
+function requestReplay(): KindStates {
+  const kind = 'RequestReplay';
+  const agentRef = { name: 'of-replays' };
+  const spec = { agentRef, requestID: 'req_none' };
+  /** An agent, and the spec for a request that it captured. */
+  const captured = async (lab: Lab) => {
+    const open = await applyAgent(lab, agentRef.name);
+    const { public_url } = await open.agent.startTunnel({ name: 'web', proto: 'http', addr: '8080' });
+    await visit(public_url);
+    const client = new AgentClient({ url: open.agent.url, userAgent: 'test' });
+    const [request] = (await client.listRequests()).requests;
+    await client.close();
+    return { open, spec: { agentRef, requestID: request?.id } };
+  };
+  return {
+    kind,
+    drives: {
+      new: ({ apply }) => apply(kind, spec),
+      creating: async (lab) => {
+        const { open, spec } = await captured(lab);
+        return held(lab, open, calls('POST'), () => lab.apply(kind, spec));
+      },
+      ready: async (lab) => {
+        const { spec } = await captured(lab);
+        return lab.world.reason(await lab.apply(kind, spec), 'Available');
+      },
+      unreachable: away(kind, spec),
+      'dependency-not-ready': async ({ world, apply }) => world.reason(await apply(kind, spec), 'DependencyNotReady'),
+      'external-not-found': async (lab) => {
+        await applyAgent(lab, agentRef.name);
+        return lab.world.reason(await lab.apply(kind, spec), 'ExternalNotFound');
+      },
+      'outcome-unknown': async ({ world, apply }) => {
+        const annotations = { [annotation.replayIntent]: '2026-01-01T00:00:00Z nonce' };
+        return world.reason(await apply(kind, spec, { annotations }), 'OutcomeUnknown');
+      },
+      paused: async ({ world, apply }) => world.reason(await apply(kind, spec, paused), 'Paused'),
+    },
+  };
+}
+
 /** The kinds that work with local agents. */
-export const agentKinds: readonly KindStates[] = [agent(), agentTunnel()];
+export const agentKinds: readonly KindStates[] = [agent(), agentTunnel(), requestReplay()];

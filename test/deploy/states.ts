@@ -35,6 +35,8 @@ export const states = {
   conflict: stuck,
   'ambiguous-create': stuck,
   'external-not-found': stuck,
+  /** A replay of which nobody knows whether it ran. */
+  'outcome-unknown': stuck,
   /** Under managementPolicy Observe. */
   drift: stuck,
   paused: { kstatus: 'Failed', argo: 'Suspended' },
