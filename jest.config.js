@@ -12,4 +12,5 @@ export default {
   injectGlobals: false,
   maxWorkers: 2,
   testTimeout: 30_000,
+  reporters: ['default', '<rootDir>/test/kube-conformance/count.ts'],
 };

@@ -1,0 +1,30 @@
+import { readdirSync } from 'node:fs';
+import type { AggregatedResult, Config, Reporter, TestContext } from '@jest/reporters';
+
+const atLeast = 150;
+
+/** Prints how many cases of the suite passed, and on which server; too few of a whole run fail it. */
+export default class ConformanceCount implements Reporter {
+  readonly #isPart: boolean;
+  #error: Error | undefined;
+
+  constructor({ testNamePattern }: Config.GlobalConfig) {
+    this.#isPart = Boolean(testNamePattern);
+  }
+
+  onRunComplete(_contexts: Set<TestContext>, { testResults }: AggregatedResult): void {
+    const suites = testResults.filter(({ testFilePath }) => testFilePath.startsWith(import.meta.dirname));
+    const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'));
+    if (this.#isPart || suites.length < files.length) return;
+    const passed = suites.reduce((sum, { numPassingTests }) => sum + numPassingTests, 0);
+    const server = process.env.TEST_KUBE_APISERVER ? 'real' : 'embedded';
+    const wrong = passed < atLeast ? `, fewer than ${atLeast}` : '';
+    const line = `kube conformance (${server}): ${passed} cases${wrong}`;
+    process.stderr.write(`${line}\n`);
+    if (wrong !== '') this.#error = new Error(line);
+  }
+
+  getLastError(): Error | undefined {
+    return this.#error;
+  }
+}
