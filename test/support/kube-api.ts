@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Agent, fetch, type RequestInit } from 'undici';
 import { parse } from 'yaml';
 import { loadCrds, startKubeApi } from '../../src/reference/kube-api/server.ts';
+import { claimPorts } from './ports.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);
@@ -54,38 +55,29 @@ interface Kubeconfig {
   readonly users: readonly [{ readonly user: { readonly token: string } }];
 }
 
-/** Its ports are picked free and bound a moment later: another suite may take one in between, so it is tried again. */
-async function startScript(dir: string, scripts: string, attempts = 5): Promise<string> {
-  try {
-    const { stdout } = await run(join(scripts, 'start'), [dir]);
-    // With its port taken, etcd ends and the API server keeps its objects in the other suite's.
-    for (const name of ['etcd', 'kube-apiserver'])
-      process.kill(Number(await readFile(join(dir, `${name}.pid`), 'utf8')), 0);
-    return stdout.trim();
-  } catch (error) {
-    await run(join(scripts, 'stop'), [dir]);
-    await rm(dir, { recursive: true, force: true });
-    if (attempts === 1) throw error;
-    return startScript(dir, scripts, attempts - 1);
-  }
-}
-
 async function startReal(dir: string, scripts: string, crds: readonly object[]): Promise<TestKubeApi> {
-  const kubeconfig = await startScript(dir, scripts);
-  const config: Kubeconfig = parse(await readFile(kubeconfig, 'utf8'));
-  const url = config.clusters[0].cluster.server;
-  const token = config.users[0].user.token;
+  const ports = await claimPorts();
   const stop = async () => {
     await run(join(scripts, 'stop'), [dir]);
+    await ports.release();
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    await installCrds(kubeRequests(url, token), crds);
+    const { stdout } = await run(join(scripts, 'start'), [dir, String(ports.api), String(ports.etcd)]);
+    return { ...(await prepared(stdout.trim(), crds)), kind: 'real', stop };
   } catch (error) {
     await stop();
     throw error;
   }
-  return { kubeconfig, url, token, kind: 'real', stop };
+}
+
+/** A server that has just started, with definitions. */
+async function prepared(kubeconfig: string, crds: readonly object[]) {
+  const config: Kubeconfig = parse(await readFile(kubeconfig, 'utf8'));
+  const url = config.clusters[0].cluster.server;
+  const token = config.users[0].user.token;
+  await installCrds(kubeRequests(url, token), crds);
+  return { kubeconfig, url, token };
 }
 
 export type KubeRequest = (path: string, init?: RequestInit) => ReturnType<typeof fetch>;
