@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { AgentClient } from '../agent-client/client.ts';
 import { UsageError } from '../usage.ts';
 import { userAgent } from '../version.ts';
+import { print } from './print.ts';
 
 export interface AgentFlags {
   readonly agentUrl: string;
@@ -32,7 +33,7 @@ export function addAgentFlags(command: Command): Command {
 /** Calls the agent and prints what it answered. */
 export async function callAgent(flags: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<void> {
   const { json = {}, text } = await answered(flags, call);
-  process.stdout.write(flags.output === 'json' ? jsonText(json) : await text());
+  await print(flags.output === 'json' ? jsonText(json) : await text());
 }
 
 async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<Result> {

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../usage.ts';
+import { print } from './print.ts';
 
 export function crdsCommand(): Command {
   return new Command('crds')
@@ -18,7 +19,7 @@ async function run(options: { out?: string; check: boolean }): Promise<void> {
   const files = definitions.map(crdFile);
   if (options.out === undefined) {
     if (options.check) throw new UsageError('--check needs --out <dir>, the folder to compare with');
-    process.stdout.write(files.map((file) => file.text).join('---\n'));
+    await print(files.map((file) => file.text).join('---\n'));
   } else if (options.check) {
     await check(options.out, files);
   } else {

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { clearCommand } from '../../src/commands/clear.ts';
@@ -24,14 +26,15 @@ afterAll(async () => {
 
 /** What a command prints. */
 async function output(command: Command, ...argv: readonly string[]): Promise<string> {
-  let text = '';
-  const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk);
+  let printed = '';
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk: unknown, done: unknown) => {
+    printed += String(chunk);
+    if (typeof done === 'function') done();
     return true;
   });
   try {
     await command.parseAsync([...argv, '--agent-url', agent.url], { from: 'user' });
-    return text;
+    return printed;
   } finally {
     write.mockRestore();
   }
@@ -77,20 +80,20 @@ test('an agent is used from its first tunnel to its last', async () => {
 });
 
 describe('what cannot be done is one line that says why', () => {
-  test.each<readonly [() => Command, readonly string[], string]>([
-    [requestsCommand, ['none'], 'the agent holds no captured request with the id "none"'],
-    [replayCommand, ['none'], 'requests.replay: the agent answered 404 (error 120): no such captured request'],
-    [tunnelsCommand, ['stop', 'none'], 'the agent runs no tunnel named "none"'],
-    [tunnelsCommand, ['start', 'a b'], 'invalid field "addr"'],
-  ])('%#: %j', async (command, argv, message) => {
+  test.each<readonly [readonly string[], () => Command, string]>([
+    [['none'], requestsCommand, 'the agent holds no captured request with the id "none"'],
+    [['none'], replayCommand, 'requests.replay: the agent answered 404 (error 120): no such captured request'],
+    [['stop', 'none'], tunnelsCommand, 'the agent runs no tunnel named "none"'],
+    [['start', 'a b'], tunnelsCommand, 'invalid field "addr"'],
+  ])('%j', async (argv, command, message) => {
     await expect(output(command(), ...argv)).rejects.toThrow(message);
   });
 
-  test.each<readonly [() => Command, readonly string[], string]>([
-    [requestsCommand, ['--limit', '0'], '--limit must be a whole number of at least 1, not "0"'],
-    [requestsCommand, ['id', '--tunnel', 'x'], '--limit and --tunnel are for the list'],
-    [tunnelsCommand, ['start', '80', '--set', 'x'], '--set must be parameter=value, not "x"'],
-  ])('%#: %j was used wrongly', async (command, argv, message) => {
+  test.each<readonly [readonly string[], () => Command, string]>([
+    [['--limit', '0'], requestsCommand, '--limit must be a whole number of at least 1, not "0"'],
+    [['id', '--tunnel', 'x'], requestsCommand, '--limit and --tunnel are for the list'],
+    [['start', '80', '--set', 'x'], tunnelsCommand, '--set must be parameter=value, not "x"'],
+  ])('%j was used wrongly', async (argv, command, message) => {
     const error = output(command(), ...argv);
     await expect(error).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
   });
@@ -122,5 +125,12 @@ describe('the exit code', () => {
     expect(stderr).toContain(line);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(stderr).not.toContain('secret');
+  });
+
+  test('is 0 when the reader has seen enough', async () => {
+    const child = spawn(process.execPath, [main, 'crds'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([stderr, code]).toEqual(['', 0]);
   });
 });
