@@ -54,6 +54,19 @@ describe('server-side apply', () => {
     });
   });
 
+  test('null is no value, but where there is a default or the field is nullable', async () => {
+    const path = await cluster.fresh();
+    const created = await cluster.apply(`${path}/a`, 'one', widget('a', { note: null, size: null }));
+    expect(created.body.spec).toMatchObject({ note: null, size: 3 });
+    const refused = await cluster.apply(`${path}/a`, 'one', widget('a', { code: null }));
+    expect(refused.code).toBe(422);
+    expect(causes(refused)).toContain(
+      'spec.code: Invalid value: "null": spec.code in body must be of type string: "null"',
+    );
+    const posted = await cluster.send('POST', path, widget('b', { code: null }));
+    expect(posted.body.spec).not.toHaveProperty('code');
+  });
+
   test('again with the same is no write', async () => {
     const path = await cluster.fresh();
     await cluster.apply(`${path}/a`, 'one', widget('a', full));

@@ -15,19 +15,26 @@ import { type Patterns, validate } from './schema/validate.ts';
 /** An endpoint below an object that writes a part of it only. */
 export type Subresource = 'status' | undefined;
 
+/** How an object came to be a candidate for the store. */
+interface Candidacy {
+  readonly subresource: Subresource;
+  /** By server-side apply: the real server does not clean what was applied of nulls. */
+  readonly applied: boolean;
+  readonly onUnknown: (path: string) => void;
+}
+
 /** What makes an object fit to be stored: pruned, defaulted, with the parts kept that this endpoint does not write. */
 export function normalise(
   candidate: ApiObject,
   old: ApiObject | undefined,
   type: ResourceType,
-  subresource: Subresource,
-  onUnknown: (path: string) => void,
+  { subresource, applied, onUnknown }: Candidacy,
 ): ApiObject {
   const pruned = prune(candidate, type.schema, onUnknown) as ApiObject;
   checkMetadataTypes(pruned, type);
   const merged = isolate(pruned, old, type, subresource);
   if (!type.custom) checkTypes(merged, type);
-  const defaulted = applyDefaults(merged, type.schema) as ApiObject;
+  const defaulted = applyDefaults(merged, type.schema, applied && type.custom) as ApiObject;
   return type.behaviour.prepare?.(defaulted, old) ?? defaulted;
 }
 

@@ -23,14 +23,14 @@ export interface WriteOptions {
   readonly fieldManager: string;
   /** Called with the paths of unknown fields, also when there are none; throws to refuse them. */
   readonly onUnknown: (paths: readonly string[]) => void;
+  /** By server-side apply, which sets `managedFields` itself. */
+  readonly applied?: boolean;
 }
 
 export interface UpdateRequest extends WriteOptions {
   readonly subresource: Subresource;
   /** The object wanted, from the current one; its resourceVersion is a precondition. */
   readonly change: (current: ApiObject) => ApiObject;
-  /** The change sets `managedFields` itself (server-side apply). */
-  readonly ownsManagedFields?: boolean;
 }
 
 /** Reads and writes of objects of any type, with the rules that every type shares. */
@@ -56,21 +56,21 @@ export class Objects {
     return found;
   }
 
-  create(type: ResourceType, body: ApiObject, options: WriteOptions & { readonly managed?: boolean }): ApiObject {
+  create(type: ResourceType, body: ApiObject, options: WriteOptions): ApiObject {
     const named = this.#named(body, type);
     const { namespace, name } = named.metadata;
     if (namespace !== undefined) this.#checkNamespace(type, namespace, name ?? '');
     if (named.metadata.resourceVersion) {
       throw new ApiError(500, undefined, 'resourceVersion should not be set on objects to be created');
     }
-    const admitted = this.#admit(named, undefined, type, undefined, options);
+    const admitted = this.#admit(named, undefined, type, { ...options, subresource: undefined });
     const created = withMeta(admitted, {
       uid: randomUUID(),
       creationTimestamp: timestamp(this.#clock.now()),
       generation: type.tracksGeneration ? 1 : undefined,
       deletionTimestamp: undefined,
     } as object);
-    const owned = options.managed
+    const owned = options.applied
       ? created
       : trackUpdate(undefined, created, type, undefined, options.fieldManager, this.#now());
     check(owned, undefined, type, this.#validators);
@@ -82,10 +82,10 @@ export class Objects {
     const old = this.get(type, ref);
     const wanted = request.change(old);
     checkIdentity(type, wanted, old);
-    const admitted = keepServerFields(this.#admit(wanted, old, type, request.subresource, request), old);
+    const admitted = keepServerFields(this.#admit(wanted, old, type, request), old);
     const generation = nextGeneration(admitted, old, type);
     const current = withMeta(admitted, { generation, resourceVersion: old.metadata.resourceVersion } as object);
-    const owned = request.ownsManagedFields
+    const owned = request.applied
       ? withMeta(current, { managedFields: wanted.metadata.managedFields } as object)
       : trackUpdate(old, current, type, request.subresource, request.fieldManager, this.#now());
     check(owned, old, type, this.#validators);
@@ -145,11 +145,14 @@ export class Objects {
     candidate: ApiObject,
     old: ApiObject | undefined,
     type: ResourceType,
-    subresource: Subresource,
-    { onUnknown }: WriteOptions,
+    { subresource, applied = false, onUnknown }: WriteOptions & { readonly subresource: Subresource },
   ): ApiObject {
     const unknown: string[] = [];
-    const admitted = normalise(candidate, old, type, subresource, (path) => unknown.push(path));
+    const admitted = normalise(candidate, old, type, {
+      subresource,
+      applied,
+      onUnknown: (path) => unknown.push(path),
+    });
     onUnknown(unknown.sort());
     return admitted;
   }

@@ -88,11 +88,11 @@ async function apply(call: Call, ref: Ref): Promise<void> {
   const force = isTrue(exchange.query.get('force'));
   const request = { configuration, type, subresource, manager, force, now: context.clock.now() };
   if (context.objects.find(type, ref) === undefined && subresource === undefined) {
-    const created = context.objects.create(type, createdByApply(request), { ...options, managed: true });
+    const created = context.objects.create(type, createdByApply(request), { ...options, applied: true });
     return show(call, 201, created);
   }
   const change = (current: ApiObject) => applyConfiguration(current, request);
-  const updated = context.objects.update(type, ref, { ...options, subresource, change, ownsManagedFields: true });
+  const updated = context.objects.update(type, ref, { ...options, subresource, change, applied: true });
   show(call, 200, updated);
 }
 
