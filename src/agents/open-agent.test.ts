@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { until } from '../../test/support/until.ts';
 import type { Call } from '../reconcile/external.ts';
 import { OpenAgent } from './open-agent.ts';
 
@@ -20,6 +21,9 @@ const status = { status: 'online', agent_version: '1', session: { legs: [] }, ur
 let server: Server;
 let asked: string[];
 let tunnels: object[];
+/** Requests are not answered before `answerHeld`. */
+let silent: boolean;
+let held: (() => void)[];
 /** What every request is answered with instead. */
 let broken: number | undefined;
 let now: number;
@@ -29,9 +33,11 @@ let agent: OpenAgent;
 
 beforeEach(async () => {
   [asked, tunnels, broken, now, changes, counts] = [[], [tunnelOf('web')], undefined, 1_000, 0, 0];
-  server = createServer((request, response) => {
+  [silent, held] = [false, []];
+  server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const body = request.url === '/api/status' ? status : { tunnels, uri: '/api/tunnels' };
+    if (silent) await new Promise<void>((resolve) => held.push(resolve));
     if (request.method === 'DELETE') response.writeHead(204).end();
     else if (request.method === 'POST') response.writeHead(201).end(JSON.stringify(tunnelOf('new')));
     else response.writeHead(broken ?? 200).end(JSON.stringify(body));
@@ -56,6 +62,9 @@ afterEach(async () => {
   server.close();
 });
 
+const answerHeld = () => {
+  for (const answer of held) answer();
+};
 const lists = () => asked.filter((request) => request === 'GET /api/tunnels').length;
 const find = (name: string, since = 1_000) => agent.find(name, since, call);
 
@@ -100,6 +109,20 @@ test('an agent that is away is tried again later and later, by nobody sooner, an
   now += agent.retryInMs();
   expect(await find('web', 2_000)).toMatchObject({ name: 'web' });
   expect(agent.retryInMs()).toBe(0);
+});
+
+test('while one finds out whether a silent agent is back, nobody else waits', async () => {
+  broken = 500;
+  await expect(find('web')).rejects.toThrow(/answered 500/);
+  [broken, silent] = [undefined, true];
+  now += agent.retryInMs();
+  const first = find('web', now);
+  await until('the list to be asked for', () => lists() === 2);
+  await expect(find('web', now)).rejects.toThrow(/answered 500/);
+  answerHeld();
+  expect(await first).toMatchObject({ name: 'web' });
+  expect(await find('web', now)).toMatchObject({ name: 'web' });
+  expect(lists()).toBe(2);
 });
 
 test('what was listed before the agent was away is not relied on', async () => {

@@ -1,26 +1,17 @@
 import { AgentClient, type TunnelDefinition } from '../agent-client/client.ts';
-import { AgentError } from '../agent-client/errors.ts';
 import type { AgentStatus, Tunnel } from '../agent-client/schemas.ts';
 import type { AgentClientOptions } from '../agent-client/transport.ts';
-import type { Clock } from '../clock.ts';
-import { Backoff } from '../controller/backoff.ts';
 import type { Account, Call } from '../reconcile/external.ts';
 import { canonical } from '../reconcile/json.ts';
 import { Observations } from '../reconcile/observations.ts';
+import { Away, type AwayOptions } from './away.ts';
 
-export interface OpenAgentOptions extends AgentClientOptions {
-  readonly clock: Clock;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
-  /** Longest pause, in milliseconds, before an agent that is away is tried again. */
-  readonly retryMs: number;
+export interface OpenAgentOptions extends AgentClientOptions, AwayOptions {
   /** Tunnels came, went or changed since the last look: those who have one are to look at it. */
   readonly onChange: () => void;
   /** The number of tunnels may have changed. */
   readonly onCount: () => void;
 }
-
-const minRetryMs = 500;
 
 /** One agent, with the one client and list of tunnels that everything using it shares. */
 export class OpenAgent implements Account<AgentClient> {
@@ -29,22 +20,19 @@ export class OpenAgent implements Account<AgentClient> {
   readonly client: AgentClient;
   readonly #options: OpenAgentOptions;
   readonly #tunnels: Observations<Tunnel>;
-  readonly #backoff: Backoff;
-  #failure: { readonly error: AgentError; readonly until: number } | undefined;
+  readonly #away: Away;
   #status: { readonly at: number; readonly status: AgentStatus } | undefined;
-  /** When a look at the agent last failed. */
-  #awayAt = 0;
   /** Of the last list, without what changes all the time. */
   #shape: string | undefined;
 
   /** @param key unique in this operator */
   constructor(key: string, options: OpenAgentOptions) {
-    const { url, clock, random, retryMs } = options;
+    const { url, clock } = options;
     this.key = key;
     this.url = url;
     this.client = new AgentClient(options);
     this.#options = options;
-    this.#backoff = new Backoff({ minMs: Math.min(minRetryMs, retryMs), maxMs: retryMs }, random);
+    this.#away = new Away(options);
     this.#tunnels = new Observations({
       list: () => this.#list(),
       // An unnamed tunnel is told apart by its address.
@@ -55,7 +43,7 @@ export class OpenAgent implements Account<AgentClient> {
 
   /** How the agent does, as of `since` or later. Throws an AgentError. */
   async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
-    const status = await this.#tried(async () => {
+    const status = await this.#away.try(async () => {
       // One after the other, so that whoever asks an agent that is away is told the same.
       await this.#look(since, call);
       return this.#statusAsOf(since);
@@ -68,14 +56,14 @@ export class OpenAgent implements Account<AgentClient> {
    * agent is away at once, without a call.
    */
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
-    if (this.#failure !== undefined && this.retryInMs() > 0) throw this.#failure.error;
-    await this.#tried(() => this.#look(since, call));
-    return this.#tunnels.known(name, Math.max(since, this.#awayAt));
+    this.#away.check();
+    await this.#away.try(() => this.#look(since, call));
+    return this.#tunnels.known(name, Math.max(since, this.#away.lastAt));
   }
 
   async start(definition: TunnelDefinition): Promise<Tunnel> {
     const tunnel = await this.client.startTunnel(definition);
-    this.#tunnels.record(tunnel, this.#now());
+    this.#tunnels.record(tunnel, this.#options.clock.now());
     this.#options.onCount();
     return tunnel;
   }
@@ -88,12 +76,12 @@ export class OpenAgent implements Account<AgentClient> {
 
   /** As last seen; none while the agent is away. */
   running(): readonly Tunnel[] {
-    return this.#failure === undefined ? this.#tunnels.current() : [];
+    return this.#away.isAway ? [] : this.#tunnels.current();
   }
 
   /** When the agent, which is away, is to be tried again. */
   retryInMs(): number {
-    return Math.max(0, (this.#failure?.until ?? 0) - this.#now());
+    return this.#away.retryInMs();
   }
 
   /** Resolves when the requests under way have ended. */
@@ -104,13 +92,13 @@ export class OpenAgent implements Account<AgentClient> {
 
   /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
   #look(since: number, call: Call): Promise<readonly Tunnel[]> {
-    return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
+    return this.#tunnels.sweep(Math.max(since, this.#away.lastAt), call);
   }
 
   async #statusAsOf(since: number): Promise<AgentStatus> {
     const known = this.#status;
-    if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
-    const at = this.#now();
+    if (known !== undefined && known.at >= Math.max(since, this.#away.lastAt)) return known.status;
+    const at = this.#options.clock.now();
     const status = await this.client.status();
     this.#status = { at, status };
     return status;
@@ -126,34 +114,4 @@ export class OpenAgent implements Account<AgentClient> {
     this.#options.onChange();
     this.#options.onCount();
   }
-
-  /** Remembers that the agent is away, once for all who tried meanwhile, and that it is back. */
-  async #tried<T>(attempt: () => Promise<T>): Promise<T> {
-    try {
-      const result = await attempt();
-      this.#failure = undefined;
-      this.#backoff.forget(this.key);
-      return result;
-    } catch (cause) {
-      if (!(cause instanceof AgentError)) throw cause;
-      const error = asAway(cause);
-      this.#awayAt = this.#now();
-      if (this.retryInMs() === 0) this.#failure = { error, until: this.#now() + this.#backoff.next(this.key) };
-      throw error;
-    }
-  }
-
-  #now(): number {
-    return this.#options.clock.now();
-  }
-}
-
-/** What has no status and no tunnels is no agent. */
-function asAway(error: AgentError): AgentError {
-  if (error.reason !== 'NotFound') return error;
-  return new AgentError('this is no Local Agent API; check the address of the agent', {
-    ...error,
-    reason: 'Unreachable',
-    cause: error,
-  });
 }
