@@ -62,6 +62,38 @@ describe('a bad resource is refused with the name of the field', () => {
       { name: 'a', deletionPolicy: 'Keep' },
       /spec\.deletionPolicy: Unsupported value: "Keep"/,
     ],
+    ['an Agent without an address', 'Agent', {}, /spec: .*needs exactly one of serviceRef and url/],
+    [
+      'an Agent with two addresses',
+      'Agent',
+      { url: 'http://a', serviceRef: { name: 'a' } },
+      /spec: .*needs exactly one of serviceRef and url/,
+    ],
+    ['an Agent with credentials in its url', 'Agent', { url: 'http://me:secret@a' }, /spec\.url: Invalid value/],
+    [
+      'a Service of another namespace',
+      'Agent',
+      { serviceRef: { name: 'a.other' } },
+      /spec\.serviceRef\.name: Invalid value/,
+    ],
+    [
+      'a tunnel without an address',
+      'AgentTunnel',
+      { agentRef: { name: 'a' }, proto: 'http' },
+      /spec\.addr: Required value/,
+    ],
+    [
+      'a tunnel that no URL can name',
+      'AgentTunnel',
+      { agentRef: { name: 'a' }, proto: 'http', addr: '1', tunnelName: '..' },
+      /spec\.tunnelName: .*neither \. nor \.\./,
+    ],
+    [
+      'a tunnel with a line break in its name',
+      'AgentTunnel',
+      { agentRef: { name: 'a' }, proto: 'http', addr: '1', tunnelName: 'a\nb' },
+      /spec\.tunnelName: Invalid value/,
+    ],
   ];
   test.each(cases)('%s', async (_why, kind, spec, message) => {
     await expect(world.apply(kind, namespace, 'a', spec)).rejects.toThrow(message);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { definition as agentTunnel } from '../../src/kinds/agent-tunnel/schema.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { freePorts, LocalAgent } from '../support/local-agent.ts';
@@ -8,6 +9,7 @@ import { startWorld, type World } from '../support/world.ts';
 /*
  * The operator is killed with SIGKILL around the start of a tunnel, and started again: exactly one tunnel must come of
  * it, and go with its resource. All cases run side by side, each with an operator, an agent and a namespace of its own.
+ * And an operator that has only some of the resources.
  */
 
 interface Step {
@@ -26,6 +28,8 @@ const steps: readonly Step[] = [
   { name: 'after the POST', at: 'agent', side: 'after', matches: isPost },
   { name: 'before the status is written', at: 'kubernetes', side: 'before', matches: isStatus },
 ];
+
+const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
 
 let world: World;
 let results: ReadonlyMap<string, Promise<Result>>;
@@ -70,7 +74,6 @@ async function killAt({ at, side, matches }: Step, port: number): Promise<Result
   const held = (at === 'kubernetes' ? kube : gate).hold(side, matches);
   const doomed = start();
   await world.apply('Agent', namespace, 'edge', { url: gate.url });
-  const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
   const tunnel = await world.apply('AgentTunnel', namespace, 'web', spec);
   await held;
   await doomed.stop('SIGKILL');
@@ -88,3 +91,36 @@ async function killAt({ at, side, matches }: Step, port: number): Promise<Result
     config.remove();
   }
 }
+
+test('an operator of one shard runs tunnels in an Agent of another, which it leaves to that', async () => {
+  const [port = 0] = await freePorts(1);
+  const agent = new LocalAgent(port);
+  const [namespace] = await Promise.all([world.namespace(), agent.start()]);
+  const operator = startOperatorProcess({
+    kubeconfig: world.kube.kubeconfig,
+    apiURL: world.cloud.url,
+    apiKey: world.cloud.apiKey,
+    args: [
+      '--watch-namespaces',
+      namespace,
+      '--label-selector',
+      'shard=a',
+      '--allowed-agent-hosts',
+      `127.0.0.1:${port}`,
+    ],
+  });
+  try {
+    const edge = await world.apply('Agent', namespace, 'edge', { url: agent.url });
+    const tunnel = await world.apply('AgentTunnel', namespace, 'web', spec);
+    const { type } = agentTunnel;
+    await world.client.patch(type, tunnel.metadata, { type: 'merge', body: { metadata: { labels: { shard: 'a' } } } });
+    await world.reason(tunnel, 'Available');
+    expect((await world.get(edge))?.status).toEqual({ observedGeneration: -1 });
+    await world.delete(tunnel);
+    await world.gone(tunnel);
+    expect(await agent.tunnels()).toEqual([]);
+  } finally {
+    await operator.stop('SIGKILL');
+    await agent.stop();
+  }
+});
