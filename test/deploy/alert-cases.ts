@@ -210,14 +210,15 @@ export const cases: readonly AlertCase[] = [
     ],
     ['others are in trouble', 60, resources('1+0x90', 'BotUser', 'Rejected')],
   ),
-  ...(['Rejected', 'Conflict', 'ExternalNotFound', 'Unauthorized', 'DriftDetected'] as const).flatMap((reason) =>
-    both('EdgeOperatorResourcesStalled', [
-      `${reason}, seen by two replicas`,
-      16,
-      [{ ...bots, reason }],
-      resources('2+0x90', 'BotUser', reason),
-      resources('2+0x90', 'BotUser', reason, b),
-    ]),
+  ...(['Rejected', 'Conflict', 'ExternalNotFound', 'Unauthorized', 'DriftDetected', 'OutcomeUnknown'] as const).flatMap(
+    (reason) =>
+      both('EdgeOperatorResourcesStalled', [
+        `${reason}, seen by two replicas`,
+        16,
+        [{ ...bots, reason }],
+        resources('2+0x90', 'BotUser', reason),
+        resources('2+0x90', 'BotUser', reason, b),
+      ]),
   ),
   ...both(
     'EdgeOperatorResourcesStalled',
@@ -246,6 +247,7 @@ export const cases: readonly AlertCase[] = [
     ['paused, as asked', 80, resources('1+0x90', 'BotUser', 'Paused')],
     ['ready', 80, resources('9+0x90', 'BotUser', 'Available')],
     ['stalled', 80, resources('9+0x90', 'BotUser', 'Rejected')],
+    ['over', 80, resources('9+0x90', 'RequestReplay', 'OutcomeUnknown')],
     ['agents have an alert of their own', 80, resources('1+0x90', 'Agent', 'Unreachable')],
     ['come and go', 80, resources('1+0x20 0 1+0x20 0 1+0x20 0 1+0x20', 'BotUser', 'Creating')],
   ),
