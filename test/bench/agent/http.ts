@@ -1,7 +1,8 @@
 /**
  * Throughput and latency of an http tunnel with inspection on, against a bare proxy in Node, nginx (where it is
  * installed) and no proxy at all: `node test/bench/agent/http.ts [rounds]`. All run at once and are measured in turn,
- * so that whatever else the machine does strikes them alike; figures are medians over the rounds.
+ * so that whatever else the machine does strikes them alike; figures are medians over the rounds. Added is the latency
+ * beyond that without a proxy.
  */
 import { type Child, startChild } from './child.ts';
 import type { Load, Measured } from './load.ts';
@@ -37,11 +38,14 @@ const ports = {
 for (const { bytes, requests } of loads) {
   const measured = await measureInTurn(load, { path: `/${bytes}`, requests });
   console.log(`\n${bytes / 1_024} KB bodies, ${connections} connections, medians of ${rounds} rounds`);
+  const { direct, bare: reference } = { direct: medians(measured.direct ?? []), bare: medians(measured.bare ?? []) };
   for (const [name, results] of Object.entries(measured)) {
-    const { perSecond, p50, p99 } = medians(results);
+    const own = medians(results);
     const ratio = median(results.map((result, round) => result.perSecond / (measured.bare?.[round]?.perSecond ?? 1)));
-    const line = [`${perSecond.toFixed(0)}/s`, `p50 ${p50.toFixed(2)} ms`, `p99 ${p99.toFixed(2)} ms`];
-    console.log(name.padEnd(8), ...line.map((text) => text.padEnd(14)), `${ratio.toFixed(2)} of bare`);
+    const added = (['p50', 'p99'] as const).map((of) => (own[of] - direct[of]) / (reference[of] - direct[of]));
+    const line = [`${own.perSecond.toFixed(0)}/s`, `p50 ${own.p50.toFixed(2)} ms`, `p99 ${own.p99.toFixed(2)} ms`];
+    const ofBare = `of bare: ${ratio.toFixed(2)}, added p50 ${added[0]?.toFixed(2)}, added p99 ${added[1]?.toFixed(2)}`;
+    console.log(name.padEnd(8), ...line.map((text) => text.padEnd(14)), ofBare);
   }
 }
 for (const child of [origin, bare, agent, load]) child.stop();
