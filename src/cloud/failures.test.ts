@@ -97,6 +97,20 @@ describe('429', () => {
     expect(pause).toBeLessThanOrEqual(30_000);
     expect(api.reports[0]).toMatchObject({ outcome: 'RateLimited', priority: 'resync' });
   });
+
+  test('is told to changes that come while a long pause lasts, without a request', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 100 });
+    api.play(error(429, { 'retry-after': '30' }));
+    const client = api.client({ limiter });
+    await failure(client.botUsers.get('bot_1', call));
+    expect(await failure(client.botUsers.get('bot_2', { priority: 'change' }))).toMatchObject({
+      message: 'bot_users.get: not sent, the API answered 429 before and asked for a pause',
+      reason: 'RateLimited',
+      definite: true,
+      retryAfterMs: expect.any(Number),
+    });
+    expect(api.reports).toHaveLength(1);
+  });
 });
 
 describe('an answer that cannot be understood', () => {

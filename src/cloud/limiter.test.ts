@@ -307,4 +307,22 @@ describe('a 429', () => {
     limiter.penalize(10 ** 12);
     expect(pause()).toBe(3_600_000);
   });
+
+  test('tells changes at once that a pause takes long, those that wait already too; the rest waits for its end', async () => {
+    const limiter = new Limiter({ requestsPerMinute: 2 });
+    await use(limiter, 'change', 1);
+    await limiter.acquire('change');
+    const waiting = limiter.acquire('change');
+    const drift = limiter.acquire('resync');
+    limiter.penalize(60_000);
+    limiter.release('change');
+    await expect(waiting).rejects.toMatchObject({ name: 'BudgetPausedError', retryAfterMs: 60_000 });
+    await jest.advanceTimersByTimeAsync(49_000);
+    await expect(limiter.acquire('change')).rejects.toMatchObject({ retryAfterMs: 11_000 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    const late = limiter.acquire('change');
+    expect(await settled(late, drift)).toEqual([false, false]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    await expect(late).resolves.toBeGreaterThanOrEqual(10_000);
+  });
 });

@@ -24,12 +24,26 @@ export interface LimiterState {
 interface Waiter {
   readonly since: number;
   grant(): void;
+  refuse(error: Error): void;
+}
+
+/** The service asked for a pause so long that whoever asked for a change is told of it rather than kept waiting. */
+export class BudgetPausedError extends Error {
+  override readonly name = 'BudgetPausedError';
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super('the API answered 429 before and asked for a pause');
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 const priorities = ['change', 'first', 'resync'] as const;
 const inTurnBetweenAged = 3;
 const defaultPauseMs = 15_000;
 const longestPauseMs = 3_600_000;
+/** A change waits for the end of a pause that takes no longer. */
+const longestSilentPauseMs = 10_000;
 
 /**
  * The request budget of one credential, shared by everything that uses it. It guarantees:
@@ -38,7 +52,8 @@ const longestPauseMs = 3_600_000;
  *   one), so a change starts at once unless changes alone have used a quarter of the last minute;
  * - classes are served in order, each first come first served, and nothing starves: of every four requests at least
  *   one goes to the longest waiting of those that have waited `ageingMs`;
- * - after a 429 nothing starts until the pause ends, and then one at a time, each answer letting one more in.
+ * - after a 429 nothing starts until the pause ends, and then one at a time, each answer letting one more in;
+ * - while a pause still takes more than 10 s, a change is refused at once with a {@link BudgetPausedError}.
  */
 export class Limiter {
   readonly #now: () => number;
@@ -58,11 +73,13 @@ export class Limiter {
   }
 
   /**
-   * Resolves with the milliseconds waited when one request may be sent; rejects with the signal's reason.
+   * Resolves with the milliseconds waited when one request may be sent; rejects with the signal's reason, or refuses.
    * Every resolved call needs one {@link release}.
    */
   acquire(priority: Priority, signal?: AbortSignal): Promise<number> {
     if (signal?.aborted) return Promise.reject(signal.reason);
+    const refusal = priority === 'change' ? this.#refusal() : undefined;
+    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       const since = this.#now();
       const queue = this.#queues[priority];
@@ -71,11 +88,16 @@ export class Limiter {
         this.#serve();
         reject(signal?.reason);
       };
+      const done = () => signal?.removeEventListener('abort', abort);
       const grant = () => {
-        signal?.removeEventListener('abort', abort);
+        done();
         resolve(this.#now() - since);
       };
-      const waiter: Waiter = { since, grant };
+      const refuse = (error: Error) => {
+        done();
+        reject(error);
+      };
+      const waiter: Waiter = { since, grant, refuse };
       queue.push(waiter);
       signal?.addEventListener('abort', abort, { once: true });
       this.#serve();
@@ -95,6 +117,8 @@ export class Limiter {
     const pause = Math.min(Math.max(retryAfterMs ?? defaultPauseMs, 1), longestPauseMs);
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now() + pause);
     this.#concurrency = 1;
+    const refusal = this.#refusal();
+    if (refusal !== undefined) for (const waiter of this.#queues.change.splice(0)) waiter.refuse(refusal);
     this.#serve();
   }
 
@@ -116,6 +140,11 @@ export class Limiter {
       },
       ...(this.#pausedUntil > now ? { pausedUntilMs: this.#pausedUntil } : {}),
     };
+  }
+
+  #refusal(): BudgetPausedError | undefined {
+    const left = this.#pausedUntil - this.#now();
+    return left > longestSilentPauseMs ? new BudgetPausedError(left) : undefined;
   }
 
   #serve(): void {

@@ -1,7 +1,7 @@
 import { CredentialGate } from './credential-gate.ts';
 import type { CloudErrorReason } from './errors.ts';
 import { CloudError, CloudRefusalError } from './errors.ts';
-import type { Limiter, Priority } from './limiter.ts';
+import { BudgetPausedError, type Limiter, type Priority } from './limiter.ts';
 import { notSent } from './transport-error.ts';
 import type { Call, WireOptions } from './wire.ts';
 import { Wire } from './wire.ts';
@@ -72,7 +72,7 @@ export class Transport {
     try {
       return await this.#options.limiter.acquire(priority, signal);
     } catch (cause) {
-      throw notSent(operation, cause);
+      throw cause instanceof BudgetPausedError ? paused(operation, cause) : notSent(operation, cause);
     }
   }
 
@@ -127,4 +127,15 @@ export class Transport {
 
 function unusableKey(operation: string, problem: string, cause?: unknown): CloudRefusalError {
   return new CloudRefusalError(`not sent, ${problem}`, { operation, reason: 'Unauthorized', definite: true, cause });
+}
+
+function paused(operation: string, cause: BudgetPausedError): CloudRefusalError {
+  const { message, retryAfterMs } = cause;
+  return new CloudRefusalError(`not sent, ${message}`, {
+    operation,
+    reason: 'RateLimited',
+    definite: true,
+    retryAfterMs,
+    cause,
+  });
 }

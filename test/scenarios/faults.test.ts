@@ -64,6 +64,24 @@ test.each(faults)(
   90_000,
 );
 
+test('a long pause after a 429 is told to whatever has something to do, and nothing is sent meanwhile', async () => {
+  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
+  const { kubeconfig } = world.kube;
+  const args = ['--watch-namespaces', namespace];
+  const operator = startOperatorProcess({ kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey, args });
+  try {
+    cloud.fault('POST /reserved_addrs status=429 retry-after=600');
+    await world.reason(await world.apply('ReservedAddr', namespace, 'a', { description: 'one' }), 'RateLimited');
+    const bot = await world.reason(await world.apply('BotUser', namespace, 'b', { name: 'b' }), 'RateLimited');
+    expect(conditionOf(bot, 'Ready')?.message).toMatch(/not sent, .* asked for a pause/);
+    expect(conditionOf(bot, 'Reconciling')?.status).toBe('True');
+    expect(cloud.requests()).toHaveLength(1);
+  } finally {
+    await operator.stop('SIGKILL');
+    await cloud.stop();
+  }
+});
+
 interface Phase {
   readonly ready: string | undefined;
   readonly reason: string | undefined;
