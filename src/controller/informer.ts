@@ -129,13 +129,13 @@ export class Informer<T extends KubeObject> {
 
   /**
    * Puts the answer to our own write into the cache, so that nobody here reads an older state than we wrote. Handlers are
-   * called neither for it nor for its echo by the server (but see `ownWrites`).
+   * called neither for it nor for its echo by the server (but see `ownWrites`), unless the object has gone by it.
    */
   assume(object: T): void {
     const change = this.#store.assume(this.#slim(object));
     if (change === undefined) return;
     for (const registration of this.#handlers) {
-      if (registration.ownWrites) this.#tell(registration, { ...change, initial: false });
+      if (registration.ownWrites || change.type === 'delete') this.#tell(registration, { ...change, initial: false });
     }
   }
 

@@ -134,6 +134,22 @@ describe('our own writes', () => {
     expect(store.get('default/a')).toBe(before);
   });
 
+  test('that let a deleted object go delete it at once, whatever comes late', () => {
+    const store = new ObjectStore<Thing>();
+    store.upsert(thing('a', 5));
+    const gone = {
+      ...thing('a', 6),
+      metadata: { ...thing('a', 6).metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    };
+    const held = { ...gone, metadata: { ...gone.metadata, finalizers: ['example.dev/other'] } };
+    expect(store.assume(held)).toMatchObject({ type: 'update' });
+    expect(store.assume(gone)).toMatchObject({ type: 'delete' });
+    expect(store.get('default/a')).toBeUndefined();
+    expect([...store.upsert(held), ...store.remove({ ...gone, ...thing('a', 7) })]).toEqual([]);
+    expect(store.assume(gone)).toBeUndefined();
+    expect(store.upsert(thing('a', 8, { uid: 'other' }))).toMatchObject([{ type: 'add' }]);
+  });
+
   test('of an object unknown so far survive an older list and are deleted by a newer one', () => {
     const store = new ObjectStore<Thing>();
     store.assume(thing('a', 30));

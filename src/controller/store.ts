@@ -15,7 +15,7 @@ type Changes<T extends KubeObject> = readonly StoreChange<T>[];
 /**
  * Objects by key, never going back in time: an older version of an object does not replace a newer one. The answers to
  * our own writes (`assume`) are readable at once and are no change; the server's echo of them is none either, but a
- * change by someone else that such a write has overtaken is told.
+ * change by someone else that such a write has overtaken is told, and so is the end of an object, at once.
  */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
@@ -50,12 +50,17 @@ export class ObjectStore<T extends KubeObject> {
     return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
   }
 
-  /** Takes the answer to our own write, unless it is not newer than what is stored or the object is known to be gone. */
+  /**
+   * Takes the answer to our own write, unless it is not newer than what is stored or the object is known to be gone.
+   * The write that removed the last finalizer of a deleted object is answered with the version before it.
+   */
   assume(object: T): StoreChange<T> | undefined {
     const key = keyOf(object);
     const stored = this.#objects.get(key);
     if (this.#tombstones.has(object)) return undefined;
-    if (stored !== undefined && (!sameUid(stored, object) || versionOf(object) <= versionOf(stored))) return undefined;
+    if (stored !== undefined && !sameUid(stored, object)) return undefined;
+    if (isGone(object)) return stored && this.#delete(key, object, versionOf(object) + 1n);
+    if (stored !== undefined && versionOf(object) <= versionOf(stored)) return undefined;
     this.#own.add(key, object, stored);
     this.#put(key, object);
     return changeFrom(stored, object);
@@ -158,6 +163,10 @@ export class ObjectStore<T extends KubeObject> {
 
 function changeFrom<T extends KubeObject>(old: T | undefined, object: T): StoreChange<T> {
   return old === undefined ? { type: 'add', object } : { type: 'update', object, old };
+}
+
+function isGone({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
 }
 
 /**
