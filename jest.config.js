@@ -7,7 +7,13 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
-    '\\.ts$': ['@swc/jest', { jsc: { target: 'esnext', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { target: 'esnext', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } },
+        module: { type: 'es6' },
+      },
+    ],
   },
   injectGlobals: false,
   maxWorkers: 2,
