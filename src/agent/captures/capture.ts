@@ -1,5 +1,5 @@
 import type { Ticks } from '../metrics/rate.ts';
-import { Message, type RawHeaders } from './message.ts';
+import { lines, Message, pieceOverhead, type RawHeaders } from './message.ts';
 
 export interface RequestHead {
   readonly method: string;
@@ -33,15 +33,13 @@ export interface CaptureStart {
 /** What captures share: the store that holds them. */
 export interface Ledger {
   readonly ticks: Ticks;
-  /** Bytes kept of each of the two bodies. */
+  /** Bytes of memory that each of the two bodies may take. */
   readonly bodyCap: number;
   /** Whether there is room for so many more bytes of this capture. */
   charge(capture: Capture, bytes: number): boolean;
   changed(capture: Capture): void;
 }
 
-// A buffer and its place in an array, beside its bytes.
-const chunkOverhead = 96;
 // The objects of a capture, beside its bytes.
 const captureOverhead = 1_024;
 
@@ -63,6 +61,7 @@ export class Capture {
   #endTicks: number | undefined;
   #responseMessage: Message | undefined;
   #error: string | undefined;
+  #notHeld: string | undefined;
 
   constructor(id: string, startedAt: number, { tunnel, remoteAddr, request, replayOf }: CaptureStart, ledger: Ledger) {
     this.id = id;
@@ -120,13 +119,16 @@ export class Capture {
     this.#keep(this.requestMessage, chunk);
   }
 
-  requestEnd(trailers?: RawHeaders): void {
-    this.requestMessage.end(trailers);
+  requestEnd(trailers: RawHeaders = []): void {
+    this.#finish(this.requestMessage, trailers);
   }
 
   respond({ statusCode, statusMessage, httpVersion, rawHeaders }: ResponseHead): void {
     const message = new Message(`HTTP/${httpVersion} ${statusCode} ${statusMessage}`, rawHeaders);
-    if (!this.#ledger.charge(this, message.headBytes)) return;
+    if (!this.#ledger.charge(this, message.headBytes)) {
+      this.#notHeld = 'the response does not fit into inspect_db_size';
+      return;
+    }
     this.#responseMessage = message;
     this.#ledger.changed(this);
   }
@@ -135,23 +137,34 @@ export class Capture {
     if (this.#responseMessage !== undefined) this.#keep(this.#responseMessage, chunk);
   }
 
-  responseEnd(trailers?: RawHeaders): void {
-    this.#responseMessage?.end(trailers);
+  responseEnd(trailers: RawHeaders = []): void {
+    if (this.#responseMessage !== undefined) this.#finish(this.#responseMessage, trailers);
   }
 
   /** The exchange is over; only the first call counts. */
   end(error?: string): void {
     if (this.ended) return;
     this.#endTicks = this.#ledger.ticks();
-    this.#error = error;
+    this.#error = error ?? this.#notHeld;
     this.#ledger.changed(this);
   }
 
   #keep(message: Message, chunk: Buffer): void {
     if (message.truncated) return;
-    const kept = Math.min(chunk.length, this.#ledger.bodyCap - message.bodyBytes);
-    const room = this.#ledger.charge(this, kept + chunkOverhead);
-    if (room && kept > 0) message.append(kept === chunk.length ? chunk : chunk.subarray(0, kept));
+    const kept = Math.min(chunk.length, this.#ledger.bodyCap - message.bodyCost - pieceOverhead);
+    const room = kept > 0 && this.#ledger.charge(this, kept + pieceOverhead);
+    if (room) message.append(kept === chunk.length ? chunk : chunk.subarray(0, kept));
     if (!room || kept < chunk.length) message.truncate();
+  }
+
+  #finish(message: Message, trailers: RawHeaders): void {
+    if (trailers.length === 0) {
+      message.end();
+      return;
+    }
+    const kept = Buffer.from(lines(trailers), 'latin1');
+    const room = this.#ledger.charge(this, kept.length + pieceOverhead);
+    if (!room) message.truncate();
+    message.end(room ? kept : undefined);
   }
 }

@@ -60,15 +60,42 @@ describe('the budget (inspect_db_size)', () => {
     const huge = begin(held, '/huge');
     for (let part = 0; part < 100; part += 1) huge.requestData(Buffer.alloc(1_000, 'x'));
     huge.requestEnd();
-    expect(huge.requestMessage).toMatchObject({ truncated: true, bodyBytes: 10_000 });
-    expect(huge.requestMessage.body().toString()).toBe('x'.repeat(10_000));
+    const { truncated, bodyBytes } = huge.requestMessage;
+    expect(truncated).toBe(true);
+    expect(bodyBytes).toBeGreaterThan(8_000);
+    expect(bodyBytes).toBeLessThanOrEqual(10_000);
+    expect(huge.requestMessage.body().toString()).toBe('x'.repeat(bodyBytes));
     expect(others.map(({ id }) => held.get(id))).toEqual(others);
   });
 
-  test('a body of just that size is whole', () => {
+  test('a body in pieces of a byte drives out no others either', () => {
+    const held = captures(80_000);
+    const other = begin(held);
+    const dripping = begin(held);
+    dripping.respond(response);
+    for (let part = 0; part < 20_000; part += 1) dripping.responseData(Buffer.from('.'));
+    expect(dripping.responseMessage?.truncated).toBe(true);
+    expect(held.get(other.id)).toBe(other);
+    expect(dripping.charged).toBeLessThan(80_000 / 8 + 2_000);
+  });
+
+  test.each([
+    [9_904, false],
+    [9_905, true],
+  ])('a body of %i bytes beside the 96 that its piece takes: cut off is %s', (bytes, truncated) => {
     const capture = begin(captures(80_000));
-    capture.requestData(Buffer.alloc(10_000));
-    expect(capture.requestMessage).toMatchObject({ truncated: false, bodyBytes: 10_000 });
+    capture.requestData(Buffer.alloc(bytes));
+    expect(capture.requestMessage).toMatchObject({ truncated, bodyBytes: 9_904 });
+  });
+
+  test('trailers count, and are left out and marked where they do not fit', () => {
+    const held = captures(40_000);
+    const [one, two] = [begin(held), begin(held)];
+    one.requestEnd(['X-Sum', 'x'.repeat(30_000)]);
+    expect(held.bytes).toBeGreaterThan(30_000);
+    two.requestEnd(['X-Sum', 'x'.repeat(40_000)]);
+    expect(two.requestMessage.truncated).toBe(true);
+    expect(held.bytes).toBeLessThanOrEqual(40_000);
   });
 
   test('0 means 50 MB', () => {
@@ -82,6 +109,13 @@ describe('the budget (inspect_db_size)', () => {
     const held = captures(budget);
     expect(held.begin(start())).toBeUndefined();
     expect(held.count).toBe(0);
+  });
+
+  test('an answer that there is no room for is not passed off as none', () => {
+    const capture = begin(captures(1_200));
+    capture.respond({ ...response, rawHeaders: ['X-Long', 'x'.repeat(200)] });
+    capture.end();
+    expect(capture).toMatchObject({ response: undefined, error: 'the response does not fit into inspect_db_size' });
   });
 
   test('a captured chunk is a copy', () => {

@@ -2,6 +2,9 @@ const crlf = '\r\n';
 /** Below this, Node puts many small buffers into one piece of memory. */
 const pooledBytes = 4_096;
 
+/** What a piece of a body costs beside its bytes: a buffer and its place in an array. */
+export const pieceOverhead = 96;
+
 /** Names and values in turn, as they stood in the message. */
 export type RawHeaders = readonly string[];
 
@@ -14,7 +17,7 @@ export type RawHeaders = readonly string[];
 export class Message {
   readonly #head: Buffer;
   #chunks: Buffer[] | undefined;
-  #trailers: RawHeaders | undefined;
+  #trailers: Buffer | undefined;
   #bodyBytes = 0;
   #truncated = false;
   #complete = false;
@@ -33,7 +36,12 @@ export class Message {
     return this.#bodyBytes;
   }
 
-  /** Whether bytes of the body were left out. */
+  /** Bytes of memory that they take. */
+  get bodyCost(): number {
+    return this.#bodyBytes + pieceOverhead * (this.#chunks?.length ?? 0);
+  }
+
+  /** Whether bytes of the body or the trailers were left out. */
   get truncated(): boolean {
     return this.#truncated;
   }
@@ -67,8 +75,8 @@ export class Message {
     this.#truncated = true;
   }
 
-  end(trailers: RawHeaders = []): void {
-    if (trailers.length > 0) this.#trailers = trailers;
+  end(trailers?: Buffer): void {
+    this.#trailers = trailers;
     this.#complete = true;
   }
 
@@ -99,7 +107,12 @@ export class Message {
       Buffer.from(crlf),
     ]);
     if (!this.#complete || this.#truncated) return framed;
-    return [...framed, Buffer.from(`0${crlf}${lines(this.#trailers ?? [])}${crlf}`, 'latin1')];
+    return [
+      ...framed,
+      Buffer.from(`0${crlf}`),
+      ...(this.#trailers === undefined ? [] : [this.#trailers]),
+      Buffer.from(crlf),
+    ];
   }
 }
 
@@ -112,7 +125,8 @@ export function pairs(headers: RawHeaders): readonly (readonly [name: string, va
   return Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at] ?? '', headers[2 * at + 1] ?? '']);
 }
 
-function lines(headers: RawHeaders): string {
+/** Headers as they stand in a message. */
+export function lines(headers: RawHeaders): string {
   let text = '';
   for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}${crlf}`;
   return text;
