@@ -16,6 +16,7 @@ import {
   echo,
   type LocalServer,
   readRaw,
+  standstill,
   startLocal,
   startTestAgent,
   type TestAgent,
@@ -224,6 +225,44 @@ describe('what the client sees', () => {
     expect(String((await once(answer, 'data'))[0])).toBe('second');
   });
 
+  test('a client that stops reading stops the local server (back-pressure)', async () => {
+    let written = 0;
+    const url = await tunnelTo((_, response) => {
+      const fill = () => {
+        do written += 65_536;
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', fill);
+      fill();
+    });
+    const answer = await answerTo(agent.through(url).end());
+    const settled = await standstill(() => written);
+    expect(settled).toBeLessThan(64_000_000);
+    answer.resume().on('error', () => {});
+    await until('the local server to go on', () => written > settled);
+    answer.destroy();
+  });
+
+  test('a local server that stops reading stops the client', async () => {
+    const seen: IncomingMessage[] = [];
+    const url = await tunnelTo((incoming) => seen.push(incoming));
+    const outgoing = agent.through(url, { method: 'POST' });
+    outgoing.on('error', () => {});
+    let written = 0;
+    const fill = () => {
+      do written += 65_536;
+      while (!outgoing.destroyed && outgoing.write(Buffer.alloc(65_536)));
+    };
+    outgoing.on('drain', fill);
+    fill();
+    await until('the request', () => seen.length > 0);
+    const settled = await standstill(() => written);
+    expect(settled).toBeLessThan(64_000_000);
+    seen[0]?.resume().on('error', () => {});
+    await until('the client to go on', () => written > settled);
+    outgoing.destroy();
+  });
+
   test('50 MB both ways, checksummed', async () => {
     const part = Buffer.alloc(1_000_000, 'edge');
     const url = await tunnelTo((incoming, response) => void incoming.pipe(response));
@@ -407,6 +446,22 @@ describe('upgrades', () => {
     expect((await agent.call('GET', uri)).body.metrics.http.count).toBe(1);
     const replay = await agent.call('POST', '/api/requests/http', { id: capture.id });
     expect(replay).toMatchObject({ status: 400, body: { details: { err: expect.stringContaining('upgrade') } } });
+  });
+
+  test('an end of one direction leaves the other open, whoever ends first', async () => {
+    const local = await serve(() => {});
+    local.server.on('upgrade', async (_: IncomingMessage, socket: Socket) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nall I have to say');
+      heard.push(await text(socket));
+    });
+    const heard: string[] = [];
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const socket = dial(url.replace('ws.localhost', '127.0.0.1'));
+    socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n`);
+    socket.allowHalfOpen = true;
+    expect(await text(socket)).toMatch(/all I have to say$/);
+    socket.end('said after the end');
+    await until('what was said', () => heard.includes('said after the end'));
   });
 
   test('WebSocket', async () => {

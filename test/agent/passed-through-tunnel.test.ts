@@ -5,7 +5,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCertificate } from '../../src/reference/kube-api/certificate.ts';
 import { until } from '../support/until.ts';
-import { dial, startTestAgent, type TestAgent } from './support.ts';
+import { dial, standstill, startTestAgent, type TestAgent } from './support.ts';
 
 let agent: TestAgent;
 const servers: Server[] = [];
@@ -68,13 +68,7 @@ test('a reader that stops stops the writer (back-pressure)', async () => {
   });
   const client = dial(url);
   await once(client, 'connect');
-  let before = -1;
-  await until('the writer to stop', async () => {
-    const stopped = written > 0 && written === before;
-    before = written;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    return stopped;
-  });
+  const before = await standstill(() => written);
   expect(written).toBeLessThan(64_000_000);
   client.resume();
   await until('the writer to go on', () => written > before);

@@ -10,6 +10,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type Agent, type AgentOptions, startAgent } from '../../src/agent/agent.ts';
 import { readConfig } from '../../src/agent/config.ts';
+import { until } from '../support/until.ts';
 
 export interface Answer {
   readonly status: number;
@@ -142,6 +143,18 @@ export const echo: RequestListener = (incoming, response) => {
 export function dial(url: string): Socket {
   const { hostname, port } = new URL(url);
   return connect(Number(port), hostname);
+}
+
+/** The count once it has begun and grows no more. */
+export async function standstill(count: () => number): Promise<number> {
+  let before = -1;
+  await until('a standstill', async () => {
+    const stopped = count() > 0 && count() === before;
+    before = count();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return stopped;
+  });
+  return before;
 }
 
 /** A captured message's start line, header lines and body. */

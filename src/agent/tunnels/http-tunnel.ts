@@ -151,7 +151,7 @@ export class HttpTunnel {
       path: head.target,
       headers: requestHeaders(head.rawHeaders, options),
       setHost: false,
-      agent: options.upgrade === undefined ? this.#agent : false,
+      ...(options.upgrade === undefined ? { agent: this.#agent } : { agent: false, allowHalfOpen: true }),
       maxHeaderSize: maxHeaderBytes,
       ...(tls ? this.#tlsOptions(head) : {}),
     });
