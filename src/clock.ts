@@ -8,12 +8,20 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A longer timer of Node fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     try {
-      await timer(ms, undefined, signal === undefined ? {} : { signal });
+      let leftMs = ms;
+      do {
+        const partMs = Math.min(leftMs, longestTimerMs);
+        await timer(partMs, undefined, signal === undefined ? {} : { signal });
+        leftMs -= partMs;
+      } while (leftMs > 0);
     } catch (error) {
       signal?.throwIfAborted();
       throw error;

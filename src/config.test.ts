@@ -28,6 +28,55 @@ describe('settings', () => {
     else expect(() => parseSettings({ resyncInterval: text })).toThrow(/at least 1s/);
   });
 
+  test.each([
+    ['resyncInterval', '8760h', '8761h'],
+    ['mirrorInterval', '24h', '25h'],
+    ['mirrorInterval', '24h', `${'9'.repeat(400)}h`],
+  ] as const)('the longest %s is %s', (name, longest, tooLong) => {
+    expect(parseSettings({ [name]: longest })[name]).toBeGreaterThan(0);
+    expect(() => parseSettings({ [name]: tooLong })).toThrow(`at most ${longest}`);
+  });
+
+  test.each([
+    ['apiUrl', 'https://example.com#part'],
+    ['apiUrl', 'https://example.com?'],
+    ['watchNamespaces', 'a b'],
+    ['watchNamespaces', 'ok,Not_Ok'],
+    ['mirrorNamespace', ''],
+    ['leaderElectNamespace', 'a.b'],
+    ['labelSelector', ''],
+    ['labelSelector', 'a in b'],
+    ['labelSelector', 'a,'],
+    ['labelSelector', 'a=b c'],
+  ])('%s cannot be %j', (name, value) => {
+    const { flag } = settingsHelp().find((setting) => setting.name === name) ?? {};
+    expect(() => parseSettings({ [name]: value })).toThrow(`${flag} (or EDGE_OPERATOR_`);
+  });
+
+  test('the password in a URL is not repeated', () => {
+    const message = (apiUrl: string) => {
+      try {
+        return String(parseSettings({ apiUrl }));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(message('https://me:secret@example.com/a@b')).toMatch(/^--api-url .*"https:\/\/\*\*\*@example.com/);
+    expect(message('ftp://:secret@example.com')).not.toContain('secret');
+  });
+
+  test.each([
+    'app',
+    '!app',
+    'app=shop,tier!=test',
+    'example.com/shard == a',
+    'shard in (a,b),!c',
+    'a notin ( x , ),b=',
+    'n>5',
+  ])('a label selector: %s', (labelSelector) => {
+    expect(parseSettings({ labelSelector }).labelSelector).toBe(labelSelector);
+  });
+
   test('lists, addresses and switches', () => {
     const settings = parseSettings({
       watchNamespaces: 'a, b,',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration, parseListenAddress, UsageError } from './usage.ts';
+import { isLabelSelector, parseDuration, parseListenAddress, UsageError } from './usage.ts';
 
 /*
  * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after
@@ -8,12 +8,15 @@ import { parseDuration, parseListenAddress, UsageError } from './usage.ts';
 
 const text = z.string().min(1, 'must not be empty');
 
-const duration = (atLeastMs: number, { orNever = false } = {}) =>
+const second = 1_000;
+const hour = 3_600 * second;
+
+const duration = ({ atLeast, atMost }: Readonly<Record<'atLeast' | 'atMost', number>>, { orNever = false } = {}) =>
   z.string().transform((value, context) => {
     const ms = parseDuration(value);
-    if (ms !== undefined && (ms >= atLeastMs || (orNever && ms === 0))) return ms;
-    const problem =
-      ms === undefined ? 'is no duration: write 500ms, 30s, 5m or 1h' : `must be at least ${atLeastMs / 1000}s`;
+    if (ms !== undefined && ((ms >= atLeast && ms <= atMost) || (orNever && ms === 0))) return ms;
+    const range = `must be at least ${atLeast / second}s and at most ${atMost / hour}h`;
+    const problem = ms === undefined ? 'is no duration: write 500ms, 30s, 5m or 1h' : range;
     context.addIssue({ code: 'custom', message: orNever ? `${problem}, or 0 for never` : problem });
     return z.NEVER;
   });
@@ -32,6 +35,18 @@ const names = z.string().transform((value) =>
     .filter(Boolean),
 );
 
+const isNamespace = (name: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
+
+const namespace = z.string().refine(isNamespace, 'is no name of a namespace');
+const namespaces = names.refine(
+  (given) => given.every(isNamespace),
+  'is no list of namespaces: write their names, separated by commas',
+);
+
+const selector = z
+  .string()
+  .refine(isLabelSelector, 'is no label selector: write app=shop,tier!=test or tier in (a,b), as for kubectl -l');
+
 /** As `URL.host` writes them. */
 const hosts = names.transform((given, context) => {
   const parsed = given.map((host) => (/[/?#@]/.test(host) ? undefined : URL.parse(`https://${host}`)?.host));
@@ -49,14 +64,15 @@ const address = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
+const hasUser = ({ username, password }: URL) => username !== '' || password !== '';
+
 const url = z.string().transform((value, context) => {
   const parsed = URL.canParse(value) ? new URL(value) : undefined;
-  const usable =
-    parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.search === '';
+  const usable = parsed !== undefined && /^https?:$/.test(parsed.protocol) && !hasUser(parsed) && !/[?#]/.test(value);
   if (usable) return value;
   context.addIssue({
     code: 'custom',
-    message: 'is no usable URL: write https://host[:port][/path], without user or query',
+    message: 'is no usable URL: write https://host[:port][/path], without user, query or fragment',
   });
   return z.NEVER;
 });
@@ -67,10 +83,10 @@ const flag = z
 
 export const runSettings = z.object({
   kubeconfig: text.optional().meta({ arg: 'file', about: 'kubeconfig; else in-cluster, else the default one' }),
-  watchNamespaces: names
+  watchNamespaces: namespaces
     .default([])
     .meta({ arg: 'names', about: 'namespaces to watch, separated by commas (default: all)' }),
-  labelSelector: text.optional().meta({ arg: 'selector', about: 'reconcile only resources with these labels' }),
+  labelSelector: selector.optional().meta({ arg: 'selector', about: 'reconcile only resources with these labels' }),
   apiUrl: url.optional().meta({ arg: 'url', about: 'address of the Cloud Management API' }),
   apiKeyFile: text.optional().meta({
     arg: 'file',
@@ -86,23 +102,27 @@ export const runSettings = z.object({
     arg: 'hosts',
     about: 'hosts that an Agent may name as its url, separated by commas (default: none)',
   }),
-  mirrorNamespace: text.optional().meta({
+  mirrorNamespace: namespace.optional().meta({
     arg: 'name',
     about: "namespace of the default account's endpoint mirror (default: the operator's own)",
   }),
-  mirrorInterval: duration(1_000, { orNever: true }).default(30_000).meta({
-    arg: 'duration',
-    about: "time within which the default account's endpoints are mirrored into ConfigMaps; 0 for no mirror",
-    shown: '30s',
-  }),
-  resyncInterval: duration(1_000).default(600_000).meta({
-    arg: 'duration',
-    about: 'time between two checks for drift',
-    shown: '10m',
-  }),
+  mirrorInterval: duration({ atLeast: second, atMost: 24 * hour }, { orNever: true })
+    .default(30_000)
+    .meta({
+      arg: 'duration',
+      about: "time within which the default account's endpoints are mirrored into ConfigMaps; 0 for no mirror",
+      shown: '30s',
+    }),
+  resyncInterval: duration({ atLeast: second, atMost: 8_760 * hour })
+    .default(600_000)
+    .meta({
+      arg: 'duration',
+      about: 'time between two checks for drift',
+      shown: '10m',
+    }),
   concurrency: count(1_000).default(4).meta({ arg: 'n', about: 'resources of a kind reconciled at the same time' }),
   leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
-  leaderElectNamespace: text
+  leaderElectNamespace: namespace
     .optional()
     .meta({ arg: 'name', about: "namespace of the Lease (default: the operator's own)" }),
   metricsAddr: address.prefault(':8080').meta({ arg: 'address', about: 'where /metrics is served; 0 for nowhere' }),
@@ -128,9 +148,12 @@ export function parseSettings(options: Record<string, unknown>): RunSettings {
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0] ?? { path: [], message: '' };
   const setting = settingsHelp().find((candidate) => candidate.name === path[0]);
-  throw new UsageError(
-    `${setting?.flag} (or ${setting?.variable}): ${JSON.stringify(options[String(path[0])])} ${message}`,
-  );
+  throw new UsageError(`${setting?.flag} (or ${setting?.variable}): ${shown(options[String(path[0])])} ${message}`);
+}
+
+/** Without the user and password of a URL. */
+function shown(value: unknown): string {
+  return JSON.stringify(value).replace(/\/\/[^/]*@/, '//***@');
 }
 
 export interface SettingHelp {

@@ -5,9 +5,6 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Node's timers fire at once when asked for longer. */
-const longestTimerMs = 2 ** 31 - 1;
-
 /** A clock that stands still until it is advanced. */
 export class ManualClock implements Clock {
   #now = 1_000_000;
@@ -24,7 +21,7 @@ export class ManualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
-      const sleeper = { at: this.#now + (ms > longestTimerMs ? 1 : ms), wake: resolve };
+      const sleeper = { at: this.#now + ms, wake: resolve };
       this.#sleepers.add(sleeper);
       signal?.addEventListener('abort', () => {
         this.#sleepers.delete(sleeper);

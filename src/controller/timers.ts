@@ -8,9 +8,6 @@ interface Timer {
   readonly priority: Priority;
 }
 
-/** Longest single sleep: beyond 2^31 ms a timer of Node fires at once. */
-const maxSleepMs = 3_600_000;
-
 /** Keys that come due later, one timer for all of them. */
 export class Timers {
   readonly #clock: Clock;
@@ -55,7 +52,7 @@ export class Timers {
     this.#sleep?.abort.abort();
     const sleep = { until: next.dueAt, abort: new AbortController() };
     this.#sleep = sleep;
-    const delayMs = Math.min(maxSleepMs, Math.max(0, Math.ceil(next.dueAt - this.#clock.now())));
+    const delayMs = Math.max(0, Math.ceil(next.dueAt - this.#clock.now()));
     this.#clock.sleep(delayMs, sleep.abort.signal).then(
       () => this.#wake(sleep),
       () => {},
