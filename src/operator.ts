@@ -33,7 +33,7 @@ const defaultCreateSettleMs = 10_000;
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const { settings, log } = options;
-  const credential = usable('--api-key-file', () => credentialOf(settings.apiKeyFile, options.apiKey));
+  const credential = credentialOf(settings.apiKeyFile, options.apiKey);
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(await connectTo(settings, log), (open) => open.close());
   const reader = new KubeClient(connection);
@@ -92,14 +92,6 @@ function leaseOf(settings: RunSettings, connection: KubeConnection, client: Kube
   const namespace = settings.leaderElectNamespace ?? connection.namespace;
   const identity = `${hostname()}_${crypto.randomUUID()}`;
   return { client, namespace, name: 'edge-operator', identity, log };
-}
-
-function usable<T>(flag: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 /** Informers run on every replica, so that the next leader begins with warm caches. */

@@ -1,4 +1,6 @@
+import { cannotListen } from '../listen.ts';
 import { type Log, silentLog } from '../telemetry/log.ts';
+import { UsageError } from '../usage.ts';
 import { createApp } from './api/app.ts';
 import { apiRoutes } from './api/routes.ts';
 import { agentStatus } from './api/status.ts';
@@ -40,7 +42,7 @@ export interface Agent {
 /**
  * Starts the agent: its edge, the tunnels of the configuration, then its API.
  *
- * @throws Error naming the address or tunnel when one cannot be started; nothing is left running then.
+ * @throws UsageError naming the address or tunnel that cannot be had; nothing is left running then.
  */
 export async function startAgent(config: AgentConfig, options: AgentOptions): Promise<Agent> {
   const { now = Date.now, ticks = () => performance.now(), random = Math.random, log = silentLog } = options;
@@ -61,17 +63,23 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
     await Promise.all([edge.close(), app.close(), leases?.close()]);
   };
   try {
-    await edge.listen(config.edge_addr);
-    for (const definition of config.tunnels) await tunnels.start(definition);
-    const url = await app.listen(config.web_addr).catch((cause: NodeJS.ErrnoException) => {
-      throw new Error(`web_addr: cannot listen on port ${config.web_addr.port}: ${cause.code ?? cause.message}`, {
-        cause,
-      });
-    });
+    await named('edge_addr', edge.listen(config.edge_addr));
+    for (const definition of config.tunnels) await named(`tunnels.${definition.name}`, tunnels.start(definition));
+    const listening = app
+      .listen(config.web_addr)
+      .catch((cause) => Promise.reject(cannotListen(config.web_addr, cause)));
+    const url = await named('web_addr', listening);
     if (cloud !== undefined) leases = startLeases({ cloud, tunnels, region, version, ticks, random, log });
     return { url, edgeURL: edge.url, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Says which setting it was that failed. */
+function named<T>(setting: string, starting: Promise<T>): Promise<T> {
+  return starting.catch((cause: Error) => {
+    throw new UsageError(`${setting}: ${cause.message}`, { cause });
+  });
 }

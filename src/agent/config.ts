@@ -1,5 +1,6 @@
-import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
+import { parseListenAddress, UsageError } from '../usage.ts';
+import { parseYaml } from '../yaml.ts';
 import { explain } from './fields.ts';
 import { cloudURLForm, isCloudURL } from './leases/cloud-url.ts';
 import { type Definition, definitionSchema } from './tunnels/definition.ts';
@@ -8,9 +9,8 @@ const text = z.string({ error: 'must be a string' });
 
 /** `host:port`, `[v6]:port` or `:port` (every interface); port 0 takes a free one. */
 const address = text.transform((value, context) => {
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(value);
-  const port = Number(match?.[3] ?? Number.NaN);
-  if (match !== null && port <= 65_535) return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+  const parsed = parseListenAddress(value);
+  if (parsed !== undefined) return parsed;
   context.addIssue({ code: 'custom', message: 'must be host:port' });
   return z.NEVER;
 });
@@ -31,7 +31,7 @@ const configSchema = z.strictObject(
     region: text.min(1, { error: 'must not be empty' }).default('us'),
     cloud_url: cloudURL.optional(),
     api_key_file: text.min(1, { error: 'must not be empty' }).optional(),
-    tunnels: z.record(text, z.unknown()).default({}),
+    tunnels: z.record(text, z.unknown(), { error: 'must be a map of tunnels by name' }).default({}),
   },
   { error: 'must be a map of settings' },
 );
@@ -42,32 +42,29 @@ export interface AgentConfig extends Omit<z.output<typeof configSchema>, 'tunnel
   readonly tunnels: readonly Definition[];
 }
 
-/** Settings that cannot be used; the message is one line that names the field. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-/** @throws ConfigError */
+/** @throws UsageError naming the field. */
 export function readConfig(value: unknown): AgentConfig {
   const parsed = configSchema.safeParse(value ?? {});
-  if (!parsed.success) throw new ConfigError(explain(parsed.error, value));
+  if (!parsed.success) throw new UsageError(explain(parsed.error, value));
   const { tunnels, ...settings } = parsed.data;
   return { ...settings, tunnels: Object.entries(tunnels).map(([name, tunnel]) => readTunnel(name, tunnel)) };
 }
 
-/** `agent.yml`. @throws ConfigError */
+/** `agent.yml`. @throws UsageError */
 export function parseConfig(yaml: string): unknown {
   try {
-    return parse(yaml);
+    return parseYaml(yaml);
   } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
-    throw new ConfigError(`not valid YAML: ${error.message.split('\n')[0]}`, { cause: error });
+    throw new UsageError(`not valid YAML: ${(error as Error).message}`, { cause: error });
   }
 }
 
 function readTunnel(name: string, tunnel: unknown): Definition {
-  const named = typeof tunnel === 'object' && tunnel !== null ? { ...tunnel, name } : tunnel;
+  const refused = (problem: string) => new UsageError(`tunnels.${name}: ${problem}`);
+  if (typeof tunnel !== 'object' || tunnel === null) throw refused('must be a map of parameters');
+  if ('name' in tunnel) throw refused('unknown field "name": the tunnel is named by its key');
+  const named = { ...tunnel, name };
   const parsed = definitionSchema.safeParse(named);
   if (parsed.success) return parsed.data;
-  throw new ConfigError(`tunnels.${name}: ${explain(parsed.error, named)}`);
+  throw refused(explain(parsed.error, named));
 }

@@ -46,7 +46,8 @@ async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => 
     return await call(agent);
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    const hint = error.status === undefined ? '; is it running there? (--agent-url)' : '';
+    const away = error.reason === 'Unreachable' && error.status === undefined;
+    const hint = away ? '; is it running there? (--agent-url)' : '';
     throw new Error(`agent ${agentUrl}: ${error.message}${hint}`, { cause: error });
   } finally {
     await agent.close();
@@ -57,7 +58,8 @@ function open(make: () => AgentClient): AgentClient {
   try {
     return make();
   } catch (cause) {
-    if (cause instanceof TypeError) throw new UsageError(`--agent-url: ${cause.message}`, { cause });
+    if (cause instanceof TypeError)
+      throw new UsageError(`--agent-url (or EDGE_OPERATOR_AGENT_URL): ${cause.message}`, { cause });
     throw cause;
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../agent/config.ts';
 import { cloudURLForm, isCloudURL } from '../agent/leases/cloud-url.ts';
 import type { CloudTarget } from '../agent/leases/start-leases.ts';
-import { type Credential, credentialOf } from '../credential/credential.ts';
+import { credentialOf } from '../credential/credential.ts';
 import { UsageError } from '../usage.ts';
 
 /** Those that the Cloud Management API knows. */
@@ -22,17 +22,9 @@ export function cloudOf({ cloud_url: url, api_key_file: keyFile, region }: Agent
   if (!regions.includes(region)) {
     throw new UsageError(`region must be one of ${regions.join(', ')} with --cloud-url, not "${region}"`);
   }
-  const credential = readCredential(keyFile);
+  const credential = credentialOf(keyFile, process.env.EDGE_OPERATOR_API_KEY);
   if (credential !== undefined) return { url, credential };
   throw new UsageError(
     '--cloud-url (in agent.yml cloud_url) needs an API key: --api-key-file or EDGE_OPERATOR_API_KEY',
   );
-}
-
-function readCredential(file: string | undefined): Credential | undefined {
-  try {
-    return credentialOf(file, process.env.EDGE_OPERATOR_API_KEY);
-  } catch (error) {
-    throw new UsageError(`--api-key-file: ${(error as Error).message}`, { cause: error });
-  }
 }

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -59,16 +60,40 @@ describe('what cannot be used ends with one line that names it', () => {
     ['api_key_file: ""', 'invalid field "api_key_file": must not be empty'],
     ['{cloud_url: "http://cloud.example", region: moon}', 'region must be one of au, eu'],
     ['tunnels: {web: {proto: http, addr: 80, metadata: 5}}', 'tunnels.web: invalid field "metadata"'],
-    ['tunnels: [a]', 'invalid field "tunnels"'],
+    ['tunnels: [a]', 'invalid field "tunnels": must be a map of tunnels by name'],
+    ['tunnels: {web: {proto: http, addr: 80, name: shop}}', 'tunnels.web: unknown field "name"'],
     ['tunnels: {web: {proto: http}}', 'tunnels.web: missing field "addr"'],
     ['tunnels: {web: {proto: http, addr: 80, inspct: true}}', 'tunnels.web: unknown field "inspct"'],
-    ['tunnels: {web: 80}', 'tunnels.web: '],
+    ['tunnels: {web: 80}', 'tunnels.web: must be a map of parameters'],
     ['- a', 'must be a map of settings'],
     ['a: [', 'not valid YAML'],
+    ['region: us\n---\nregion: eu', 'not valid YAML: more than one document'],
   ])('agent.yml with %s', async (yaml, message) => {
     const error = await failure('--config', await configFile(yaml));
     expect(error).toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
     expect((error as Error).message).not.toContain('\n');
+  });
+});
+
+describe('what cannot be had when it starts ends with one line that names it', () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  afterAll(() => void taken.close());
+
+  test.each([
+    ['web_addr: 127.0.0.1:TAKEN', 'web_addr: cannot listen on 127.0.0.1:TAKEN: the address is in use'],
+    ['{web_addr: ":0", edge_addr: "127.0.0.1:TAKEN"}', 'edge_addr: cannot listen on 127.0.0.1:TAKEN'],
+    ['{web_addr: ":0", tunnels: {db: {proto: tcp, addr: 1, remote_port: TAKEN}}}', 'tunnels.db: cannot listen on '],
+    [
+      '{web_addr: ":0", tunnels: {a: {proto: http, addr: 1, subdomain: b}, b: {proto: http, addr: 1, subdomain: b}}}',
+      'tunnels.b: subdomain "b" is in use',
+    ],
+  ])('%s', async (yaml, message) => {
+    const port = String((taken.address() as AddressInfo).port);
+    const file = await configFile(yaml.replace('TAKEN', port));
+    expect(await failure('--config', file)).toMatchObject({
+      name: 'UsageError',
+      message: expect.stringContaining(message.replace('TAKEN', port)),
+    });
   });
 });
 

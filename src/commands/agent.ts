@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { AgentConfig } from '../agent/config.ts';
 import { type ListenAddress, parseListenAddress, UsageError } from '../usage.ts';
 import { version } from '../version.ts';
 import { cloudOf, cloudURL } from './agent-cloud.ts';
+import { readText } from './flags.ts';
+import { stopSignal } from './stop-signal.ts';
 
 interface Flags {
   readonly config?: string;
@@ -57,15 +57,13 @@ async function settings({ config, webAddr, edgeAddr, cloudUrl, apiKeyFile }: Fla
 }
 
 async function readFileSettings(file: string | undefined): Promise<AgentConfig> {
-  const { ConfigError, parseConfig, readConfig } = await import('../agent/config.ts');
+  const { parseConfig, readConfig } = await import('../agent/config.ts');
   if (file === undefined) return readConfig({});
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--config ${file} cannot be read: ${error.code ?? error.message}`, { cause: error });
-  });
+  const text = await readText('--config', file);
   try {
     return readConfig(parseConfig(text));
   } catch (error) {
-    if (error instanceof ConfigError) throw new UsageError(`--config ${file}: ${error.message}`, { cause: error });
+    if (error instanceof UsageError) throw new UsageError(`--config ${file}: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -75,12 +73,4 @@ function address(flag: string, text: string | undefined): ListenAddress | undefi
   const parsed = parseListenAddress(text);
   if (parsed === undefined) throw new UsageError(`${flag} must be host:port, not "${text}"`);
   return parsed;
-}
-
-async function stopSignal(): Promise<void> {
-  const done = new AbortController();
-  const signals = ['SIGTERM', 'SIGINT'].map((name) => once(process, name, { signal: done.signal }));
-  for (const signal of signals) signal.catch(() => {});
-  await Promise.race(signals);
-  done.abort();
 }

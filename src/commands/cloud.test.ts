@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -21,8 +22,12 @@ describe('flags that cannot be used end with one line that names them', () => {
   test.each([
     [['--port', 'x'], '--port must be'],
     [['--port', '65536'], '--port must be'],
+    [['--host', ''], '--host must not be empty'],
+    [['--host', 'no such host'], '--host: cannot listen on no such host: ENOTFOUND'],
+    [['--data', ''], '--data must not be empty'],
     [['--rate-limit', '-1'], '--rate-limit must be'],
     [['--base-url', 'cloud'], '--base-url must be'],
+    [['--base-url', 'http://me:word@cloud'], '--base-url must be an http or https URL without user'],
     [['--fault', 'GET /x explode'], '"explode" is none of'],
     [['--api-key', 'two words'], 'API key 1 is neither'],
     [['--api-key-file', '/none/such'], '--api-key-file /none/such cannot be read: ENOENT'],
@@ -34,6 +39,18 @@ describe('flags that cannot be used end with one line that names them', () => {
       .catch((reason: Error) => reason);
     expect(error).toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
     expect((error as Error).message).not.toContain('\n');
+  });
+
+  test('a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const port = String((server.address() as AddressInfo).port);
+    const started = cloudCommand().parseAsync(['--port', port], { from: 'user' });
+    await expect(started).rejects.toMatchObject({
+      name: 'UsageError',
+      message: `--port: ${port} is in use; pick another, or 0 for a free one`,
+    });
+    server.close();
   });
 
   test('a key file without a key', async () => {

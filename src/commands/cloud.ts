@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { CloudApiOptions } from '../reference/cloud-api/server.ts';
-import { UsageError } from '../usage.ts';
+import { type ListenAddress, UsageError } from '../usage.ts';
+import { collect, notEmpty, port, readText, refusedAddress, wholeNumber } from './flags.ts';
+import { stopSignal } from './stop-signal.ts';
 
 interface Flags {
   readonly port: string;
@@ -17,8 +17,6 @@ interface Flags {
   readonly faultControl: boolean;
   readonly baseUrl?: string;
 }
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 export function cloudCommand(): Command {
   return new Command('cloud')
@@ -39,11 +37,11 @@ export function cloudCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const options = {
-    host: flags.host,
-    port: wholeNumber('--port', flags.port, 65_535),
+    host: notEmpty('--host', flags.host),
+    port: port(flags.port),
     rateLimit: wholeNumber('--rate-limit', flags.rateLimit, 1_000_000),
     baseUrl: flags.baseUrl === undefined ? undefined : httpUrl('--base-url', flags.baseUrl),
-    data: flags.data,
+    data: flags.data === undefined ? undefined : notEmpty('--data', flags.data),
     faults: flags.fault ?? [],
     faultControl: flags.faultControl,
     onFailure: (operationId: string, error: unknown) => {
@@ -59,7 +57,7 @@ async function run(flags: Flags): Promise<void> {
   await api.close();
 }
 
-async function start(options: CloudApiOptions, seedFiles: readonly string[]) {
+async function start(options: CloudApiOptions & ListenAddress, seedFiles: readonly string[]) {
   const { startCloudApi } = await import('../reference/cloud-api/server.ts');
   const { SetupError } = await import('../reference/cloud-api/setup-error.ts');
   const { readSeedFile } = await import('../reference/cloud-api/seed/read.ts');
@@ -69,23 +67,14 @@ async function start(options: CloudApiOptions, seedFiles: readonly string[]) {
     return await startCloudApi({ ...options, seeds });
   } catch (error) {
     if (error instanceof SetupError) throw new UsageError(error.message, { cause: error });
+    refusedAddress(error as NodeJS.ErrnoException, options);
     throw error;
   }
 }
 
-async function stopSignal(): Promise<void> {
-  const done = new AbortController();
-  const signals = ['SIGTERM', 'SIGINT'].map((name) => once(process, name, { signal: done.signal }));
-  for (const signal of signals) signal.catch(() => {});
-  await Promise.race(signals);
-  done.abort();
-}
-
 async function readKeys(file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--api-key-file ${file} cannot be read: ${error.code ?? error.message}`, { cause: error });
-  });
+  const text = await readText('--api-key-file', file);
   const keys = text
     .split(/\r?\n/)
     .map((line) => line.trim())
@@ -94,16 +83,10 @@ async function readKeys(file: string | undefined): Promise<readonly string[]> {
   return keys;
 }
 
-function wholeNumber(flag: string, value: string, maximum: number): number {
-  const number = /^\d{1,7}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number <= maximum)) throw new UsageError(`${flag} must be a whole number from 0 to ${maximum}, not "${value}"`);
-  return number;
-}
-
 function httpUrl(flag: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`${flag} must be an http or https URL without query, not "${value}"`);
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || /[@?#]/.test(value)) {
+    throw new UsageError(`${flag} must be an http or https URL without user, query or fragment`);
   }
   return value;
 }

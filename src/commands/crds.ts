@@ -4,6 +4,11 @@ import { Command } from 'commander';
 import { UsageError } from '../usage.ts';
 import { print } from './print.ts';
 
+interface File {
+  readonly name: string;
+  readonly text: string;
+}
+
 export function crdsCommand(): Command {
   return new Command('crds')
     .description('Print the CustomResourceDefinitions, or write them to a folder.')
@@ -23,12 +28,20 @@ async function run(options: { out?: string; check: boolean }): Promise<void> {
   } else if (options.check) {
     await check(options.out, files);
   } else {
-    await mkdir(options.out, { recursive: true });
-    await Promise.all(files.map((file) => writeFile(join(options.out as string, file.name), file.text)));
+    await write(options.out, files);
   }
 }
 
-async function check(dir: string, files: readonly { name: string; text: string }[]): Promise<void> {
+async function write(dir: string, files: readonly File[]): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true });
+    await Promise.all(files.map((file) => writeFile(join(dir, file.name), file.text)));
+  } catch (error) {
+    throw new UsageError(`--out: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function check(dir: string, files: readonly File[]): Promise<void> {
   const wanted = new Map(files.map((file) => [file.name, file.text]));
   const found = await readdir(dir).catch(() => [] as string[]);
   const wrong = [...new Set([...wanted.keys(), ...found])];

@@ -34,8 +34,8 @@ test('prints its address and how to use it, and ends on SIGTERM', async () => {
 });
 
 const wrong = [
-  [['--port', 'x'], '--port: expected a number from 0 to 65535, got "x"'],
-  [['--port', '70000'], '--port: expected a number from 0 to 65535, got "70000"'],
+  [['--port', 'x'], '--port must be a whole number from 0 to 65535, not "x"'],
+  [['--port', '70000'], '--port must be a whole number from 0 to 65535, not "70000"'],
   [['--crds', '/nowhere/at/all'], '--crds: ENOENT'],
   [['--data', '/dev/null'], '--data: cannot use /dev/null/kube.db: EEXIST'],
   [['--kubeconfig-out', '/nowhere/at/all'], '--kubeconfig-out: cannot write /nowhere/at/all: ENOENT'],

@@ -2,7 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { DataError } from '../reference/kube-api/data-error.ts';
 import { UsageError } from '../usage.ts';
+import { port as portOf, refusedAddress } from './flags.ts';
 import { packageFile } from './package-files.ts';
+import { stopSignal } from './stop-signal.ts';
 
 interface Flags {
   readonly port: string;
@@ -30,7 +32,7 @@ export function kubeCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
-  const port = parsePort(flags.port);
+  const port = portOf(flags.port);
   // V8 lets its nursery grow to 128 MB while requests come in, four times what 10,000 objects take.
   setFlagsFromString('--semi-space-growth-factor=1');
   const { mkdtemp, writeFile } = await import('node:fs/promises');
@@ -48,16 +50,10 @@ async function run(flags: Flags): Promise<void> {
       throw new UsageError(`--kubeconfig-out: cannot write ${file}: ${error.code}`);
     });
     process.stdout.write(`Kubernetes API on ${api.url}\nexport KUBECONFIG=${file}\n`);
-    await interrupted();
+    await stopSignal();
   } finally {
     await api.close();
   }
-}
-
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw new UsageError(`--port: expected a number from 0 to 65535, got ${JSON.stringify(text)}`);
 }
 
 async function readCrds(dir: string): Promise<readonly object[]> {
@@ -70,13 +66,7 @@ async function readCrds(dir: string): Promise<readonly object[]> {
 }
 
 function refused(error: NodeJS.ErrnoException, port: number): never {
-  if (error.code === 'EADDRINUSE') throw new UsageError(`--port: ${port} is in use; pick another, or 0 for a free one`);
+  refusedAddress(error, { host: '127.0.0.1', port });
   if (error instanceof DataError) throw new UsageError(`--data: ${error.message}`);
   throw error;
-}
-
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }

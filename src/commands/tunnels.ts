@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Tunnel } from '../agent-client/schemas.ts';
 import { UsageError } from '../usage.ts';
 import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
+import { collect } from './flags.ts';
 
 interface StartFlags extends AgentFlags {
   readonly proto: string;
@@ -9,8 +10,6 @@ interface StartFlags extends AgentFlags {
   readonly inspect: boolean;
   readonly set?: readonly string[];
 }
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 export function tunnelsCommand(): Command {
   return addAgentFlags(new Command('tunnels').description('List, start and stop the tunnels of a running agent.'))

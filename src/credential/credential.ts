@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { checkKey } from './key.ts';
 import { KeyFile } from './key-file.ts';
 
 /** Where an API key comes from. */
@@ -9,11 +10,14 @@ export interface Credential {
   watch(clock: Clock, log: Log, signal: AbortSignal, onChange: () => void): Promise<void>;
 }
 
-/** Undefined when neither is given. Throws when the file cannot be read or is empty. */
-export function credentialOf(keyFile: string | undefined, key: string | undefined): Credential | undefined {
+/** Undefined when neither is given; the file wins. @throws UsageError naming what cannot be used. */
+export function credentialOf(keyFile: string | undefined, variable: string | undefined): Credential | undefined {
   if (keyFile !== undefined) {
     const file = new KeyFile(keyFile);
     return { key: () => file.key, watch: (...args) => file.watch(...args) };
   }
-  return key === undefined || key === '' ? undefined : { key: () => key, watch: async () => {} };
+  const key = variable?.trim() ?? '';
+  if (key === '') return undefined;
+  checkKey(key, 'EDGE_OPERATOR_API_KEY');
+  return { key: () => key, watch: async () => {} };
 }

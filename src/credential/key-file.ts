@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { UsageError } from '../usage.ts';
+import { checkKey } from './key.ts';
 
 const rereadMs = 1_000;
 
@@ -13,11 +15,12 @@ export class KeyFile {
   readonly #path: string;
   #key: string;
 
-  /** Throws when the file cannot be read or is empty. */
+  /** @throws UsageError when the file cannot be read, is empty or holds no key. */
   constructor(path: string) {
     this.#path = path;
-    this.#key = readFileSync(path, 'utf8').trim();
-    if (this.#key === '') throw new Error(`${path} is empty`);
+    this.#key = read(path).trim();
+    if (this.#key === '') throw new UsageError(`--api-key-file: ${path} is empty`);
+    checkKey(this.#key, `--api-key-file: ${path}`);
   }
 
   get key(): string {
@@ -35,5 +38,13 @@ export class KeyFile {
       log.info('the API key changed', { file: this.#path });
       onChange();
     }
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--api-key-file: ${(error as Error).message}`, { cause: error });
   }
 }

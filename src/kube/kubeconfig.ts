@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { parse } from 'yaml';
+import { parseYaml } from '../yaml.ts';
 
 /** The kubeconfig cannot be used: one line that names the file and the cause. */
 export class KubeConfigError extends Error {
@@ -47,11 +47,9 @@ async function readOne(path: string, mayBeMissing: boolean): Promise<KubeConfigF
 function parseFields(path: string, text: string): Fields {
   let document: unknown;
   try {
-    document = parse(text);
+    document = parseYaml(text);
   } catch (error) {
-    // The rest of the message quotes the file, which may hold a token.
-    const [line] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new KubeConfigError(`kubeconfig ${path}: not valid YAML: ${line?.replace(/:$/, '')}`);
+    throw new KubeConfigError(`kubeconfig ${path}: not valid YAML: ${(error as Error).message}`);
   }
   if (!isFields(document)) throw new KubeConfigError(`kubeconfig ${path}: not a kubeconfig (expected a mapping)`);
   return document;

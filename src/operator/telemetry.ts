@@ -1,11 +1,13 @@
 import type { Mirrors } from '../accounts/mirrors.ts';
 import type { RunSettings } from '../config.ts';
 import type { KindController } from '../kinds/controller.ts';
+import type { Address } from '../listen.ts';
 import { type Condition, conditionOf } from '../reconcile/fields.ts';
 import { isReason } from '../reconcile/reasons.ts';
-import { type Address, healthRoutes, metricsRoute, type Routes, startTelemetryServer } from '../telemetry/http.ts';
+import { healthRoutes, metricsRoute, type Routes, startTelemetryServer } from '../telemetry/http.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { UsageError } from '../usage.ts';
 
 /** Longer than the longest pause that a 429 may ask for: what takes longer hangs. */
 const stuckMs = 2 * 3_600_000;
@@ -25,7 +27,9 @@ export async function serveTelemetry(
   showState(metrics, kinds, mirrors);
   const serve = async (name: string, address: Address | undefined, routes: Routes) => {
     if (address === undefined) return;
-    const server = await startTelemetryServer({ address, routes });
+    const server = await startTelemetryServer({ address, routes }).catch((cause: Error) => {
+      throw new UsageError(`--${name}-addr: ${cause.message}`, { cause });
+    });
     stack.defer(() => server.close());
     log.info(`serving ${name}`, { url: server.url });
   };

@@ -1,12 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-export interface Address {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-}
+import { type Address, listen } from '../listen.ts';
 
 export interface RouteAnswer {
   readonly status: number;
@@ -40,9 +34,8 @@ export async function startTelemetryServer(options: {
       () => write(request, response, { status: 500, contentType: plain, body: 'internal error\n' }),
     );
   });
-  await listen(server, options.address);
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://${hostText(options.address.host)}:${port}`, close: () => close(server) };
+  const { text } = await listen(server, options.address);
+  return { url: `http://${text}`, close: () => close(server) };
 }
 
 /** `/metrics`. */
@@ -81,23 +74,9 @@ function write(request: IncomingMessage, response: ServerResponse, { status, con
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function listen(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'the address is in use' : (cause.code ?? cause.message);
-      reject(new Error(`cannot listen on ${hostText(host)}:${port}: ${why}`, { cause }));
-    });
-    server.listen({ host, port }, resolve);
-  });
-}
-
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-function hostText(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -115,7 +115,7 @@ describe('the exit code', () => {
     [
       ['tunnels', '--agent-url', 'http://u:secret@x'],
       2,
-      'error: --agent-url: the agent URL of x must have no credentials',
+      'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL of x must have no credentials',
     ],
     [['requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
     [['tunnels', 'start'], 2, "error: missing required argument 'addr'"],

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
+import type { Address } from '../../listen.ts';
 import type { CloudStatus } from '../leases/start-leases.ts';
 import type { Ticks } from '../metrics/rate.ts';
-import type { Address } from '../tunnels/listen.ts';
 
 /** Agent status of reference section 2. */
 export interface AgentStatus {

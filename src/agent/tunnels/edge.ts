@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { type Address, listen } from '../../listen.ts';
 import { errorPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
-import { type Address, listen } from './listen.ts';
 
 const domain = 'localhost';
 const keepAliveMs = 65_000;

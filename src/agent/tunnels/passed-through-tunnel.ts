@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Listening, listen } from '../../listen.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';
 import { join } from './join.ts';
-import { type Listening, listen } from './listen.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
 export interface PassedThroughParts {

@@ -13,7 +13,7 @@ function definitionsIn(file: string): readonly JsonMap[] {
   const documents = [...parseAllDocuments(readFileSync(file, 'utf8'))];
   const values: readonly unknown[] = documents.map((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new Error(`${file}: ${error.message}`, { cause: error });
+    if (error !== undefined) throw new Error(`${file}: ${error.message.split(':\n')[0]}`, { cause: error });
     return document.toJS();
   });
   return values.filter(isMap).filter((value) => value.kind === 'CustomResourceDefinition');

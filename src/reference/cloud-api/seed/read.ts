@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import type { z } from 'zod';
+import { parseYaml } from '../../../yaml.ts';
 import { fieldName } from '../body.ts';
 import { SetupError } from '../setup-error.ts';
 import { type ReadSeed, type Seed, seedSchema } from './schema.ts';
@@ -11,7 +11,7 @@ import { type ReadSeed, type Seed, seedSchema } from './schema.ts';
  * @throws SetupError naming the file and the path in it.
  */
 export async function readSeedFile(file: string): Promise<Seed> {
-  const seed = parseYaml(file, await readText(file));
+  const seed = parse(file, await readText(file));
   checkSeed(seed, `seed file ${file}`);
   return seed as Seed;
 }
@@ -38,11 +38,11 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function parseYaml(file: string, text: string): unknown {
+function parse(file: string, text: string): unknown {
   try {
-    return parse(text) ?? {};
+    return parseYaml(text) ?? {};
   } catch (error) {
-    throw new SetupError(`seed file ${file} is not YAML: ${reason(error).split('\n', 1)[0]}`, { cause: error });
+    throw new SetupError(`seed file ${file} is not YAML: ${reason(error)}`, { cause: error });
   }
 }
 

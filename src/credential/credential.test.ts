@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../telemetry/log.ts';
+import { credentialOf } from './credential.ts';
 import { KeyFile } from './key-file.ts';
 
 let dir: string;
@@ -23,6 +24,21 @@ test('a file that is missing or empty is an error that names it', () => {
   expect(() => new KeyFile(path)).toThrow(path);
   writeFileSync(path, '\n');
   expect(() => new KeyFile(path)).toThrow(`${path} is empty`);
+});
+
+test('what no header can carry is no key, and is not repeated', () => {
+  for (const content of ['two words', 'one\ntwo', 'kéy']) {
+    writeFileSync(path, content);
+    const read = () => new KeyFile(path);
+    expect(read).toThrow(`--api-key-file: ${path} holds no API key`);
+    expect(read).not.toThrow(content);
+  }
+});
+
+test('a key in the variable is trimmed and checked as one in a file', () => {
+  expect(credentialOf(undefined, ' secret\n')?.key()).toBe('secret');
+  expect(credentialOf(undefined, ' ')).toBeUndefined();
+  expect(() => credentialOf(undefined, 'one\ntwo')).toThrow('EDGE_OPERATOR_API_KEY holds no API key');
 });
 
 test('a changed file is noticed; one that is away or empty for a moment leaves the key in force', async () => {

@@ -1,0 +1,32 @@
+import type { AddressInfo, Server } from 'node:net';
+
+export interface Address {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+}
+
+export interface Listening extends Address {
+  /** `host:port`, as URLs have it. */
+  readonly text: string;
+}
+
+/** Resolves with the address it really has; rejects, naming the address, when it cannot be had. */
+export async function listen(server: Server, address: Address): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(address, cause)));
+    server.listen({ ...address }, resolve);
+  });
+  const { address: host, port } = server.address() as AddressInfo;
+  return { host, port, text: textOf({ host, port }) };
+}
+
+/** What Node says of an address that cannot be had, in plain words. */
+export function cannotListen(address: Address, cause: NodeJS.ErrnoException): Error {
+  const why = cause.code === 'EADDRINUSE' ? 'the address is in use' : (cause.code ?? cause.message);
+  return new Error(`cannot listen on ${textOf(address)}: ${why}`, { cause });
+}
+
+function textOf({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
