@@ -10,6 +10,9 @@ const commonColumns: readonly PrinterColumn[] = [
   { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 
+/** By which all definitions are found, however they were installed. */
+const labels = { 'app.kubernetes.io/part-of': 'edge-operator' };
+
 /** The CustomResourceDefinition of a kind. Throws NotStructuralError when its schema cannot be expressed. */
 export function toCrd(kind: KindDefinition) {
   const { group, version, plural, kind: name } = kind.type;
@@ -17,7 +20,7 @@ export function toCrd(kind: KindDefinition) {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, labels },
     spec: {
       group,
       names: { categories: ['edge'], kind: name, listKind: `${name}List`, plural, shortNames, singular },

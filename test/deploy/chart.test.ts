@@ -12,6 +12,8 @@ import { containerOf, flagsOf, restrictedProblems } from './pods.ts';
 /* The chart, as Helm renders it: no cluster is needed. */
 
 const crdsDir = join(import.meta.dirname, '../../crds');
+/** What neither Helm deletes, nor Argo CD, also where it is no longer rendered. */
+const kept = { 'helm.sh/resource-policy': 'keep', 'argocd.argoproj.io/sync-options': 'Prune=false' };
 const readYaml = (path: string) => parse(readFileSync(path, 'utf8'));
 const operatorOf = (objects: readonly Rendered[]) =>
   objects.find(({ kind, metadata }) => kind === 'Deployment' && !metadata.name.endsWith('-agent')) as Rendered;
@@ -126,13 +128,11 @@ describe('the definitions', () => {
   test('are those of crds/, kept or not', () => {
     const files = readdirSync(crdsDir).sort();
     for (const [name, keep] of [
-      ['defaults', 'keep'],
+      ['defaults', kept],
       ['definitions that go', undefined],
     ] as const) {
       const found = of(name).filter(({ kind }) => kind === 'CustomResourceDefinition');
-      expect(found.map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])).toEqual(
-        files.map(() => keep),
-      );
+      expect(found.map(({ metadata }) => metadata.annotations)).toEqual(files.map(() => keep));
       expect(found.map(({ spec }) => spec)).toEqual(files.map((file) => readYaml(join(crdsDir, file)).spec));
     }
   });
@@ -201,7 +201,7 @@ describe('accounts', () => {
     for (const name of ['second', 'third']) {
       const [first, later] = [of('more accounts'), served].map((objects) => only(objects, 'CloudAccount', name));
       expect(first?.metadata.annotations).toHaveProperty(['helm.sh/hook']);
-      expect(later?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+      expect(later?.metadata.annotations).toEqual(kept);
       expect(first?.spec).toEqual(later?.spec);
     }
   });

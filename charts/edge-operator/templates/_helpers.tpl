@@ -14,6 +14,12 @@
 {{- default $default .Values.serviceAccount.name }}
 {{- end }}
 
+{{/* Annotations of what outlives the release: by Helm and Flux, and, if it is no longer rendered, by Argo CD. */}}
+{{- define "edge-operator.keep" -}}
+helm.sh/resource-policy: keep
+argocd.argoproj.io/sync-options: Prune=false
+{{- end }}
+
 {{/* Labels that select pods: they can never change. Takes a dict of root and component. */}}
 {{- define "edge-operator.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "edge-operator.name" .root }}
