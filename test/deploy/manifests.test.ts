@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { renderOperator } from '../../scripts/deploy.ts';
 import { definitions } from '../../src/kinds/index.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
+import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { foreignCrds } from './foreign-crds.ts';
 
 /* deploy/, as people apply it: with kubectl, to a real API server where TEST_KUBE_APISERVER names one. */
@@ -23,7 +24,6 @@ const objectsIn = (text: string): readonly Manifest[] => parseAllDocuments(text)
 const idOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 const byID = (text: string) => new Map(objectsIn(text).map((object) => [idOf(object), object]));
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const onRealServer = hasKubectl && (process.env.TEST_KUBE_APISERVER ?? '') !== '';
 
 async function kubectl(args: readonly string[]): Promise<string> {
@@ -67,7 +67,7 @@ type Any = any;
   });
   afterAll(() => api.stop());
 
-  const run = (...args: readonly string[]) => kubectl(['--kubeconfig', api.kubeconfig, ...args]);
+  const run = (...args: readonly string[]) => kubectl([...kubectlArgs(api), ...args]);
   const apply = (...args: readonly string[]) => run('apply', '--validate=strict', ...args);
   const established = () => run('wait', '--for=condition=Established', '--timeout=20s', 'crd', '--all');
 
@@ -83,7 +83,7 @@ type Any = any;
   test('apply -f install.yaml to an empty cluster', async () => {
     const empty = await startTestKubeApi();
     try {
-      const args = ['--kubeconfig', empty.kubeconfig, 'apply', '--validate=strict', '-f', join(deploy, 'install.yaml')];
+      const args = [...kubectlArgs(empty), 'apply', '--validate=strict', '-f', join(deploy, 'install.yaml')];
       const applied = await kubectl(args);
       expect(applied.match(/ created$/gm)).toHaveLength(objectsIn(read('install.yaml')).length);
     } finally {
@@ -103,7 +103,7 @@ type Any = any;
   test('objects of Argo CD and Flux are as their definitions ask', async () => {
     const own = await startTestKubeApi({ crds: await foreignCrds() });
     try {
-      const to = ['--kubeconfig', own.kubeconfig];
+      const to = kubectlArgs(own);
       for (const namespace of ['argocd', 'flux-system']) await kubectl([...to, 'create', 'namespace', namespace]);
       const files = ['argocd/application.yaml', 'flux/operator/release.yaml', 'flux/kustomizations.yaml'];
       for (const file of files) {

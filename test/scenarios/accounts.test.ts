@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -8,6 +8,7 @@ import { type ConfigMap, configMapType } from '../../src/mirror/config-map.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
 import { secretMark, startWorld, type World } from '../support/world.ts';
@@ -573,15 +574,13 @@ describe('endpoint mirrors', () => {
     }));
 });
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-
 (hasKubectl ? test : test.skip)('kubectl get acct reads well', () =>
   withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
     start();
     await writeSecret(keys[0]);
     const acct = await account({ endpointMirror: {} });
     await until('the mirror', async () => (await world.get(acct))?.status?.endpointsMirrored === 0);
-    const child = spawn('kubectl', ['--kubeconfig', world.kube.kubeconfig, '-n', namespace, 'get', 'acct']);
+    const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, 'get', 'acct']);
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
     expect(stdout.replaceAll(/ +/g, ' ')).toMatch(
       /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY AGE\nacct \S+ true true 0 True \d+s\n$/,

@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -131,12 +132,10 @@ test('a new resource is never taken for a current one: its status is of generati
   expect(object.spec).toEqual({ region: 'us', deletionPolicy: 'Delete', managementPolicy: 'Manage' });
 });
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-
 (hasKubectl ? describe : describe.skip)('kubectl', () => {
   // Not spawnSync: the servers that kubectl talks to live in this very process.
   const kubectl = async (args: readonly string[], input = '') => {
-    const child = spawn('kubectl', ['--kubeconfig', world.kube.kubeconfig, '-n', namespace, ...args]);
+    const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, ...args]);
     child.stdin.end(input);
     const [stdout, stderr, [status]] = await Promise.all([
       text(child.stdout),
