@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { sourcesOf } from '../../scripts/tools.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { installCrds, kubeRequests, startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
+import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { chartDir, helm, type Rendered, release, render, type Values } from './helm.ts';
 import { matrix } from './matrix.ts';
@@ -171,7 +174,10 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     expect(await objects.exists({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: deployment })).toBe(false);
     const left = await objects.get(reference('ReservedAddr', 'staged'));
     expect([left.metadata, left.status]).toEqual([before.metadata, before.status]);
-    expect((await objects.get(reference('CloudAccount', 'staging'))).metadata).not.toHaveProperty('deletionTimestamp');
+    const account = await objects.get(reference('CloudAccount', 'staging'));
+    expect(account.metadata).not.toHaveProperty('deletionTimestamp');
+    const secret = { name: account.spec.apiKeySecretRef.name, namespace: 'default' };
+    expect(await objects.exists({ apiVersion: 'v1', kind: 'Secret', metadata: secret })).toBe(true);
     await run(['install', release.name, chartDir], values);
     await startDeployment();
     await objects.apply({
@@ -182,6 +188,27 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     expect(writes()).toEqual([`PATCH /reserved_addrs/${before.status.id}`]);
   }, 60_000);
 
+  (hasKubectl ? test : test.skip)(
+    'everything goes by the commands of docs/install.md',
+    async () => {
+      for (const command of uninstallCommands()) await shell(command);
+      await until('the namespace to be gone', async () => !(await objects.exists(namespace(release.namespace))));
+      for (const path of ['/reserved_addrs', '/bot_users']) {
+        const { body } = await cloud.call('GET', path);
+        expect(body[path.slice(1)]).toEqual([]);
+      }
+      const left = await shell('kubectl get crd,configmap -A -o name');
+      expect(left).not.toMatch(/edge-operator\.dev|endpoint-/);
+    },
+    60_000,
+  );
+
+  async function shell(command: string): Promise<string> {
+    const [name, ...args] = command.split(' ');
+    if (name === 'helm') return helm(args, { env: { KUBECONFIG: kube.kubeconfig } });
+    return (await promisify(execFile)('kubectl', [...args, ...kubectlArgs(kube)])).stdout;
+  }
+
   async function sampleObjects(): Promise<readonly Rendered[]> {
     const texts = ['reservedaddr', 'botuser'].map((file) => readFileSync(join(samples, `${file}.yaml`), 'utf8'));
     return texts.flatMap((text) =>
@@ -189,6 +216,16 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     );
   }
 });
+
+/** As docs/install.md has them, for the release of these tests. */
+function uninstallCommands(): readonly string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/install.md'), 'utf8');
+  const block = /^## Uninstall$.*?^```sh\n(.*?)\n```$/ms.exec(text)?.[1] ?? '';
+  const named = block
+    .replaceAll('uninstall edge-operator', `uninstall ${release.name}`)
+    .replaceAll(/(-n|namespace) edge-operator/g, `$1 ${release.namespace}`);
+  return named.split('\n');
+}
 
 function withNamespace(object: Rendered): Rendered {
   return { ...object, metadata: { ...object.metadata, namespace: 'default' } };
