@@ -96,6 +96,18 @@ describe('the first list', () => {
     expect(informer.list()).toHaveLength(1);
   });
 
+  test('of a kind that the server does not know says what to look for', async () => {
+    const hints: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (_, fields) => void hints.push(fields?.hint), child: () => log };
+    for (let time = 0; time < 2; time++)
+      api.script(
+        () => true,
+        (response) => response.writeHead(404).end('404 page not found\n'),
+      );
+    await synced({ log });
+    expect(hints).toEqual(['is its CustomResourceDefinition installed?']);
+  });
+
   test('survives 401, reading the credentials again', async () => {
     for (let time = 0; time < 2; time++)
       api.script(
