@@ -26,8 +26,15 @@ export function checkSeed(seed: unknown, source: string): ReadSeed {
 function describe(issue: z.core.$ZodIssue): string {
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const path = fieldName([...issue.path, ...unknown]);
-  const message = unknown.length > 0 ? 'is no field of a seed' : issue.message;
+  const message = unknown.length > 0 ? 'is no field of a seed' : problem(issue);
   return path === '' ? message : `${path}: ${message}`;
+}
+
+const shapes: Readonly<Record<string, string>> = { array: 'a list', object: 'a map', string: 'a string' };
+
+function problem(issue: z.core.$ZodIssue): string {
+  const shape = issue.code === 'invalid_type' ? shapes[issue.expected] : undefined;
+  return shape === undefined ? issue.message : `must be ${shape}`;
 }
 
 async function readText(file: string): Promise<string> {

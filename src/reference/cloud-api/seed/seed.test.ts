@@ -37,7 +37,8 @@ describe('readSeedFile', () => {
       `endpoints: [{${endpoint}, type: ephemeral}]`,
       'endpoints[0]: of type ephemeral',
     ],
-    ['a list at the top', '[]', 'expected object'],
+    ['a list at the top', '[]', 'seed.yaml: must be a map'],
+    ['no list', 'https_edges: 5', 'https_edges: must be a list'],
     ['broken YAML', 'a: [', 'is not YAML'],
   ])('%s is one line naming file and path', async (_, text, message) => {
     const error = await read(text).catch((reason: Error) => reason);
