@@ -4,14 +4,21 @@ import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import type { ProxiedRequest } from '../support/gate-proxy.ts';
 import { visit } from '../support/local-agent.ts';
 import { until } from '../support/until.ts';
-import type { Lab, LabAgent } from './lab.ts';
-import type { Drive, KindStates } from './states.ts';
+import type { Intercept, Lab, LabAgent } from './lab.ts';
+import { type Drive, type KindStates, never } from './states.ts';
 
 /* How the kinds that work with a local agent come into their states. Each has Agents of its own in every lab. */
 
 const paused = { annotations: { [annotation.paused]: 'true' } };
 const calls = (method: string) => (request: ProxiedRequest) => request.method === method;
 const any = () => true;
+
+/** Of an agent that refuses what the gate matches, such as a Host header. */
+const refusing = (matches: (request: ProxiedRequest) => boolean) => async (request: ProxiedRequest) =>
+  matches(request) ? { status: 403, body: { error_code: 104, status_code: 403, msg: 'forbidden' } } : undefined;
+
+/** What every kind here has in common. */
+const neverOfAgents = never('agents have no such answer', 'rate-limited', 'busy');
 
 async function saying({ world }: Lab, object: ManagedObject, message: RegExp): Promise<ManagedObject> {
   return until(`${object.kind}: ${message}`, async () => {
@@ -57,6 +64,10 @@ function agent(): KindStates {
         await ready(lab);
         return lab.world.reason(await lab.apply(kind, { url: 'https://agent.example.com' }), 'Rejected');
       },
+      unauthorized: async (lab) => {
+        const { url } = await lab.agent(refusing(any));
+        return lab.world.reason(await lab.apply(kind, { url }), 'Unauthorized');
+      },
       unreachable: async (lab) => lab.world.reason(await lab.apply(kind, { url: lab.nobody }), 'Unreachable'),
       paused: async (lab) => lab.world.reason(await lab.apply(kind, { url: lab.nobody }, paused), 'Paused'),
       deleting: async (lab) => {
@@ -66,13 +77,18 @@ function agent(): KindStates {
         await lab.world.delete(object);
         return lab.world.reason(object, 'Deleting');
       },
+      ...neverOfAgents,
+      ...never('nothing is made for it', 'looking-up', 'ambiguous-create', 'outcome-unknown'),
+      ...never('nothing stands for it', 'external-not-found', 'drift', 'deleting-stalled'),
+      ...never('several may lead to one agent', 'conflict'),
+      ...never('a Service that is missing is a host that is not known', 'dependency-not-ready'),
     },
   };
 }
 
 /** Applies an Agent under this name, and waits until it is there. */
-async function applyAgent(lab: Lab, name: string): Promise<LabAgent> {
-  const open = await lab.agent();
+async function applyAgent(lab: Lab, name: string, intercept?: Intercept): Promise<LabAgent> {
+  const open = await lab.agent(intercept);
   await lab.world.reason(await lab.apply('Agent', { url: open.url }, { name }), 'Available');
   return open;
 }
@@ -89,8 +105,8 @@ function agentTunnel(): KindStates {
   const kind = 'AgentTunnel';
   const agentRef = { name: 'of-tunnels' };
   const spec = { agentRef, proto: 'http', addr: '8080', options: { subdomain: 'shop' } };
-  const ready = async (lab: Lab) => {
-    const open = await applyAgent(lab, agentRef.name);
+  const ready = async (lab: Lab, intercept?: Intercept) => {
+    const open = await applyAgent(lab, agentRef.name, intercept);
     const object = await lab.world.reason(await lab.apply(kind, spec), 'Available');
     return { open, object };
   };
@@ -112,6 +128,10 @@ function agentTunnel(): KindStates {
         const refused = { ...spec, options: { colour: 'red' } };
         return lab.world.reason(await lab.apply(kind, refused), 'Rejected');
       },
+      unauthorized: async (lab) => {
+        await applyAgent(lab, agentRef.name, refusing(calls('POST')));
+        return lab.world.reason(await lab.apply(kind, spec), 'Unauthorized');
+      },
       unreachable: away(kind, spec),
       'dependency-not-ready': async ({ world, apply }) => world.reason(await apply(kind, spec), 'DependencyNotReady'),
       conflict: async (lab) => {
@@ -127,6 +147,14 @@ function agentTunnel(): KindStates {
         await lab.world.delete(object);
         return saying(lab, object, /^deleting: .*refused/);
       },
+      'deleting-stalled': async (lab) => {
+        const { object } = await ready(lab, refusing(calls('DELETE')));
+        await lab.world.delete(object);
+        return lab.world.reason(object, 'Unauthorized');
+      },
+      ...neverOfAgents,
+      ...never('tunnels are found by their names', 'looking-up', 'ambiguous-create', 'outcome-unknown'),
+      ...never('what vanished or changed is started anew; there is no Observe', 'external-not-found', 'drift'),
     },
   };
 }
@@ -136,8 +164,8 @@ function requestReplay(): KindStates {
   const agentRef = { name: 'of-replays' };
   const spec = { agentRef, requestID: 'req_none' };
   /** An agent, and the spec for a request that it captured. */
-  const captured = async (lab: Lab) => {
-    const open = await applyAgent(lab, agentRef.name);
+  const captured = async (lab: Lab, intercept?: Intercept) => {
+    const open = await applyAgent(lab, agentRef.name, intercept);
     const { public_url } = await open.agent.startTunnel({ name: 'web', proto: 'http', addr: '8080' });
     await visit(public_url);
     const client = new AgentClient({ url: open.agent.url, userAgent: 'test' });
@@ -157,6 +185,16 @@ function requestReplay(): KindStates {
         const { spec } = await captured(lab);
         return lab.world.reason(await lab.apply(kind, spec), 'Available');
       },
+      /** Through a tunnel that carries no requests. */
+      rejected: async (lab) => {
+        const { open, spec } = await captured(lab);
+        await open.agent.startTunnel({ name: 'raw', proto: 'tcp', addr: '8080' });
+        return lab.world.reason(await lab.apply(kind, { ...spec, tunnelName: 'raw' }), 'Rejected');
+      },
+      unauthorized: async (lab) => {
+        const { spec } = await captured(lab, refusing(calls('POST')));
+        return lab.world.reason(await lab.apply(kind, spec), 'Unauthorized');
+      },
       unreachable: away(kind, spec),
       'dependency-not-ready': async ({ world, apply }) => world.reason(await apply(kind, spec), 'DependencyNotReady'),
       'external-not-found': async (lab) => {
@@ -168,6 +206,11 @@ function requestReplay(): KindStates {
         return world.reason(await apply(kind, spec, { annotations }), 'OutcomeUnknown');
       },
       paused: async ({ world, apply }) => world.reason(await apply(kind, spec, paused), 'Paused'),
+      ...neverOfAgents,
+      ...never('its spec cannot be changed', 'updating'),
+      ...never('it has no finalizer', 'deleting', 'deleting-stalled'),
+      ...never('what was sent cannot be looked up', 'looking-up', 'ambiguous-create'),
+      ...never('it runs once, whatever else does', 'conflict', 'drift'),
     },
   };
 }

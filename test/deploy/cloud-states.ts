@@ -4,7 +4,7 @@ import { type KindCase, kindCases } from '../scenarios/kinds.ts';
 import { hooks, idp, type Parents, type PartKindCase, partKindCases, seedOf } from '../scenarios/part-kinds.ts';
 import { until } from '../support/until.ts';
 import type { Lab } from './lab.ts';
-import type { Drive, KindStates } from './states.ts';
+import { type Drive, type KindStates, never } from './states.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -51,7 +51,7 @@ const failing =
     return world.reason(await apply(kind, spec), reason);
   };
 
-function commonDrives(backed: Backed): KindStates['drives'] {
+function commonDrives(backed: Backed) {
   const { kind, spec, changed, dependent, create, update } = backed;
   return {
     new: ({ apply }) => apply(kind, spec),
@@ -69,7 +69,8 @@ function commonDrives(backed: Backed): KindStates['drives'] {
       world.reason(await apply(kind, dependent), 'DependencyNotReady'),
     paused: async ({ world, apply }) =>
       world.reason(await apply(kind, spec, { annotations: { [annotation.paused]: 'true' } }), 'Paused'),
-  };
+    ...never('only a replay cannot be looked up', 'outcome-unknown'),
+  } satisfies Partial<KindStates['drives']>;
 }
 
 const deleting =
@@ -82,7 +83,7 @@ const deleting =
   };
 
 /** What the kinds that make something in an account have in common. */
-function managedDrives(backed: Backed, remove: string): KindStates['drives'] {
+function managedDrives(backed: Backed, remove: string) {
   const { kind, spec, changed, update } = backed;
   const missing = { annotations: { [annotation.externalID]: 'x_nothing' } };
   return {
@@ -94,9 +95,10 @@ function managedDrives(backed: Backed, remove: string): KindStates['drives'] {
     },
     'external-not-found': async ({ world, apply }) =>
       world.reason(await apply(kind, { ...spec, managementPolicy: 'Observe' }, missing), 'ExternalNotFound'),
+    busy: failing(backed, 'status=409', 'Conflict'),
     deleting: deleting(backed, remove, 503, 'Unreachable'),
     'deleting-stalled': deleting(backed, remove, 403, 'Unauthorized'),
-  };
+  } satisfies Partial<KindStates['drives']>;
 }
 
 /** Names that come before the recorded one's, so that it wins also when both were made in the same second. */
@@ -155,6 +157,7 @@ function modules({ kind, ids, parts }: PartKindCase): KindStates {
     kind,
     drives: {
       ...managedDrives(backed, `DELETE ${paths}`),
+      ...never('modules are replaced whole: what was sent is sent again', 'looking-up', 'ambiguous-create'),
       conflict: async ({ world, apply }) => {
         await world.reason(await apply(kind, spec, older), 'Available');
         return world.reason(await apply(kind, spec), 'Conflict');
@@ -179,6 +182,9 @@ function cloudAccount(): KindStates {
     kind,
     drives: {
       ...commonDrives(backed),
+      ...never('nothing is made for it', 'looking-up', 'ambiguous-create', 'busy'),
+      ...never('nothing stands for it', 'external-not-found', 'drift', 'deleting-stalled'),
+      ...never('several may have the same key', 'conflict'),
       ready: async (lab) => {
         const object = await ready(lab, { ...backed, spec: { ...spec, endpointMirror: {} } });
         return until('the endpoints to be mirrored', async () => {

@@ -12,6 +12,7 @@ import { cloudKinds, prepare } from './cloud-states.ts';
 import type { Rendered } from './helm.ts';
 import { type Lab, openLab } from './lab.ts';
 import { Objects } from './objects.ts';
+import { driveOf } from './states.ts';
 
 /* What docs/gitops.md promises to those who keep resources in git. */
 
@@ -54,11 +55,11 @@ class Repository {
   }
 }
 
-describe.each([...cloudKinds, ...agentKinds])('$kind', ({ drives }) => {
+describe.each([...cloudKinds, ...agentKinds])('$kind', (kind) => {
   const repository = new Repository();
   let object: ManagedObject;
   beforeAll(async () => {
-    object = (await drives.ready?.(repository.of(lab))) as ManagedObject;
+    object = (await driveOf(kind, 'ready')?.(repository.of(lab))) as ManagedObject;
   });
 
   test('the operator writes annotations of its own, its finalizer and the status, and nothing else', () => {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../src/kube/types.ts';
 import type { ManagedObject } from '../../src/reconcile/fields.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
-import { type GateProxy, startGateProxy } from '../support/gate-proxy.ts';
+import { type GateProxy, type GateProxyOptions, startGateProxy } from '../support/gate-proxy.ts';
 import { freePorts, LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
 import type { World } from '../support/world.ts';
@@ -14,12 +14,14 @@ export interface Lab {
   apply(kind: string, spec: object, more?: { name?: string; annotations?: object }): Promise<ManagedObject>;
   /** Creates what resources refer to; `data` of a Secret is given as text. */
   give(kind: 'Secret' | 'ConfigMap', name: string, data: Readonly<Record<string, string>>): Promise<void>;
-  /** An agent that the operator may use. */
-  agent(): Promise<LabAgent>;
+  /** An agent that the operator may use, through a gate that may answer in its place. */
+  agent(intercept?: Intercept): Promise<LabAgent>;
   /** The address of an agent that does not run. */
   readonly nobody: string;
   close(): Promise<void>;
 }
+
+export type Intercept = NonNullable<GateProxyOptions['intercept']>;
 
 export interface LabAgent {
   /** Through the gate. */
@@ -60,10 +62,10 @@ export async function openLab(world: World, options: { readonly operator: boolea
       const body = { apiVersion: 'v1', kind, metadata: { name, namespace }, [field]: data };
       await world.client.create<KubeObject>(type, body as KubeObject);
     },
-    async agent() {
+    async agent(intercept) {
       const agent = new LocalAgent(ports.pop() ?? 0);
       await agent.start();
-      const gate = await startGateProxy(agent.url, { port: ports.pop() ?? 0 });
+      const gate = await startGateProxy(agent.url, { port: ports.pop() ?? 0, ...(intercept && { intercept }) });
       agents.push({ url: gate.url, gate, agent });
       return { url: gate.url, gate, agent };
     },

@@ -33,6 +33,8 @@ export const states = {
   'rate-limited': waiting,
   'dependency-not-ready': waiting,
   conflict: stuck,
+  /** The cloud answered 409. */
+  busy: waiting,
   'ambiguous-create': stuck,
   'external-not-found': stuck,
   /** A replay of which nobody knows whether it ran. */
@@ -50,8 +52,19 @@ export type State = keyof typeof states;
 /** Brings a resource into a state, and gives it as it is then. */
 export type Drive = (lab: Lab) => Promise<ManagedObject>;
 
-/** A kind, and how it comes into each of the states that it can be in. */
+/** A kind, and how it comes into each state, or why it never does. */
 export interface KindStates {
   readonly kind: string;
-  readonly drives: Readonly<Partial<Record<State, Drive>>>;
+  readonly drives: Readonly<Record<State, Drive | string>>;
+}
+
+/** How the kind comes into the state; undefined where it never does. */
+export function driveOf({ drives }: KindStates, state: State): Drive | undefined {
+  const drive = drives[state];
+  return typeof drive === 'string' ? undefined : drive;
+}
+
+/** The same reason for states that a kind never comes into. */
+export function never<S extends State>(reason: string, ...of: readonly S[]): Readonly<Record<S, string>> {
+  return Object.fromEntries(of.map((state) => [state, reason])) as Record<S, string>;
 }

@@ -6,7 +6,7 @@ import { agentKinds } from './agent-states.ts';
 import { cloudKinds, prepare } from './cloud-states.ts';
 import { type Lab, openLab } from './lab.ts';
 import { recorded, recordOf, write } from './recorded.ts';
-import { type KindStates, type State, states } from './states.ts';
+import { driveOf, type KindStates, type State, states } from './states.ts';
 
 /*
  * Brings a resource of every kind into every state, with the real operator, and compares what is on the API server with
@@ -18,7 +18,7 @@ const kinds: readonly KindStates[] = [...cloudKinds, ...agentKinds];
 
 const cases = Object.keys(states).map((name) => {
   const state = name as State;
-  return { state, kinds: kinds.flatMap(({ kind, drives }) => (drives[state] === undefined ? [] : [kind])) };
+  return { state, kinds: kinds.filter((each) => driveOf(each, state) !== undefined).map(({ kind }) => kind) };
 });
 
 let world: World;
@@ -33,7 +33,8 @@ describe.each(cases)('$state', ({ state, kinds: names }) => {
   beforeAll(async () => {
     lab = await openLab(world, { operator: state !== 'new' });
     await prepare(lab);
-    driven = new Map(kinds.flatMap(({ kind, drives }) => (drives[state] ? [[kind, drives[state](lab)]] : [])));
+    const driving = kinds.map((each) => [each.kind, driveOf(each, state)?.(lab)] as const);
+    driven = new Map(driving.flatMap(([kind, object]) => (object === undefined ? [] : [[kind, object]])));
     await Promise.allSettled(driven.values());
   });
   afterAll(() => lab.close());
