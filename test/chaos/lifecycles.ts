@@ -1,0 +1,156 @@
+/**
+ * Resources that are made, changed, deleted and made again while their objects are changed behind the operator's back,
+ * the cloud and the Kubernetes API fail at random, and the operator is killed. When quiet comes each resource must have
+ * exactly one object, as it asks, nothing else may be there, and nothing may be done any more.
+ * `node test/chaos/lifecycles.ts [seconds] [seed]`; TEST_KUBE_APISERVER as in the scenarios. Exit code 1 on a wrong.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { kubeconfigThrough, startGateProxy } from '../support/gate-proxy.ts';
+import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import { until } from '../support/until.ts';
+import { startWorld } from '../support/world.ts';
+import { type Random, randomOf } from './random.ts';
+import { seed as cloudSeed, names, subjects } from './subjects.ts';
+import { KubeTrouble, troubleCloud } from './trouble.ts';
+import { use } from './user.ts';
+
+const [seconds = 60, seed = Math.floor(Math.random() * 1e9)] = process.argv.slice(2).map(Number);
+const resyncMs = 2_000;
+/** Longer than the longest backoff. */
+const settleMs = 330_000;
+
+const random = randomOf(seed);
+const world = await startWorld();
+world.cloud.seed(cloudSeed);
+const namespace = await world.namespace();
+const kubeTrouble = new KubeTrouble(random.fork());
+const proxy = await startGateProxy(world.kube.url, { intercept: kubeTrouble.intercept });
+const config = kubeconfigThrough(proxy, world.kube.kubeconfig);
+
+const operators: OperatorProcess[] = [];
+const kills = { SIGKILL: 0, SIGTERM: 0 };
+const actions = { count: 0 };
+const requests: Record<string, number> = {};
+const wrongs: string[] = [];
+
+function start(): OperatorProcess {
+  const args = ['--watch-namespaces', namespace, '--resync-interval', `${resyncMs}ms`, '--requests-per-minute', '6000'];
+  const options = { kubeconfig: config.path, apiURL: world.cloud.url, apiKey: world.cloud.apiKey, args };
+  const operator = startOperatorProcess(options);
+  operators.push(operator);
+  return operator;
+}
+
+async function killAgainAndAgain(first: OperatorProcess, random: Random, until: AbortSignal): Promise<OperatorProcess> {
+  let operator = first;
+  while (!until.aborted) {
+    await sleep(random.between(500, 12_000), undefined, { signal: until }).catch(() => {});
+    if (until.aborted) break;
+    const signal = random.chance(0.8) ? 'SIGKILL' : 'SIGTERM';
+    kills[signal]++;
+    await operator.stop(signal);
+    operator = start();
+  }
+  return operator;
+}
+
+/** The journal of the cloud holds only so many. */
+async function countRequests(until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
+    await sleep(500);
+    takeRequests();
+  }
+}
+
+function takeRequests(): void {
+  for (const { method, headers } of world.cloud.requests()) {
+    if (!String(headers['user-agent']).startsWith('edge-operator/')) continue;
+    requests[method] = (requests[method] ?? 0) + 1;
+  }
+  world.cloud.clearRequests();
+}
+
+const resources = async () => (await Promise.all(subjects.map(({ kind }) => world.list(kind, namespace)))).flat();
+
+function isCurrent({ metadata, status }: ManagedObject): boolean {
+  const current = status?.observedGeneration === metadata.generation;
+  const ready = status === undefined ? undefined : conditionOf({ metadata, status } as ManagedObject, 'Ready');
+  return current && ready?.status === 'True' && metadata.deletionTimestamp === undefined;
+}
+
+function describe({ kind, metadata, status }: ManagedObject): string {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const deleting = metadata.deletionTimestamp === undefined ? '' : ', deleting';
+  return `${kind} ${metadata.name}${deleting}: ${ready?.reason}: ${ready?.message}`;
+}
+
+async function look(when: string): Promise<void> {
+  for (const subject of subjects) {
+    const found = await subject.wrongs(world.cloud, await world.list(subject.kind, namespace));
+    wrongs.push(...found.map((wrong) => `${when}: ${wrong}`));
+  }
+}
+
+/** Nothing to do: nothing is done. */
+async function watchQuiet(): Promise<void> {
+  const versions = async () => (await resources()).map(({ metadata }) => metadata.resourceVersion).join();
+  const before = await versions();
+  takeRequests();
+  await sleep(3 * resyncMs);
+  const calls = world.cloud.requests().filter(({ headers }) => String(headers['user-agent']).startsWith('edge-'));
+  const mutations = calls.filter(({ method }) => method !== 'GET');
+  for (const { method, path } of mutations) wrongs.push(`quiet: ${method} ${path}`);
+  // A sweep for each of two kinds, and a look at each module, four times at most.
+  const most = 4 * (2 + 2 * names.length);
+  if (calls.length > most) wrongs.push(`quiet: ${calls.length} requests, ${most} would do`);
+  if ((await versions()) !== before) wrongs.push('quiet: resources were written');
+}
+
+const trouble = new AbortController();
+const counting = new AbortController();
+const counted = countRequests(counting.signal);
+const startedAt = performance.now();
+const users = subjects.flatMap((subject) =>
+  names.map((name) =>
+    use(world, namespace, { subject, name }, { random: random.fork(), until: trouble.signal, actions }),
+  ),
+);
+const killing = killAgainAndAgain(start(), random.fork(), trouble.signal);
+const troubles = [troubleCloud(world.cloud, random.fork(), trouble.signal), kubeTrouble.run(proxy, trouble.signal)];
+await sleep(seconds * 1_000);
+trouble.abort();
+const [operator] = await Promise.all([killing, ...users, ...troubles]);
+const quietAt = performance.now();
+const settled = async () => {
+  const all = await resources();
+  const waiting = all.filter((object) => !isCurrent(object) && object.metadata.deletionTimestamp === undefined);
+  if (waiting.length > 0) throw new Error(waiting.map(describe).join('\n'));
+  return all.every(isCurrent);
+};
+await until('every resource to be Ready', settled, settleMs).catch((error: Error) => wrongs.push(error.message));
+const settledMs = Math.round(performance.now() - quietAt);
+counting.abort();
+await counted;
+if (wrongs.length === 0) {
+  await look('settled');
+  await watchQuiet();
+  const all = await resources();
+  await Promise.all(all.map((object) => world.delete(object)));
+  const gone = async () => (await resources()).length === 0;
+  await until('every resource to be gone', gone, 60_000).catch((error: Error) => wrongs.push(error.message));
+  await look('deleted');
+}
+if (operators.some((each) => each.logs().includes(world.cloud.apiKey))) wrongs.push('the API key is in the log');
+if ((await operator.metrics()).includes(world.cloud.apiKey)) wrongs.push('the API key is in the metrics');
+
+const ranMs = Math.round(quietAt - startedAt);
+const summary = { seed, ranMs, settledMs, actions: actions.count, kills, requests, wrongs: wrongs.length };
+process.stdout.write(`${JSON.stringify(summary)}\n`);
+for (const wrong of wrongs) process.stdout.write(`WRONG ${wrong}\n`);
+if (wrongs.length > 0) process.stdout.write(operators.map((each) => each.logs()).join('=== restarted\n'));
+await operator.stop('SIGKILL');
+await proxy.close();
+config.remove();
+await world.stop();
+process.exitCode = wrongs.length === 0 ? 0 : 1;
