@@ -28,6 +28,12 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
+/** The parts that this resource applied and that are therefore its to remove; durable, unlike status. */
+export function appliedParts(object: KubeObject): ReadonlySet<string> {
+  const names = annotationOf(object, annotation.appliedParts)?.split(',') ?? [];
+  return new Set(names.filter((name) => name !== ''));
+}
+
 /** The mark of a create that was begun and whose result is not recorded yet. */
 export interface CreateIntent {
   readonly nonce: string;

@@ -1,5 +1,5 @@
 import type { Facts } from './memory.ts';
-import { type Outcome, rejectedRetryMs, report, reportFailure } from './outcome.ts';
+import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -12,20 +12,25 @@ export async function unlessRefused<Client>(
   attempt: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { clock } = turn;
-  const refused = turn.memory.of(turn.uid).refused;
-  const known = refused.get(what);
-  if (known !== undefined && !turn.asked && clock.now() < known.until) {
-    return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - clock.now() } });
-  }
+  const known = refusedLately(turn, what);
+  if (known !== undefined) return known;
+  const { refused } = turn.memory.of(turn.uid);
   const outcome = await attempt().catch(reportFailure);
   forgetAged(refused, clock.now());
   if (outcome.kind === 'reported' && outcome.reason === 'Rejected') {
-    const until = known !== undefined && clock.now() < known.until ? known.until : clock.now() + rejectedRetryMs;
+    const until = refused.get(what)?.until ?? clock.now() + rejectedRetryMs;
     refused.set(what, { until, message: outcome.message });
   } else {
     refused.delete(what);
   }
   return outcome;
+}
+
+/** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */
+export function refusedLately<Client>({ memory, uid, asked, clock }: Turn<Client>, what: string): Report | undefined {
+  const known = memory.of(uid).refused.get(what);
+  if (known === undefined || asked || clock.now() >= known.until) return undefined;
+  return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - clock.now() } });
 }
 
 function forgetAged(refused: Facts['refused'], now: number): void {

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { annotation, annotationOf, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
+import { annotation, annotationOf, appliedParts, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
 import type { ManagedObject } from './fields.ts';
 import { mergePatch } from './json.ts';
 
@@ -74,11 +74,13 @@ export class ObjectWriter {
 
   /** The parts that the resource has applied, or is about to. */
   async recordApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
-    const recorded = [...parts].sort().join(',');
-    const same = (annotationOf(object, annotation.appliedParts) ?? '') === recorded;
-    if (same && hasFinalizer(object)) return object;
-    const annotations = { [annotation.appliedParts]: recorded === '' ? null : recorded };
-    return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
+    const same = appliedParts(object).symmetricDifference(parts).size === 0;
+    return same && hasFinalizer(object) ? object : this.#patch(object, appliedPatch(object, parts));
+  }
+
+  /** These parts are not the resource's: they are gone, or were never applied. */
+  async strikeApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
+    return this.#insist(object, (latest) => appliedPatch(latest, appliedParts(latest).difference(parts)));
   }
 
   /** From here on the result of the replay is unknown to Kubernetes, until the status has it. */
@@ -146,6 +148,12 @@ export class ObjectWriter {
 
 export function hasFinalizer(object: ManagedObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
+}
+
+function appliedPatch(object: ManagedObject, parts: ReadonlySet<string>): MergePatch {
+  const recorded = [...parts].sort().join(',');
+  const annotations = { [annotation.appliedParts]: recorded === '' ? null : recorded };
+  return { metadata: { finalizers: withFinalizer(object), annotations } };
 }
 
 function startedPatch(object: ManagedObject, started: string | undefined): MergePatch {

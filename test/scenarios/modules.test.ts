@@ -461,6 +461,16 @@ describe('parts of one route', () => {
     await available('a', { ipRestriction: ipRestriction.spec, compression: {} });
   });
 
+  test('what somebody else put there stays, where the cloud refused to replace it', async () => {
+    const module = { enabled: false, ip_policy_ids: ['ipp_1'] };
+    await call('PUT', ipRestriction, module);
+    const object = await apply('a', { ipRestriction: { ipPolicyIDs: ['ipp_nothing'] } });
+    await world.reason(object, 'Rejected');
+    await world.delete(object);
+    await world.gone(object);
+    expect((await call('GET', ipRestriction)).body).toMatchObject({ enabled: false, ip_policies: [{ id: 'ipp_1' }] });
+  });
+
   test('a route that does not exist yet', async () => {
     const nowhere = { edgeID: parents.edge, routeID: 'edghtsrt_nowhere', compression: {} };
     const object = await world.reason(await world.apply(kind, namespace, 'a', nowhere), 'DependencyNotReady');

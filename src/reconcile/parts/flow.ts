@@ -1,4 +1,5 @@
 import { keyOf } from '../../kube/types.ts';
+import { appliedParts } from '../annotations.ts';
 import { accountKeyOf } from '../claims.ts';
 import type { ManagedObject, ManagedSpec } from '../fields.ts';
 import { type Flow, isKept } from '../flow.ts';
@@ -6,7 +7,6 @@ import { type Outcome, type Report, reportFailure } from '../outcome.ts';
 import type { References } from '../references.ts';
 import { parseSpec } from '../spec.ts';
 import type { Turn } from '../turn.ts';
-import { appliedParts } from './applied.ts';
 import type { PartStatus, PartsKind } from './part.ts';
 import { PartTurn, type Plan, type Result, type Seen } from './part-turn.ts';
 import { type NamedReport, summarise } from './summary.ts';
@@ -107,16 +107,15 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     return applied.size === 0 ? turn.object : turn.writer.recordApplied(turn.object, applied);
   }
 
-  /** After they are gone: which parts are no longer this resource's. */
+  /** After they are gone, or were refused: which parts are not this resource's. */
   async #strike(
     turn: Turn<Client>,
     object: ManagedObject,
     parts: readonly PartTurn<Spec, Client>[],
     results: readonly Result[],
   ): Promise<void> {
-    const removed = new Set(parts.filter((_, index) => results[index]?.removed).map(({ part }) => part.name));
-    if (removed.size === 0) return;
-    await turn.writer.recordApplied(object, appliedParts(object).difference(removed));
+    const foreign = parts.filter((_, index) => results[index]?.isForeign).map(({ part }) => part.name);
+    if (foreign.length > 0) await turn.writer.strikeApplied(object, new Set(foreign));
   }
 
   #summary(

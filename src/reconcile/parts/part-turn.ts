@@ -1,12 +1,12 @@
+import { appliedParts } from '../annotations.ts';
 import { announce } from '../announce.ts';
 import { winnerOver } from '../claims.ts';
 import { isCallFailure } from '../external.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../fields.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
-import { unlessRefused } from '../refusals.ts';
+import { refusedLately, unlessRefused } from '../refusals.ts';
 import { lastDue, type Turn } from '../turn.ts';
-import { appliedParts } from './applied.ts';
 import type { Part, ReadReference } from './part.ts';
 import { type PartAction, planPart } from './plan.ts';
 
@@ -29,7 +29,8 @@ export interface Result {
   readonly report: Report | undefined;
   /** What is out there, as far as this turn learned it. */
   readonly observed?: unknown;
-  readonly removed?: boolean;
+  /** What this resource is not to remove: it is gone, or was never applied. */
+  readonly isForeign?: boolean;
 }
 
 /** One part in one reconcile. */
@@ -71,11 +72,17 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
     if (action.kind === 'none') return { observed, report: this.asked ? this.#available() : undefined };
     if (action.kind === 'delete') return this.#removed();
     let replaced: unknown;
-    const outcome = await unlessRefused(this.#turn, `${this.part.name} ${fingerprint(body)}`, async () => {
-      replaced = await this.#replace(body, observed, action.fields);
+    let isForeign = false;
+    const outcome = await unlessRefused(this.#turn, this.#attemptOf(body), async () => {
+      try {
+        replaced = await this.#replace(body, observed, action.fields);
+      } catch (error) {
+        isForeign = !this.#isApplied() && isCallFailure(error) && error.definite;
+        throw error;
+      }
       return this.#available();
     });
-    return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined };
+    return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
   }
 
   /** What an older resource holds is that one's to delete. Throws as calls do. */
@@ -94,12 +101,13 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
       noun: this.part.noun,
       managementPolicy: this.#spec.managementPolicy,
       asked: this.asked,
-      applied: appliedParts(this.#turn.object).has(this.part.name),
+      applied: this.#isApplied(),
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.asked ? this.part.refusal?.(body, observed) : undefined,
     });
-    return { action, body, observed };
+    const refused = action.kind === 'replace' ? refusedLately(this.#turn, this.#attemptOf(body)) : undefined;
+    return refused === undefined ? { action, body, observed } : { ...stop(refused), observed };
   }
 
   async #observe(): Promise<unknown> {
@@ -130,10 +138,20 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
   async #removed(): Promise<Result> {
     try {
       await this.delete();
-      return { report: undefined, removed: true };
+      return { report: undefined, isForeign: true };
     } catch (error) {
       return { report: reportFailure(error) };
     }
+  }
+
+  /** On record from an earlier turn. */
+  #isApplied(): boolean {
+    return appliedParts(this.#turn.object).has(this.part.name);
+  }
+
+  /** Names a PUT, and shows nothing of what is in it. */
+  #attemptOf(body: unknown): string {
+    return `${this.part.name} ${fingerprint(body)}`;
   }
 
   /** A PUT that is answered by 404 has no parent to go to. */
