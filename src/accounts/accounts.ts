@@ -48,8 +48,8 @@ export class Accounts {
 
   /** The account that a resource uses. Throws DependencyError, saying why, when it cannot use one now. */
   of(object: ManagedObject): OpenAccount {
-    if (object.spec.accountRef === undefined) return this.#default();
     const key = accountKeyOf(object);
+    if (key === 'default') return this.#default();
     const entry = this.#entries.get(key);
     if (isDeleting(object)) return forDelete(key, entry);
     const problem = entry === undefined ? 'does not exist' : entry.problem();

@@ -14,6 +14,8 @@ export const annotation = {
   createIntent: `${domain}/create-intent`,
   /** A replay that was begun: when, and a nonce. Stays, so that it is never begun again. */
   replayIntent: `${domain}/replay-intent`,
+  /** The account that holds what this resource made: `default`, or `CloudAccount/` and a name. */
+  account: `${domain}/account`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
   /** The tunnel that this resource started in an agent, or was about to. */

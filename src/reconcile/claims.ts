@@ -10,10 +10,35 @@ export function externalIDOf(object: ManagedObject): string | undefined {
   return typeof remembered === 'string' && remembered !== '' ? remembered : undefined;
 }
 
-/** The account a resource uses, as a key that is unique in the cluster. */
+/** The account a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
 export function accountKeyOf(object: ManagedObject): string {
-  const ref = (object.spec.accountRef as { name?: string } | undefined)?.name;
-  return ref === undefined ? 'default' : `${object.metadata.namespace}/${ref}`;
+  const account = holdingAccountOf(object) ?? askedAccountOf(object);
+  return account === defaultAccount ? defaultAccount : account.replace(accountPrefix, `${object.metadata.namespace}/`);
+}
+
+const defaultAccount = 'default';
+const accountPrefix = 'CloudAccount/';
+
+/** The account that the spec names, as the annotation `account` has it. */
+export function askedAccountOf({ spec }: ManagedObject): string {
+  const ref = (spec.accountRef as { name?: string } | undefined)?.name;
+  return ref === undefined ? defaultAccount : accountPrefix + ref;
+}
+
+/** Why a resource cannot be with the account that its spec names: what it made would be left behind in another. */
+export function movedAccount(object: ManagedObject): string | undefined {
+  const holding = holdingAccountOf(object);
+  if (holding === undefined || holding === askedAccountOf(object)) return undefined;
+  const where = holding === defaultAccount ? 'the default account' : holding;
+  return `spec.accountRef: what this resource made is in ${where}: set it back, or delete this resource and create another`;
+}
+
+/** Undefined while the resource has made nothing. */
+function holdingAccountOf(object: ManagedObject): string | undefined {
+  const created = annotationOf(object, annotation.createdID);
+  const made = created !== undefined && created === annotationOf(object, annotation.externalID);
+  const begun = annotationOf(object, annotation.createIntent) ?? annotationOf(object, annotation.appliedParts);
+  return made || begun !== undefined ? annotationOf(object, annotation.account) : undefined;
 }
 
 /** Index value under which everything that claims one external object is found. */

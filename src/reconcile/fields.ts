@@ -6,7 +6,9 @@ export const managedSpec = {
   accountRef: z
     .object({ name: z.string().min(1).max(253).describe('Name of the CloudAccount.') })
     .optional()
-    .describe("CloudAccount in the same namespace to use; without it the operator's default account."),
+    .describe(
+      "CloudAccount in the same namespace to use; without it the operator's default account. Cannot be changed once this resource has made something there.",
+    ),
   deletionPolicy: z
     .enum(['Delete', 'Retain'])
     .default('Delete')

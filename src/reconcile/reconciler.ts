@@ -1,6 +1,7 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import { announce } from './announce.ts';
+import { movedAccount } from './claims.ts';
 import type { ManagedObject } from './fields.ts';
 import type { Flow } from './flow.ts';
 import { type Outcome, report, reportFailure } from './outcome.ts';
@@ -48,6 +49,8 @@ export class Reconciler<Client> {
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
     }
     if (isDeleting(object)) return this.#delete(tools, object, signal);
+    const moved = movedAccount(object);
+    if (moved !== undefined) return report('Rejected', moved);
     return this.#flow.ensure(this.#turn(tools, object, signal));
   }
 

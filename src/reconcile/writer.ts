@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, appliedParts, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
+import { askedAccountOf } from './claims.ts';
 import type { ManagedObject } from './fields.ts';
 import { mergePatch } from './json.ts';
 
@@ -45,6 +46,7 @@ export class ObjectWriter {
   async beginCreate(object: ManagedObject, intent: CreateIntent): Promise<ManagedObject> {
     const annotations = {
       [annotation.createIntent]: formatIntent(intent),
+      [annotation.account]: askedAccountOf(object),
       [annotation.externalID]: null,
       [annotation.createdID]: null,
     };
@@ -53,7 +55,8 @@ export class ObjectWriter {
 
   /** The create certainly did not happen. */
   async cancelCreate(object: ManagedObject): Promise<ManagedObject> {
-    return this.#insist(object, () => ({ metadata: { annotations: { [annotation.createIntent]: null } } }));
+    const annotations = { [annotation.createIntent]: null, [annotation.account]: null };
+    return this.#insist(object, () => ({ metadata: { annotations } }));
   }
 
   /** Step 3 of a create: the id, durably. */
@@ -68,14 +71,20 @@ export class ObjectWriter {
 
   /** Puts back an id that only the status remembers. */
   async restoreID(object: ManagedObject, id: string): Promise<ManagedObject> {
-    const annotations = { [annotation.externalID]: id, [annotation.createdID]: id };
+    const annotations = {
+      [annotation.externalID]: id,
+      [annotation.createdID]: id,
+      [annotation.account]: askedAccountOf(object),
+    };
     return this.#patch(object, { metadata: { annotations } });
   }
 
   /** The parts that the resource has applied, or is about to. */
   async recordApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
     const same = appliedParts(object).symmetricDifference(parts).size === 0;
-    return same && hasFinalizer(object) ? object : this.#patch(object, appliedPatch(object, parts));
+    return same && hasFinalizer(object)
+      ? object
+      : this.#patch(object, appliedPatch(object, parts, askedAccountOf(object)));
   }
 
   /** These parts are not the resource's: they are gone, or were never applied. */
@@ -150,9 +159,13 @@ export function hasFinalizer(object: ManagedObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
 }
 
-function appliedPatch(object: ManagedObject, parts: ReadonlySet<string>): MergePatch {
+/** Without an account, the one that is on record stays. */
+function appliedPatch(object: ManagedObject, parts: ReadonlySet<string>, account?: string): MergePatch {
   const recorded = [...parts].sort().join(',');
-  const annotations = { [annotation.appliedParts]: recorded === '' ? null : recorded };
+  const annotations = {
+    [annotation.appliedParts]: recorded === '' ? null : recorded,
+    [annotation.account]: recorded === '' ? null : account,
+  };
   return { metadata: { finalizers: withFinalizer(object), annotations } };
 }
 

@@ -27,7 +27,8 @@ export async function use(
     else if (act < 0.35) await apply();
     else if (act < 0.55) await world.delete(object);
     // Faults strike this too, and the object may have gone meanwhile.
-    else if (act < 0.8) await subject.disturb(world.cloud, object, random).catch(() => {});
+    else if (act < 0.8)
+      await Promise.race([subject.disturb(world.cloud, object, random).catch(() => {}), sleep(3_000)]);
     else if (act < 0.9) await world.annotate(object, { [annotation.reconcileAt]: String(act) }).catch(() => {});
     else await pause();
   }

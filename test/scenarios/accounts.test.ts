@@ -170,6 +170,53 @@ describe('side by side', () => {
     }));
 });
 
+describe('another accountRef', () => {
+  test('is refused once the resource has made something: it would be left behind in the account before', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+      start();
+      await writeSecret(keys[0]);
+      const acct = await account();
+      const made = await world.reason(await bot('a', { accountRef: undefined }), 'Available');
+      const moved = await world.reason(await bot('a'), 'Rejected');
+      expect(conditionOf(moved, 'Ready')?.message).toMatch(/^spec.accountRef: .* the default account: set it back/);
+      expect(moved.status?.id).toBe(made.status?.id);
+      await world.delete(acct);
+      await world.gone(acct);
+      await world.delete(moved);
+      await world.gone(moved);
+      expect([...(await botsIn(cloud, cloud.apiKey)), ...(await botsIn(cloud))]).toEqual([]);
+      expect(mutations(cloud).map(({ method }) => method)).toEqual(['POST', 'DELETE']);
+    }));
+
+  test('is refused of modules too, and the account before is held until they are gone', () =>
+    withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
+      start();
+      cloud.server.seed({ accounts: ['tenant'], https_edges: [{ id: 'edghts_1', routes: ['edghtsrt_1'] }] });
+      await writeSecret(keys[0]);
+      const acct = await account();
+      const spec = { edgeID: 'edghts_1', routeID: 'edghtsrt_1', compression: {} };
+      const apply = (more: object) => world.apply('HttpsRouteModules', namespace, 'a', { ...spec, ...more });
+      await world.reason(await apply({ accountRef: { name: 'acct' } }), 'Available');
+      const moved = await world.reason(await apply({}), 'Rejected');
+      await world.delete(acct);
+      await troubled(acct, 'Deleting', /HttpsRouteModules a/);
+      await world.delete(moved);
+      await world.gone(moved);
+      await world.gone(acct);
+      expect(mutations(cloud).map(({ method }) => method)).toEqual(['PUT', 'DELETE']);
+    }));
+
+  test('is taken while nothing was made', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+      start();
+      await writeSecret(keys[0]);
+      await account();
+      await world.reason(await bot('a', { accountRef: { name: 'typo' } }), 'DependencyNotReady');
+      await world.reason(await bot('a'), 'Available');
+      expect(await botsIn(cloud)).toEqual(['a bot']);
+    }));
+});
+
 /** The bot of this name beside another object. */
 const botOf = async (beside: ManagedObject, name: string): Promise<ManagedObject> => {
   const namespace = beside.metadata.namespace ?? '';
