@@ -14,6 +14,8 @@ test.each([
   ],
   ['a date gone by', { 'retry-after': 'Fri, 02 Jan 2026 03:03:00 GMT' }, 0],
   ['the first of two', { 'retry-after': ['5', '50'] }, 5_000],
+  ['years, which are cut', { 'retry-after': '99999999999' }, 3_600_000],
+  ['a date of another age', { 'retry-after': 'Fri, 02 Jan 2099 03:04:30 GMT' }, 3_600_000],
   ['nothing', {}, undefined],
   ['empty', { 'retry-after': ' ' }, undefined],
   ['words', { 'retry-after': 'soon' }, undefined],

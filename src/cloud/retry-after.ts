@@ -1,16 +1,20 @@
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Whatever an answer says, it is not believed for longer. */
+const longestMs = 3_600_000;
+
 /**
- * The Retry-After header in milliseconds from now: seconds or an HTTP date, which is read against the answer's own
- * Date so that a wrong clock on either side does no harm. Undefined when absent or not understood.
+ * The Retry-After header in milliseconds from now, at most an hour: seconds or an HTTP date, which is read against the
+ * answer's own Date so that a wrong clock on either side does no harm. Undefined when absent or not understood.
  */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const value = single(headers['retry-after'])?.trim();
   if (value === undefined || value === '') return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, longestMs);
   const at = Date.parse(value);
   const sent = Date.parse(single(headers.date) ?? '');
-  return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(sent) ? now : sent));
+  if (Number.isNaN(at)) return undefined;
+  return Math.min(Math.max(0, at - (Number.isNaN(sent) ? now : sent)), longestMs);
 }
 
 function single(value: string | string[] | undefined): string | undefined {
