@@ -151,6 +151,19 @@ describe('what this process knows is not unknown to it', () => {
     expect(conditions()).toContain('Complete=True');
   });
 
+  test('nor was it when an older state was read in between', async () => {
+    const before = object;
+    nextErrors.set('lost begin', new Error('timed out'));
+    await expect(reconcile()).rejects.toThrow('timed out');
+    const recorded = object;
+    object = before;
+    nextErrors.set('begin', new Error('conflict'));
+    await expect(reconcile()).rejects.toThrow('conflict');
+    object = recorded;
+    await reconcile();
+    expect(conditions()).toContain('Complete=True');
+  });
+
   test('an intent of somebody else is not taken for its own', async () => {
     nextErrors.set('begin', new Error('conflict'));
     await expect(reconcile()).rejects.toThrow('conflict');

@@ -95,7 +95,8 @@ export class ReplayFlow implements Flow<undefined> {
     const agent = this.#options.agentOf(turn.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
     await agent.status();
-    const intent = `${now(turn)} ${this.#options.nonce()}`;
+    // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
+    const intent = this.#unsent.get(turn.uid) ?? `${now(turn)} ${this.#options.nonce()}`;
     const begun = await this.#begin(turn, intent);
     try {
       await agent.replay({ id: requestID, tunnelName });
