@@ -90,6 +90,15 @@ describe('settings', () => {
     expect(settings.leaderElect).toBe(true);
   });
 
+  test.each(['https://user:s3cret@host', 'https://:s3cret@host', 'https://host/?key=s3cret', 'https://host/#s3cret'])(
+    'an address that holds a secret is refused, and not repeated: %s',
+    (apiUrl) => {
+      const parse = () => parseSettings({ apiUrl });
+      expect(parse).toThrow(/^--api-url .*without user, query or fragment/);
+      expect(parse).not.toThrow(/s3cret/);
+    },
+  );
+
   test.each([
     ['0', 0],
     ['1s', 1_000],

@@ -151,9 +151,9 @@ export function parseSettings(options: Record<string, unknown>): RunSettings {
   throw new UsageError(`${setting?.flag} (or ${setting?.variable}): ${shown(options[String(path[0])])} ${message}`);
 }
 
-/** Without the user and password of a URL. */
+/** Without the user, password and query of a URL. */
 function shown(value: unknown): string {
-  return JSON.stringify(value).replace(/\/\/[^/]*@/, '//***@');
+  return JSON.stringify(value).replace(/\/\/[^/]*@/, '//***@').replace(/[?#][^"]*/, '***');
 }
 
 export interface SettingHelp {
