@@ -17,12 +17,14 @@ const key = '';
 export class Away {
   readonly #clock: Clock;
   readonly #backoff: Backoff;
+  readonly #retryMs: number;
   #failure: { readonly error: AgentError; readonly until: number } | undefined;
   #lastAt = 0;
   #trying = 0;
 
   constructor({ clock, random, retryMs }: AwayOptions) {
     this.#clock = clock;
+    this.#retryMs = retryMs;
     this.#backoff = new Backoff({ minMs: Math.min(minRetryMs, retryMs), maxMs: retryMs }, random);
   }
 
@@ -35,9 +37,9 @@ export class Away {
     return this.#lastAt;
   }
 
-  /** When the agent is to be tried again. */
+  /** When the agent is to be tried again; a clock that was set back does not put it off. */
   retryInMs(): number {
-    return Math.max(0, (this.#failure?.until ?? 0) - this.#clock.now());
+    return Math.min(this.#retryMs, Math.max(0, (this.#failure?.until ?? 0) - this.#clock.now()));
   }
 
   /** Throws what the last attempt threw, unless it is time for another and nobody is at it. */
