@@ -112,4 +112,17 @@ describe('Observations', () => {
     await observations.sweep(2_000, call);
     expect(observations.known('a', 2_000)).toBeDefined();
   });
+
+  test('what we deleted while it was listed is not in the list', async () => {
+    const { state, observations } = world();
+    let open = () => {};
+    state.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const sweep = observations.sweep(1_000, call);
+    state.now = 1_500;
+    observations.forget('a');
+    open();
+    expect(await sweep).toEqual([]);
+  });
 });

@@ -23,7 +23,7 @@ export class Observations<Observed> {
   readonly #seen = new Map<string, Seen<Observed>>();
   readonly #closing = new AbortController();
   #last: Sweep<Observed> | undefined;
-  #running: { readonly startedAt: number; readonly done: Promise<Sweep<Observed>> } | undefined;
+  #running: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
 
   constructor(options: {
     list: (call: Call) => AsyncIterable<Observed>;
@@ -73,10 +73,11 @@ export class Observations<Observed> {
       call.signal.throwIfAborted();
     }
     if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
-      return [...this.#last.items.values()];
+      return this.current();
     }
     this.#running ??= this.#start(call);
-    return [...(await unlessAborted(this.#running.done, call.signal)).items.values()];
+    await unlessAborted(this.#running.done, call.signal);
+    return this.current();
   }
 
   /** Ends a list under way. */
@@ -94,12 +95,11 @@ export class Observations<Observed> {
     return { startedAt, done };
   }
 
-  async #read(startedAt: number, call: Call): Promise<Sweep<Observed>> {
+  async #read(startedAt: number, call: Call): Promise<void> {
     const items = new Map<string, Observed>();
     for await (const observed of this.#list(call)) items.set(this.#idOf(observed), observed);
     this.#last = { startedAt, items };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
-    return this.#last;
   }
 }
 

@@ -89,8 +89,13 @@ const pending: ReadonlySet<string> = new Set<Reason>([
   'Unreachable',
 ]);
 
+/** Those under which drift checks fail too, all at once. */
+const outages: ReadonlySet<string> = new Set<Reason>(['RateLimited', 'Unreachable']);
+
 export function priorityOf(object: ManagedObject, facts: Facts): Priority {
-  if (isAsked(object) || pending.has(conditionOf(object, 'Ready')?.reason ?? '')) return 'change';
+  const reason = conditionOf(object, 'Ready')?.reason ?? '';
+  const done = outages.has(reason) && facts.realizedGeneration === object.metadata.generation;
+  if (isAsked(object) || (pending.has(reason) && !done)) return 'change';
   return facts.observed === true ? 'resync' : 'first';
 }
 
@@ -104,8 +109,9 @@ export function isDrift(object: ManagedObject, facts: Facts): boolean {
 
 /** What was observed from this moment on answers the turn: what a person asked for is to be looked at afresh. */
 export function freshSince<Client>(turn: Turn<Client>): number {
-  if (turn.asked) return turn.startedAt;
-  return Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
+  const since = Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
+  // Nothing is ever observed after now: a clock that was set back must not make every look a new one.
+  return turn.asked ? turn.startedAt : Math.min(since, turn.startedAt);
 }
 
 type DueTools = Pick<Tools<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;

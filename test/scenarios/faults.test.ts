@@ -82,6 +82,32 @@ test('a long pause after a 429 is told to whatever has something to do, and noth
   }
 });
 
+test('hundreds of checks that fail together do not each find out for themselves', async () => {
+  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
+  const { kubeconfig } = world.kube;
+  const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000', '--resync-interval', '1s'];
+  const operator = startOperatorProcess({ kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey, args });
+  try {
+    const names = Array.from({ length: 60 }, (_, index) => `b${index}`);
+    await Promise.all(names.map((name) => world.apply('BotUser', namespace, name, { name })));
+    const all = async (reason: string) =>
+      (await world.list('BotUser', namespace)).every((bot) => conditionOf(bot, 'Ready')?.reason === reason);
+    await until('all to be Ready', () => all('Available'), 30_000);
+    cloud.clearRequests();
+    cloud.fault('* /** status=500');
+    await until('all to be told', () => all('Unreachable'));
+    const retries = /workqueue_retries_total\{name="botuser",controller="botuser"\} (\d+)/;
+    const tries = async () => Number(retries.exec(await operator.metrics())?.[1]);
+    await until('each to have tried three times', async () => (await tries()) >= 3 * names.length, 30_000);
+    expect(cloud.requests().length).toBeLessThan(20);
+    cloud.clearFaults();
+    await until('all to be Ready again', () => all('Available'), 30_000);
+  } finally {
+    await operator.stop('SIGKILL');
+    await cloud.stop();
+  }
+}, 90_000);
+
 interface Phase {
   readonly ready: string | undefined;
   readonly reason: string | undefined;

@@ -16,7 +16,8 @@ import type { IdentifiedOptions, IdentifiedTurn } from './turn.ts';
 export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
   readonly #kind: ExternalKind<Spec, Observed, Client>;
   readonly #options: IdentifiedOptions;
-  readonly #ledgers = new Map<Account<Client>, Ledger<Observed>>();
+  /** By the key of the account, for as long as it is the same one. */
+  readonly #ledgers = new Map<string, { readonly account: Account<Client>; readonly ledger: Ledger<Observed> }>();
 
   constructor(kind: ExternalKind<Spec, Observed, Client>, options: IdentifiedOptions) {
     this.#kind = kind;
@@ -57,11 +58,11 @@ export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implemen
   }
 
   forget(object: ManagedObject): void {
-    for (const ledger of this.#ledgers.values()) ledger.unclaim(object.metadata.uid ?? '');
+    for (const { ledger } of this.#ledgers.values()) ledger.unclaim(object.metadata.uid ?? '');
   }
 
   close(): void {
-    for (const ledger of this.#ledgers.values()) ledger.observations.close();
+    for (const { ledger } of this.#ledgers.values()) ledger.observations.close();
   }
 
   #rivalOf({ object, cache }: Turn<Client>): ManagedObject | undefined {
@@ -81,15 +82,15 @@ export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implemen
   }
 
   #ledgerOf({ account, clock }: Turn<Client>): Ledger<Observed> {
-    const known = this.#ledgers.get(account);
-    if (known !== undefined) return known;
+    const known = this.#ledgers.get(account.key);
+    if (known?.account === account) return known.ledger;
     const kind = this.#kind;
     const ledger = new Ledger<Observed>({
       list: (call) => kind.list(account.client, call),
       idOf: (observed) => kind.identity(observed).id,
       now: () => clock.now(),
     });
-    this.#ledgers.set(account, ledger);
+    this.#ledgers.set(account.key, { account, ledger });
     return ledger;
   }
 }

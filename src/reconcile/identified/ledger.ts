@@ -1,5 +1,6 @@
 import type { Call } from '../external.ts';
 import { Observations } from '../observations.ts';
+import { spared } from './spared.ts';
 
 /**
  * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: observations,
@@ -17,7 +18,7 @@ export class Ledger<Observed> {
     idOf: (observed: Observed) => string;
     now: () => number;
   }) {
-    this.observations = new Observations(options);
+    this.observations = new Observations({ ...options, list: spared(options.list, options.now) });
   }
 
   /** Runs one create, so that look-ups for lost creates of equal content know of it. */

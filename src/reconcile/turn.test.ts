@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ManagedObject } from './fields.ts';
+import { Memory } from './memory.ts';
+import { freshSince, priorityOf, type Turn } from './turn.ts';
+
+function resource(reason: string, { generation = 1, observed = 1 } = {}): ManagedObject {
+  const status = reason === 'Available' ? 'True' : 'False';
+  const ready = { type: 'Ready', status, reason, message: '', observedGeneration: observed, lastTransitionTime: '' };
+  return {
+    apiVersion: 'edge-operator.dev/v1alpha1',
+    kind: 'BotUser',
+    metadata: { name: 'a', namespace: 'ns', generation },
+    spec: {},
+    status: { conditions: [ready as never] },
+  };
+}
+
+describe('what a reconcile is worth', () => {
+  const facts = (realizedGeneration?: number) => ({
+    ...new Memory().of('u'),
+    observed: true,
+    ...(realizedGeneration === undefined ? {} : { realizedGeneration }),
+  });
+
+  test.each([
+    ['a check', resource('Available'), facts(1), 'resync'],
+    ['an edit', resource('Available', { generation: 2 }), facts(1), 'change'],
+    ['an edit that failed', resource('Unreachable', { generation: 2, observed: 2 }), facts(1), 'change'],
+    ['something that was never done', resource('Unreachable'), facts(), 'change'],
+    ['a check that failed: all of them do', resource('Unreachable'), facts(1), 'resync'],
+    ['a check that has to wait', resource('RateLimited'), facts(1), 'resync'],
+    ['a dependency that came back', resource('DependencyNotReady'), facts(1), 'change'],
+  ])('%s', (_, object, known, priority) => {
+    expect(priorityOf(object, known)).toBe(priority);
+  });
+});
+
+test('a clock that is set back after a failure does not make every look a new one', () => {
+  const memory = new Memory();
+  memory.of('u').failedAt = 9_000_000;
+  const clock = { now: () => 5_000, sleep: async () => {} };
+  const turn = { object: resource('Unreachable'), uid: 'u', memory, clock, startedAt: 5_000, asked: false };
+  const tools = { epochOf: () => 0, resyncIntervalMs: 1_000 };
+  expect(freshSince({ ...turn, ...tools } as unknown as Turn<undefined>)).toBe(5_000);
+});
