@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts';
-import { isNotFound } from '../kube/errors.ts';
+import { isNothingThere } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { conditionOf, type ManagedObject } from '../reconcile/fields.ts';
 import type { KindController } from './controller.ts';
@@ -61,7 +61,7 @@ export class Users {
     try {
       return (await this.#options.client.listAll<ManagedObject>(type, { namespace })).items;
     } catch (error) {
-      if (isNotFound(error)) return [];
+      if (isNothingThere(error)) return [];
       throw error;
     }
   }

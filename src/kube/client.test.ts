@@ -11,6 +11,7 @@ import {
   KubeError,
 } from './errors.ts';
 import { FakeApi, json, status, type Widget, widgetType } from './fake-api.fixture.ts';
+import { errorFromResponse } from './status.ts';
 
 let api: FakeApi;
 let client: KubeClient;
@@ -183,6 +184,29 @@ describe('refusals', () => {
       (response) => response.writeHead(200).end(body),
     );
     expect(await failure(client.get(widgetType, a))).toBeInstanceOf(KubeConnectionError);
+  });
+
+  test('a 404 that is not the API server’s word does not mean that the object is gone', async () => {
+    const gone = () => {
+      api.script(
+        () => true,
+        (response) => response.writeHead(404).end('<html>no route</html>'),
+      );
+    };
+    gone();
+    const error = await failure(client.get(widgetType, a));
+    expect(error).toMatchObject({ status: 404, message: 'getting Widget default/a: HTTP 404 Not Found: no route' });
+    expect(isNotFound(error)).toBe(false);
+    gone();
+    await expect(client.delete(widgetType, a)).rejects.toThrow('no route');
+  });
+
+  test.each([
+    ['as the body says', undefined, { kind: 'Status', code: 503, details: { retryAfterSeconds: 86_400 } }],
+    ['as the header says', '86400', undefined],
+  ])('whoever is told to come back tomorrow comes back in a minute: %s', (_, header, body) => {
+    const error = errorFromResponse('watching', 503, header, JSON.stringify(body) ?? '');
+    expect(error.retryAfterMs).toBe(60_000);
   });
 
   test('are told apart', () => {

@@ -47,7 +47,13 @@ export class KubeConnectionError extends Error {
   }
 }
 
+/** There is no such object, by the word of the API server: a proxy without a route answers 404 too, but without a reason. */
 export function isNotFound(error: unknown): error is KubeError {
+  return hasStatus(error, 404) && error.reason === 'NotFound';
+}
+
+/** There is no such object, or nothing at all at that path, such as a kind that is not installed. */
+export function isNothingThere(error: unknown): error is KubeError {
   return hasStatus(error, 404);
 }
 

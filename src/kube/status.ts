@@ -8,6 +8,9 @@ interface StatusBody {
   readonly details?: { readonly causes?: readonly StatusCause[]; readonly retryAfterSeconds?: number };
 }
 
+/** An API server asks for a second or so; whatever stands in front of it is not believed for longer than this. */
+const longestRetryAfterMs = 60_000;
+
 /** Reads a refusal from an HTTP answer, whose body may be a Status, HTML of a proxy, or nothing. */
 export function errorFromResponse(doing: string, status: number, retryAfter: string | undefined, text: string) {
   const body = parseStatus(text);
@@ -28,7 +31,7 @@ function refusalOf(body: StatusBody, status: number): Refusal {
     reason: body.reason,
     message: body.message || body.reason || `HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(),
     causes: body.details?.causes ?? [],
-    retryAfterMs: seconds ? seconds * 1_000 : undefined,
+    retryAfterMs: seconds ? Math.min(seconds * 1_000, longestRetryAfterMs) : undefined,
   };
 }
 
@@ -45,7 +48,8 @@ function foreignRefusal(status: number, text: string): Refusal {
 /** `Retry-After` is in seconds here; API servers never send a date. */
 function withRetryAfter(refusal: Refusal, header: string | undefined): Refusal {
   const seconds = Number(header ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? { ...refusal, retryAfterMs: seconds * 1_000 } : refusal;
+  if (!Number.isFinite(seconds) || seconds < 0) return refusal;
+  return { ...refusal, retryAfterMs: Math.min(seconds * 1_000, longestRetryAfterMs) };
 }
 
 function parseStatus(text: string): StatusBody | undefined {
