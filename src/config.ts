@@ -153,7 +153,9 @@ export function parseSettings(options: Record<string, unknown>): RunSettings {
 
 /** Without the user, password and query of a URL. */
 function shown(value: unknown): string {
-  return JSON.stringify(value).replace(/\/\/[^/]*@/, '//***@').replace(/[?#][^"]*/, '***');
+  return JSON.stringify(value)
+    .replace(/\/\/[^/]*@/, '//***@')
+    .replace(/[?#][^"]*/, '***');
 }
 
 export interface SettingHelp {
