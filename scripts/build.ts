@@ -1,11 +1,14 @@
 import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
+const [, , outdir = 'dist'] = process.argv;
+
 /** Bundles what is used of the dependencies: a third of the start time and half of the memory of loading them whole. */
-await rm('dist', { recursive: true, force: true });
+await rm(outdir, { recursive: true, force: true });
 await build({
   entryPoints: ['src/main.ts'],
-  outdir: 'dist',
+  outdir,
   bundle: true,
   splitting: true,
   platform: 'node',
@@ -19,4 +22,4 @@ await build({
   },
 });
 // The inspector page is served as it is.
-await cp('src/agent/page', 'dist/page', { recursive: true });
+await cp('src/agent/page', join(outdir, 'page'), { recursive: true });

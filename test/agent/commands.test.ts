@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Command } from 'commander';
@@ -9,6 +8,7 @@ import { replayCommand } from '../../src/commands/replay.ts';
 import { requestsCommand } from '../../src/commands/requests.ts';
 import { statusCommand } from '../../src/commands/status.ts';
 import { tunnelsCommand } from '../../src/commands/tunnels.ts';
+import { main } from '../support/main.ts';
 import { until } from '../support/until.ts';
 import { echo, type LocalServer, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
@@ -100,7 +100,6 @@ describe('what cannot be done is one line that says why', () => {
 });
 
 describe('the exit code', () => {
-  const main = join(import.meta.dirname, '../../src/main.ts');
   const run = (...argv: readonly string[]) =>
     new Promise<readonly [code: unknown, stderr: string]>((resolve) => {
       execFile(process.execPath, [main, ...argv], (error, _, stderr) => resolve([error?.code ?? 0, stderr]));

@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { main } from '../support/main.ts';
 import { measureDelays } from './kube-delays.ts';
 import { fill, type KubeProcess, sender, startKubeProcess } from './kube-process.ts';
 
@@ -10,7 +10,7 @@ import { fill, type KubeProcess, sender, startKubeProcess } from './kube-process
 
 let server: KubeProcess;
 beforeAll(async () => {
-  server = await startKubeProcess(join(import.meta.dirname, '../../src/main.ts'));
+  server = await startKubeProcess(main);
 });
 afterAll(() => server.stop());
 

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestKubeApi } from '../support/kube-api.ts';
+import { main } from '../support/main.ts';
 import type { Rendered } from './helm.ts';
 import type { Objects } from './objects.ts';
 import { containerOf } from './pods.ts';
 
-const main = join(import.meta.dirname, '../../src/main.ts');
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 export interface Pod {

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-
-const main = join(import.meta.dirname, '../../src/main.ts');
+import { main } from '../support/main.ts';
 
 test('demo --once shows every sample Ready and a request on its way, and ends', async () => {
   const child = spawn(process.execPath, [main, 'demo', '--once'], { stdio: ['ignore', 'pipe', 'pipe'] });

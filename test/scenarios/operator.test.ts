@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
+import { main } from '../support/main.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -199,7 +199,6 @@ test('metrics and health', () =>
   }));
 
 describe('what cannot be used is one line and exit code 2', () => {
-  const main = join(import.meta.dirname, '../../src/main.ts');
   const cases: readonly [args: string[], line: RegExp, env?: Record<string, string>][] = [
     [['--resync-interval', '5'], /--resync-interval .*"5" .*30s/],
     [['--resync-interval', '10ms'], /--resync-interval .*at least 1s/],

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { main } from './main.ts';
 import { until } from './until.ts';
-
-const main = join(import.meta.dirname, '../../src/main.ts');
 
 export interface AgentProcess {
   /** Of the Local Agent API and the page. */

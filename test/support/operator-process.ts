@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { main } from './main.ts';
 import { until } from './until.ts';
-
-const main = join(import.meta.dirname, '../../src/main.ts');
 
 export interface OperatorProcess {
   /** Everything it logged so far. */

@@ -1,0 +1,16 @@
+import TestSequencer from '@jest/test-sequencer';
+
+/** What waits longest, so that it is not waited for when all else is done. */
+const longest = ['budget', 'modules', 'operator', 'conformance', 'faults', 'accounts', 'crash', 'mirror'];
+
+const rankOf = ({ path }) => {
+  const index = longest.findIndex((name) => path.endsWith(`/scenarios/${name}.test.ts`));
+  return index === -1 ? longest.length : index;
+};
+
+// JavaScript, as jest.config.js is: the types of jest's own class say other than what Node loads.
+export default class LongestFirst extends TestSequencer {
+  sort(tests) {
+    return super.sort([...tests]).toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
