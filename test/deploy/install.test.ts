@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +9,7 @@ import { sourcesOf } from '../../scripts/tools.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { installCrds, kubeRequests, startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
+import { claimPorts, type Ports } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { chartDir, helm, type Rendered, release, render, type Values } from './helm.ts';
 import { matrix } from './matrix.ts';
@@ -68,6 +68,7 @@ async function monitoringCrds(): Promise<readonly object[]> {
 onRealServer('install, upgrade, rollback, uninstall', () => {
   let kube: TestKubeApi;
   let cloud: TestCloud;
+  let claim: Ports;
   let objects: Objects;
   let pod: Pod | undefined;
   let values: Values;
@@ -108,7 +109,8 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
   beforeAll(async () => {
     [kube, cloud] = await Promise.all([startTestKubeApi(), startTestCloud()]);
     objects = new Objects(kubeRequests(kube.url, kube.token));
-    const [port, healthPort] = await freePorts(2);
+    claim = await claimPorts(2);
+    const [port, healthPort] = claim.ports;
     values = {
       account: { apiURL: cloud.url, apiKey: cloud.apiKey },
       accounts: [{ name: 'staging', namespace: 'default', apiKey: cloud.apiKey }],
@@ -122,7 +124,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
   }, 60_000);
   afterAll(async () => {
     await pod?.stop();
-    await Promise.all([kube?.stop(), cloud?.stop()]);
+    await Promise.all([kube?.stop(), cloud?.stop(), claim?.release()]);
     rmSync(changed, { recursive: true, force: true });
   });
 
@@ -229,16 +231,4 @@ function uninstallCommands(): readonly string[] {
 
 function withNamespace(object: Rendered): Rendered {
   return { ...object, metadata: { ...object.metadata, namespace: 'default' } };
-}
-
-/** Different ones, as they are held until all are known. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = servers.map(
-    (server) =>
-      new Promise<number>((resolve) => server.listen(0, () => resolve((server.address() as { port: number }).port))),
-  );
-  const found = await Promise.all(ports);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return found;
 }

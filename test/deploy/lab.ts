@@ -2,8 +2,9 @@ import type { KubeObject } from '../../src/kube/types.ts';
 import type { ManagedObject } from '../../src/reconcile/fields.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { type GateProxy, type GateProxyOptions, startGateProxy } from '../support/gate-proxy.ts';
-import { freePorts, LocalAgent } from '../support/local-agent.ts';
+import { LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
+import { claimPorts } from '../support/ports.ts';
 import type { World } from '../support/world.ts';
 
 /** One namespace with an operator and a cloud of its own, in which one state of every kind is brought about. */
@@ -37,11 +38,11 @@ const agentPorts = 12;
 export const recordedName = 'example';
 
 export async function openLab(world: World, options: { readonly operator: boolean }): Promise<Lab> {
-  const [namespace, cloud, free] = await Promise.all([world.namespace(), startTestCloud(), freePorts(agentPorts)]);
-  const [nobody, ...ports] = free;
+  const [namespace, cloud, claim] = await Promise.all([world.namespace(), startTestCloud(), claimPorts(agentPorts)]);
+  const [nobody, ...ports] = claim.ports;
   const agents: LabAgent[] = [];
   const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000'];
-  const agentHosts = free.map((port) => `127.0.0.1:${port}`).join(',');
+  const agentHosts = claim.ports.map((port) => `127.0.0.1:${port}`).join(',');
   const operator = options.operator
     ? startOperatorProcess({
         kubeconfig: world.kube.kubeconfig,
@@ -73,7 +74,7 @@ export async function openLab(world: World, options: { readonly operator: boolea
     async close() {
       await operator?.stop('SIGKILL');
       for (const { gate, agent } of agents) await Promise.all([gate.close(), agent.stop()]);
-      await cloud.stop();
+      await Promise.all([cloud.stop(), claim.release()]);
     },
   };
 }

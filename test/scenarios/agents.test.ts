@@ -5,8 +5,9 @@ import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
-import { freePorts, LocalAgent, visit } from '../support/local-agent.ts';
+import { LocalAgent, visit } from '../support/local-agent.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';
+import { claimPorts, type Ports } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -25,6 +26,7 @@ const namespaceType: ResourceType = {
 
 let world: World;
 let operator: OperatorProcess;
+let claim: Ports;
 let ports: number[];
 let app: { readonly port: number; close(): void };
 let agent: LocalAgent;
@@ -32,7 +34,8 @@ let namespace: string;
 let closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  [world, ports] = await Promise.all([startWorld(), freePorts(30).then((free) => [...free])]);
+  [world, claim] = await Promise.all([startWorld(), claimPorts(30)]);
+  ports = [...claim.ports];
   app = await startApp('hello');
   const allowed = ports.map((port) => `127.0.0.1:${port}`).join(',');
   operator = world.startOperator(['--resync-interval', '1s', '--allowed-agent-hosts', allowed]);
@@ -48,6 +51,7 @@ afterEach(async () => {
 afterAll(async () => {
   app.close();
   await world.stop();
+  await claim.release();
 });
 
 async function startApp(answer: string) {

@@ -10,6 +10,7 @@ import {
   startGateProxy,
 } from '../support/gate-proxy.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import { claimPorts, type Ports } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -24,6 +25,7 @@ let agent: TestAgent;
 let publicURL: string;
 /** In front of the agent. */
 let proxy: GateProxy;
+let claim: Ports;
 let operator: OperatorProcess;
 let namespace: string;
 const hits = new Map<string, number>();
@@ -36,7 +38,8 @@ beforeAll(async () => {
   });
   [world, agent] = await Promise.all([startWorld(), startTestAgent()]);
   publicURL = (await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr })).public_url;
-  proxy = await startGateProxy(agent.url);
+  claim = await claimPorts(1);
+  proxy = await openProxy();
   operator = startOperator();
 });
 beforeEach(async () => {
@@ -45,8 +48,10 @@ beforeEach(async () => {
 afterAll(async () => {
   await operator.stop('SIGKILL');
   await Promise.all([world.stop(), proxy.close(), agent.close()]);
-  await local.stop();
+  await Promise.all([local.stop(), claim.release()]);
 });
+
+const openProxy = () => startGateProxy(agent.url, { port: claim.ports[0] ?? 0 });
 
 function startOperator(kubeconfig = world.kube.kubeconfig): OperatorProcess {
   const args = ['--allowed-agent-hosts', new URL(proxy.url).host];
@@ -112,7 +117,6 @@ test('a request is replayed once; what comes after changes nothing, and calls no
 
 test('an agent that is away is waited for, without a write but the status', async () => {
   const id = await capture('/away');
-  const port = Number(new URL(proxy.url).port);
   await proxy.close();
   const replay = await applyReplay(id, { tunnelName: 'web' });
   const waiting = await until('the replay to wait', async () => {
@@ -121,7 +125,7 @@ test('an agent that is away is waited for, without a write but the status', asyn
   });
   expect(conditionOf(waiting, 'Reconciling')?.status).toBe('True');
   expect(waiting.metadata.annotations?.[annotation.replayIntent]).toBeUndefined();
-  proxy = await startGateProxy(agent.url, { port });
+  proxy = await openProxy();
   expect(summary(await finished(replay))).toEqual(complete);
   expect(replaysOf('/away')).toBe(1);
 });

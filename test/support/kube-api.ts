@@ -56,14 +56,14 @@ interface Kubeconfig {
 }
 
 async function startReal(dir: string, scripts: string, crds: readonly object[]): Promise<TestKubeApi> {
-  const ports = await claimPorts();
+  const { ports, release } = await claimPorts(2);
   const stop = async () => {
     await run(join(scripts, 'stop'), [dir]);
-    await ports.release();
+    await release();
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    const { stdout } = await run(join(scripts, 'start'), [dir, String(ports.api), String(ports.etcd)]);
+    const { stdout } = await run(join(scripts, 'start'), [dir, ...ports.map(String)]);
     return { ...(await prepared(stdout.trim(), crds)), kind: 'real', stop };
   } catch (error) {
     await stop();

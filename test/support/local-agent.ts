@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { startAgent } from '../../src/agent/agent.ts';
 import { readConfig } from '../../src/agent/config.ts';
@@ -66,24 +66,6 @@ export class LocalAgent {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answered}`);
     return answered === '' ? undefined : JSON.parse(answered);
   }
-}
-
-/** Free ports that the system gives to nobody who asks for any: they stay free while an agent is away. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const first = 20_000 + Math.floor(Math.random() * 9_000);
-  const free: number[] = [];
-  for (let port = first; free.length < count; port += 1) if (await isFree(port)) free.push(port);
-  return free;
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
-  const free = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (free) await once(server.close(), 'close');
-  return free;
 }
 
 /** What a GET of a tunnel's public URL answers, wherever its host name leads. */

@@ -3,20 +3,24 @@ import { createServer, type Server } from 'node:net';
 
 /** Below the ports that the system gives to those who ask for a free one. */
 const [first, last] = [20_000, 30_000];
+const block = 32;
 
 export interface Ports {
-  readonly api: number;
-  readonly etcd: number;
+  readonly ports: readonly number[];
   release(): Promise<void>;
 }
 
-/** Two free ports that no other process gets from here until they are released: who listens on the one before owns them. */
-export async function claimPorts(): Promise<Ports> {
-  for (let port = first; port < last; port += 3) {
+/**
+ * Up to 31 free ports, which stay free while nobody listens on them: no other process gets them from here until they
+ * are released. Who listens on the first port of a block owns the block.
+ */
+export async function claimPorts(count: number): Promise<Ports> {
+  for (let port = first; port < last; port += block) {
     const claim = await listen(port);
     if (claim === undefined) continue;
-    const [api, etcd] = [port + 1, port + 2];
-    if ((await isFree(api)) && (await isFree(etcd))) return { api, etcd, release: () => close(claim) };
+    const ports = Array.from({ length: count }, (_, index) => port + 1 + index);
+    const free = await Promise.all(ports.map(isFree));
+    if (free.every(Boolean)) return { ports, release: () => close(claim) };
     await close(claim);
   }
   throw new Error(`no free ports from ${first} to ${last}`);
