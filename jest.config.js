@@ -20,6 +20,8 @@ export default {
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // Tests that mostly wait.
+  maxConcurrency: 11,
+  testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/kube-conformance/count.ts'],
 };

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { definition as agentTunnel } from '../../src/kinds/agent-tunnel/schema.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
-import { freePorts, LocalAgent } from '../support/local-agent.ts';
+import { LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
+import { claimPorts } from '../support/ports.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /*
@@ -32,22 +33,19 @@ const steps: readonly Step[] = [
 const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
 
 let world: World;
-let results: ReadonlyMap<string, Promise<Result>>;
 beforeAll(async () => {
   world = await startWorld();
-  const ports = await freePorts(steps.length);
-  results = new Map(steps.map((step, index) => [step.name, killAt(step, ports[index] ?? 0)]));
 });
 afterAll(() => world.stop());
 
-test.each(steps.map(({ name }) => name))(
-  'killed %s: exactly one tunnel',
-  async (name) => {
-    const { shown, running, left } = (await results.get(name)) ?? {};
+test.concurrent.each(steps)(
+  'killed $name: exactly one tunnel',
+  async (step) => {
+    const { shown, running, left } = await killAt(step);
     expect(running).toEqual([shown]);
     expect(left).toEqual([]);
   },
-  40_000,
+  60_000,
 );
 
 interface Result {
@@ -58,7 +56,11 @@ interface Result {
   readonly left: readonly string[];
 }
 
-async function killAt({ at, side, matches }: Step, port: number): Promise<Result> {
+async function killAt({ at, side, matches }: Step): Promise<Result> {
+  const {
+    ports: [port = 0],
+    release,
+  } = await claimPorts(1);
   const agent = new LocalAgent(port);
   const [namespace, kube, gate] = await Promise.all([
     world.namespace(),
@@ -88,12 +90,16 @@ async function killAt({ at, side, matches }: Step, port: number): Promise<Result
   } finally {
     await heir.stop('SIGKILL');
     await Promise.all([kube.close(), gate.close(), agent.stop()]);
+    await release();
     config.remove();
   }
 }
 
-test('an operator of one shard runs tunnels in an Agent of another, which it leaves to that', async () => {
-  const [port = 0] = await freePorts(1);
+test.concurrent('an operator of one shard runs tunnels in an Agent of another, which it leaves to that', async () => {
+  const {
+    ports: [port = 0],
+    release,
+  } = await claimPorts(1);
   const agent = new LocalAgent(port);
   const [namespace] = await Promise.all([world.namespace(), agent.start()]);
   const operator = startOperatorProcess({
@@ -122,5 +128,6 @@ test('an operator of one shard runs tunnels in an Agent of another, which it lea
   } finally {
     await operator.stop('SIGKILL');
     await agent.stop();
+    await release();
   }
 });

@@ -42,17 +42,12 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe.each(kindCases)('$kind', (kind) => {
-  let results: ReadonlyMap<string, Promise<Result>>;
-  beforeAll(() => {
-    results = new Map(steps.map((step) => [step.name, killAt(step, kind)]));
-  });
-  test.each(steps.map((step) => step.name))(
-    'killed %s: exactly one object',
-    async (name) => {
-      const { objects, id, ready } = (await results.get(name)) ?? {};
-      expect(objects).toHaveLength(1);
+  test.concurrent.each(steps)(
+    'killed $name: exactly one object',
+    async (step) => {
+      const { objects, id, ready } = await killAt(step, kind);
+      expect(objects).toEqual([id]);
       expect(ready).toBe('True');
-      expect(objects?.[0]).toBe(id);
     },
     60_000,
   );

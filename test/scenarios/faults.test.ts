@@ -19,12 +19,21 @@ interface Fault {
   /** The reason where the call is an update of something that may have vanished. */
   readonly onUpdate?: string;
   readonly stalled: boolean;
+  /** A DELETE has nothing to complain of: the resource goes at once. */
+  readonly deletes?: true;
 }
 
 const faults: readonly Fault[] = [
   { name: '401', what: 'status=401', reason: 'Unauthorized', stalled: true },
   { name: '403', what: 'status=403', reason: 'Unauthorized', stalled: true },
-  { name: '404', what: 'status=404', reason: 'Unreachable', onUpdate: 'ExternalNotFound', stalled: false },
+  {
+    name: '404',
+    what: 'status=404',
+    reason: 'Unreachable',
+    onUpdate: 'ExternalNotFound',
+    stalled: false,
+    deletes: true,
+  },
   { name: '409', what: 'status=409', reason: 'Conflict', stalled: false },
   { name: '429 with Retry-After', what: 'status=429 retry-after=1', reason: 'RateLimited', stalled: false },
   { name: '500', what: 'status=500', reason: 'Unreachable', stalled: false },
@@ -32,22 +41,20 @@ const faults: readonly Fault[] = [
   { name: 'a reset', what: 'reset', reason: 'Unreachable', stalled: false },
   { name: 'a lost answer', what: 'drop', reason: 'Unreachable', stalled: false },
   { name: 'HTML instead of JSON', what: 'html', reason: 'Unreachable', stalled: false },
-  { name: 'a wrong type in a field', what: 'malformed', reason: 'Unreachable', stalled: false },
+  { name: 'a wrong type in a field', what: 'malformed', reason: 'Unreachable', stalled: false, deletes: true },
 ];
 
 let world: World;
-let lives: ReadonlyMap<string, Promise<Life>>;
-
 beforeAll(async () => {
   world = await startWorld();
-  lives = new Map(faults.map((fault) => [fault.name, live(fault)]));
 });
 afterAll(() => world.stop());
 
-test.each(faults)(
+test.concurrent.each(faults)(
   '$name: told, survived, nothing duplicated',
-  async ({ name, reason, onUpdate, stalled }) => {
-    const { create, update, objects, left, leaked } = (await lives.get(name)) as Life;
+  async (fault) => {
+    const { create, update, remove, left, leaked } = await live(fault);
+    const { name, reason, onUpdate, stalled, deletes } = fault;
     for (const [phase, expected] of [
       [create, reason],
       [update, onUpdate ?? reason],
@@ -57,14 +64,14 @@ test.each(faults)(
       expect(phase.message).not.toContain(world.cloud.apiKey);
     }
     expect(leaked).toBe(false);
-    expect(objects).toEqual([{ description: 'two' }]);
-    // A 404 to a DELETE is the service's word that there is nothing left, so the resource goes.
-    expect(left).toEqual(name === '404' ? objects : []);
+    expect(remove?.reason).toBe(deletes ? undefined : reason);
+    // A 404 to a DELETE is the service's word that there is nothing left.
+    expect(left).toEqual(name === '404' ? ['added', 'changed', 'removed'] : ['added', 'changed']);
   },
   90_000,
 );
 
-test('a long pause after a 429 is told to whatever has something to do, and nothing is sent meanwhile', async () => {
+test.concurrent('a long pause after a 429 is told to whatever has something to do, and nothing is sent meanwhile', async () => {
   const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
   const { kubeconfig } = world.kube;
   const args = ['--watch-namespaces', namespace];
@@ -119,13 +126,15 @@ interface Phase {
 interface Life {
   readonly create: Phase;
   readonly update: Phase;
-  /** In the cloud before the delete, and after it. */
-  readonly objects: readonly object[];
-  readonly left: readonly object[];
+  /** Absent where the resource went at once. */
+  readonly remove: Phase | undefined;
+  /** Descriptions of what is in the cloud at the end. */
+  readonly left: readonly string[];
   /** The API key got into the log or the metrics. */
   readonly leaked: boolean;
 }
 
+/** Three resources meet the fault at once: one that is to be created, one that was changed, one that is deleted. */
 async function live({ what }: Fault): Promise<Life> {
   const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
   const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000'];
@@ -135,50 +144,54 @@ async function live({ what }: Fault): Promise<Life> {
     apiKey: cloud.apiKey,
     args,
   });
+  const apply = (name: string, description = name) => world.apply('ReservedAddr', namespace, name, { description });
   try {
-    cloud.fault(`POST /reserved_addrs ${what}`);
-    const object = await world.apply('ReservedAddr', namespace, 'a', { description: 'one' });
-    const create = await failed(object);
-    cloud.clearFaults();
-    await world.reason(object, 'Available', 60_000);
+    const before = await Promise.all([apply('changed', 'as it was'), apply('removed')]);
+    const [changed, removed] = before;
+    for (const object of before) await world.reason(object, 'Available', 60_000);
 
-    cloud.fault(`PATCH /reserved_addrs/* ${what}`);
-    await world.apply('ReservedAddr', namespace, 'a', { description: 'two' });
-    const update = await failed(object, 2);
+    for (const call of ['POST /reserved_addrs', 'PATCH /reserved_addrs/*', 'DELETE /reserved_addrs/*'])
+      cloud.fault(`${call} ${what}`);
+    const [added] = await Promise.all([apply('added'), apply('changed'), world.delete(removed)]);
+    const [create, update, remove] = await Promise.all([failed(added), failed(changed), failedOrGone(removed)]);
     cloud.clearFaults();
-    await world.reason(object, 'Available', 60_000);
-    const objects = await objectsIn(cloud);
-
-    cloud.fault(`DELETE /reserved_addrs/* ${what} count=1`);
-    await world.delete(object);
-    await world.gone(object, 60_000);
+    await Promise.all([added, changed].map((object) => world.reason(object, 'Available', 60_000)));
+    await world.gone(removed, 60_000);
     const leaked = [operator.logs(), await operator.metrics()].some((text) => text.includes(cloud.apiKey));
-    return { create, update, objects, left: await objectsIn(cloud), leaked };
+    return { create, update, remove, left: await descriptionsIn(cloud), leaked };
   } finally {
     await operator.stop('SIGKILL');
     await cloud.stop();
   }
 }
 
-/** The first failure that the status tells of, for this generation. */
-async function failed(object: ManagedObject, generation = 1): Promise<Phase> {
-  return until(
+/** The first failure that the status tells of. */
+const failed = (object: ManagedObject): Promise<Phase> =>
+  until('the condition to tell of the fault', async () => phaseOf(await world.get(object)), 60_000);
+
+const failedOrGone = (object: ManagedObject): Promise<Phase | undefined> =>
+  until(
     'the condition to tell of the fault',
     async () => {
       const found = await world.get(object);
-      const ready = found && conditionOf(found, 'Ready');
-      if (found === undefined || ready?.status !== 'False' || ready.observedGeneration !== generation) return undefined;
-      // Looking for what an unanswered create made comes between the failure and its repetition.
-      if (ready.reason === 'Creating') return undefined;
-      const { reason, message, status } = ready;
-      const has = (type: string) => conditionOf(found, type)?.status === 'True';
-      return { ready: status, reason, message, stalled: has('Stalled'), reconciling: has('Reconciling') };
+      const phase = phaseOf(found);
+      return (found === undefined || phase !== undefined) && { phase };
     },
-    30_000,
-  );
+    60_000,
+  ).then(({ phase }) => phase);
+
+function phaseOf(object: ManagedObject | undefined): Phase | undefined {
+  const ready = object && conditionOf(object, 'Ready');
+  if (object === undefined || ready?.status !== 'False') return undefined;
+  if (ready.observedGeneration !== object.metadata.generation) return undefined;
+  // Between a failure and its repetition: a look for what an unanswered create made; a delete before its first answer.
+  if (ready.reason === 'Creating' || ready.reason === 'Deleting') return undefined;
+  const { reason, message, status } = ready;
+  const has = (type: string) => conditionOf(object, type)?.status === 'True';
+  return { ready: status, reason, message, stalled: has('Stalled'), reconciling: has('Reconciling') };
 }
 
-async function objectsIn(cloud: TestCloud): Promise<readonly object[]> {
+async function descriptionsIn(cloud: TestCloud): Promise<readonly string[]> {
   const { body } = await cloud.call('GET', '/reserved_addrs');
-  return body.reserved_addrs.map(({ description }: { description: string }) => ({ description }));
+  return body.reserved_addrs.map(({ description }: { description: string }) => description).sort();
 }
