@@ -11,6 +11,9 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** The installed Chromium; undefined when there is none. */
 export const chromium = names.find((name) => spawnSync(name, ['--version']).status === 0);
 
+/** What the browser itself does at a key goes by its number. */
+const virtualKeys: Readonly<Record<string, number>> = { Tab: 9, Enter: 13, Escape: 27, ArrowUp: 38, ArrowDown: 40 };
+
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -93,9 +96,9 @@ export class Browser {
   }
 
   async press(key: string): Promise<void> {
-    const text = key.length === 1 ? { text: key } : {};
-    await this.#send('Input.dispatchKeyEvent', { type: 'keyDown', key, ...text });
-    await this.#send('Input.dispatchKeyEvent', { type: 'keyUp', key });
+    const what = key.length === 1 ? { key, text: key } : { key, windowsVirtualKeyCode: virtualKeys[key] };
+    await this.#send('Input.dispatchKeyEvent', { type: 'keyDown', ...what });
+    await this.#send('Input.dispatchKeyEvent', { type: 'keyUp', ...what });
   }
 
   async resize(width: number, height: number): Promise<void> {

@@ -18,7 +18,7 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     local = await startLocal((request, response) => {
       if (request.url?.startsWith('/json')) {
         response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-        response.end(gzipSync('{"deep":{"list":[1,2]}}'));
+        response.end(gzipSync('{"deep":{"list":[1,2]},"id":12345678901234567890,"none":[]}'));
       } else if (request.url?.startsWith('/missing')) response.writeHead(404).end('no such thing');
       else request.pipe(response);
     });
@@ -80,7 +80,15 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await browser.click('#rows .row');
     await detailHas('"deep": {');
     const detail = await browser.text('#detail');
-    for (const part of ['POST /json', 'X-Mine', 'shown', 'a plain body', 'gzip decoded', '200 OK'])
+    for (const part of [
+      'POST /json',
+      'X-Mine',
+      'shown',
+      'a plain body',
+      'gzip decoded',
+      '200 OK',
+      `"id": 12345678901234567890,\n  "none": []\n}`,
+    ])
       expect(detail).toContain(part);
     await browser.click('#raw');
     await detailHas('POST /json HTTP/1.1');
@@ -161,6 +169,12 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await browser.press('/');
     expect(await browser.evaluate('document.activeElement.id')).toBe('filter');
     await browser.press('Escape');
+    await browser.press('?');
+    expect(await browser.evaluate('document.querySelector("#help").open')).toBe(true);
+    await browser.press('Escape');
+    expect(await browser.evaluate('document.querySelector("#help").open')).toBe(false);
+    await browser.press('Escape');
+    await detailHas('Choose a request.');
     await browser.press('s');
     await browser.until(
       'the status page',
@@ -177,6 +191,15 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     expect(await browser.text('#agent')).toMatch(/online[\s\S]*1\.2\.3[\s\S]*us \(/);
     expect(await browser.text('#tunnels tbody tr')).toContain('web');
     expect(await browser.evaluate('document.querySelectorAll("#latency-chart polyline").length')).toBe(2);
+  });
+
+  test('pages that were left hold no connection, of which a browser has six', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      await browser.open(`${agent.url}/status`);
+      await browser.until('live updates', 'document.querySelector("#live.on")');
+      await browser.open(`${agent.url}/?${round}`);
+      await browser.until('live updates', 'document.querySelector("#live.on")');
+    }
   });
 
   test('status shows how the endpoints stand at the cloud', async () => {
@@ -197,6 +220,15 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await browser.resize(360, 740);
     await agent.visit(`${url}/${'long/'.repeat(60)}`);
     await until('the row', async () => (await rows()).length === 1);
+    const visible = (selector: string) =>
+      browser.evaluate<boolean>(`document.querySelector('${selector}').checkVisibility()`);
+    const shown = async () => [await visible('.list'), await visible('#detail')];
+    expect(await shown()).toEqual([true, false]);
+    await browser.press('j');
+    await detailHas('GET /long');
+    expect(await shown()).toEqual([false, true]);
+    await browser.click('#back');
+    expect(await shown()).toEqual([true, false]);
     await browser.press('j');
     await detailHas('GET /long');
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);

@@ -22,11 +22,14 @@ export interface Summary {
   readonly error?: string;
 }
 
+/** The tunnel's name; of one that has none its id. */
+export const tunnelKey = ({ tunnel }: Capture): string => tunnel.name || tunnel.key;
+
 export function summary(capture: Capture): Summary {
-  const { id, tunnel, request, startedAt, ended, durationNs, response, replayOf, error } = capture;
+  const { id, request, startedAt, ended, durationNs, response, replayOf, error } = capture;
   return {
     id,
-    tunnel: tunnel.name || tunnel.key,
+    tunnel: tunnelKey(capture),
     method: request.method,
     uri: request.target,
     start: timestamp(startedAt),

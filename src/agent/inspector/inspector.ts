@@ -6,7 +6,7 @@ import type { History } from '../metrics/history.ts';
 import { AgentProblem } from '../problem.ts';
 import { type Replays, readEditedReplay } from '../replay.ts';
 import { shownBody } from './body.ts';
-import { feed } from './feed.ts';
+import { feed, tunnelKey } from './feed.ts';
 import type { PageFile } from './page.ts';
 
 export interface InspectorParts {
@@ -53,6 +53,7 @@ function shownCapture(capture: Capture) {
   const { request, requestMessage, response, responseMessage, ended } = capture;
   return {
     ...wireCapture(capture),
+    tunnel: tunnelKey(capture),
     ended,
     requestHeaders: request.rawHeaders,
     requestBody: shownBody(requestMessage),

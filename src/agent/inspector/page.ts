@@ -7,7 +7,11 @@ const contentTypes = {
   js: 'text/javascript; charset=utf-8',
 } as const;
 
-const files = ['index.html', 'style.css', 'app.js', 'dom.js', 'requests.js', 'detail.js', 'edit.js', 'status.js'];
+const files = [
+  'index.html',
+  'style.css',
+  ...['app', 'chart', 'detail', 'dom', 'edit', 'json', 'requests', 'status'].map((name) => `${name}.js`),
+];
 
 export interface PageFile {
   readonly path: string;

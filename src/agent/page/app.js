@@ -5,6 +5,7 @@ import { drawStatus } from './status.js';
 
 const refreshMs = 2_000;
 const requests = new Requests();
+let events;
 
 function go(path, push = true) {
   if (push) history.pushState(undefined, '', path);
@@ -19,6 +20,7 @@ function go(path, push = true) {
 }
 
 async function refresh() {
+  if (document.hidden) return;
   try {
     if ($('status').hidden) await listTunnels();
     else await drawStatus();
@@ -34,8 +36,12 @@ async function listTunnels() {
   for (const name of names) if (!known.includes(name)) $('tunnel').append(element('option', { value: name }, name));
 }
 
-function listen() {
-  const events = new EventSource('/inspect/events');
+/** Live updates while the page can be seen: hidden ones would use up the six connections a browser has for them all. */
+function follow() {
+  events?.close();
+  events = undefined;
+  if (document.hidden) return;
+  events = new EventSource('/inspect/events');
   const live = (on) => {
     $('live').textContent = on ? 'live' : 'agent away';
     $('live').classList.toggle('on', on);
@@ -72,6 +78,7 @@ const keys = {
 document.addEventListener('keydown', (event) => {
   const typing = event.target.closest('input, textarea, select, dialog[open]') !== null;
   if (event.key === 'Escape' && event.target.id === 'filter') event.target.blur();
+  if (event.key === 'Escape' && !typing) requests.deselect();
   if (typing || event.ctrlKey || event.metaKey || event.altKey || keys[event.key] === undefined) return;
   event.preventDefault();
   keys[event.key]();
@@ -84,9 +91,11 @@ document.querySelector('nav').addEventListener('click', (event) => {
 });
 addEventListener('popstate', () => go(location.pathname, false));
 $('theme').addEventListener('click', toggleTheme);
+$('keys').addEventListener('click', () => $('help').showModal());
 
 const theme = localStorage.getItem('theme');
 if (theme !== null) document.documentElement.dataset.theme = theme;
 go(location.pathname, false);
-listen();
+follow();
+document.addEventListener('visibilitychange', follow);
 setInterval(refresh, refreshMs);

@@ -1,16 +1,19 @@
 /** One captured request in full, and what can be done with it. */
 import { $, bytes, call, duration, element } from './dom.js';
 import { edit } from './edit.js';
+import { layOut } from './json.js';
 
 export class Detail {
   #id;
   #shown;
   #select;
+  #back;
   #raw = false;
 
-  /** `select` is told of the id of a replay. */
-  constructor(select) {
+  /** `select` is told of the id of a replay, `back` that the list is wanted instead. */
+  constructor({ select, back }) {
     this.#select = select;
+    this.#back = back;
   }
 
   async show(id) {
@@ -50,9 +53,9 @@ export class Detail {
   }
 
   #draw() {
-    const { request, response, tunnel_name, remote_addr, start, duration: ns, ended, error, replay_of } = this.#shown;
+    const { request, response, tunnel, remote_addr, start, duration: ns, ended, error, replay_of } = this.#shown;
     const facts = [
-      tunnel_name || 'unnamed tunnel',
+      tunnel,
       `from ${remote_addr}`,
       new Date(start).toLocaleTimeString(),
       ended ? duration(ns) : 'in progress',
@@ -66,11 +69,18 @@ export class Detail {
       element('h3', {}, 'Request'),
       headerTable(this.#shown.requestHeaders),
       ...this.#body(this.#shown.requestBody, request.raw),
-      element('h3', {}, response === null ? 'No response yet' : `Response: ${response.status}`),
-      ...(response === null
-        ? []
-        : [headerTable(this.#shown.responseHeaders), ...this.#body(this.#shown.responseBody, response.raw)]),
+      ...this.#response(response, ended),
     );
+  }
+
+  #response(response, ended) {
+    if (response === null) return [element('h3', {}, ended ? 'No response' : 'No response yet')];
+    const status = element('span', { class: `s${response.status[0]}` }, response.status);
+    return [
+      element('h3', {}, 'Response ', status),
+      headerTable(this.#shown.responseHeaders),
+      ...this.#body(this.#shown.responseBody, response.raw),
+    ];
   }
 
   #buttons() {
@@ -81,6 +91,7 @@ export class Detail {
     return element(
       'div',
       { class: 'line' },
+      element('button', { id: 'back', title: 'Esc', onclick: this.#back }, '‹ List'),
       element('button', { id: 'replay', class: 'main', title: 'r', onclick: () => this.replay() }, 'Replay'),
       element('button', { id: 'edit-open', title: 'e', onclick: () => this.edit() }, 'Edit and replay'),
       element('button', { id: 'raw', 'aria-pressed': String(this.#raw), onclick: toggle }, 'Raw'),
@@ -96,7 +107,7 @@ export class Detail {
       ...(body.problem === undefined ? [] : [body.problem]),
       ...(body.truncated ? ['cut off here'] : []),
     ];
-    return [element('p', { class: 'facts' }, notes.join(' · ')), element('pre', { class: 'body' }, pretty(body))];
+    return [element('p', { class: 'facts size' }, notes.join(' · ')), element('pre', { class: 'body' }, pretty(body))];
   }
 }
 
@@ -113,7 +124,7 @@ function pretty({ text: body, encoding, contentType }) {
   if (encoding === 'base64') return hexDump(body);
   if (/\bjson\b/i.test(contentType) || /^\s*[{[]/.test(body)) {
     try {
-      return JSON.stringify(JSON.parse(body), undefined, 2);
+      return layOut(body);
     } catch {
       return body;
     }

@@ -21,7 +21,7 @@ export async function edit(shown, onSent) {
   $('edit-error').textContent = '';
   const names = tunnels.filter(({ proto }) => proto === 'http').map(({ name, uri }) => name || uri.split('/').pop());
   $('edit-tunnel').replaceChildren(...names.map((name) => element('option', { value: name }, name)));
-  $('edit-tunnel').value = shown.tunnel_name;
+  $('edit-tunnel').value = shown.tunnel;
   $('edit').showModal();
 }
 

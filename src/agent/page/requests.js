@@ -8,7 +8,7 @@ export class Requests {
   #byId = new Map();
   #rows = new Map();
   #selected;
-  #detail = new Detail((id) => this.select(id));
+  #detail = new Detail({ select: (id) => this.select(id), back: () => this.deselect() });
 
   constructor() {
     $('filter').addEventListener('input', () => this.#draw());
@@ -16,7 +16,7 @@ export class Requests {
     $('clear').addEventListener('click', () => call('DELETE', '/api/requests/http'));
     $('rows').addEventListener('click', (event) => {
       const row = event.target.closest('.row');
-      if (row !== null) this.select(row.dataset.id);
+      if (row !== null) this.select(row.id);
     });
   }
 
@@ -27,7 +27,7 @@ export class Requests {
   snapshot(newestFirst) {
     this.#byId = new Map(newestFirst.toReversed().map((request) => [request.id, request]));
     this.#draw();
-    if (!this.#byId.has(this.#selected)) this.#deselect();
+    if (!this.#byId.has(this.#selected)) this.deselect();
   }
 
   changed(oldestFirst) {
@@ -46,25 +46,30 @@ export class Requests {
   }
 
   select(id) {
-    this.#rows.get(this.#selected)?.setAttribute('aria-selected', 'false');
-    this.#selected = id;
-    const row = this.#rows.get(id);
-    row?.setAttribute('aria-selected', 'true');
-    row?.scrollIntoView({ block: 'nearest' });
+    this.#mark(id);
+    this.#rows.get(id)?.scrollIntoView({ block: 'nearest' });
     this.#detail.show(id);
+  }
+
+  deselect() {
+    this.#mark(undefined);
+    this.#detail.clear();
   }
 
   /** Selects the row that many below the selected one. */
   move(by) {
-    const ids = [...$('rows').children].map((row) => row.dataset.id);
+    const ids = [...$('rows').children].map((row) => row.id);
     const at = ids.indexOf(this.#selected);
     const next = ids[at < 0 ? 0 : Math.min(Math.max(at + by, 0), ids.length - 1)];
     if (next !== undefined) this.select(next);
   }
 
-  #deselect() {
-    this.#selected = undefined;
-    this.#detail.clear();
+  #mark(id) {
+    this.#rows.get(this.#selected)?.setAttribute('aria-selected', 'false');
+    this.#selected = id;
+    this.#rows.get(id)?.setAttribute('aria-selected', 'true');
+    $('rows').setAttribute('aria-activedescendant', id ?? '');
+    $('requests').classList.toggle('chosen', id !== undefined);
   }
 
   #draw() {
@@ -97,7 +102,7 @@ export class Requests {
       {
         class: 'row',
         role: 'option',
-        'data-id': id,
+        id,
         'aria-selected': String(id === this.#selected),
         title: `${tunnel} ${uri}`,
       },

@@ -1,18 +1,6 @@
 /** The status page: agent, charts of the last ten minutes, tunnels. */
+import { drawChart } from './chart.js';
 import { $, call, duration, element } from './dom.js';
-
-const columns = [
-  'Name',
-  'Public URL',
-  'Forwards to',
-  'Open',
-  'Connections',
-  'Requests',
-  'Per second, 1 min',
-  'p50',
-  'p99',
-];
-const [width, height, left, bottom] = [600, 160, 46, 16];
 
 export async function drawStatus() {
   const [status, { tunnels }, { samples }] = await Promise.all([
@@ -20,15 +8,23 @@ export async function drawStatus() {
     call('GET', '/api/tunnels'),
     call('GET', '/inspect/history'),
   ]);
-  drawAgent(status);
+  drawAgent(status, tunnels);
   drawTunnels(tunnels);
   drawCharts(samples);
 }
 
-function drawAgent({ status, agent_version, session, cloud }) {
+function drawAgent({ status, agent_version, session, cloud }, tunnels) {
   const legs = session.legs.map(({ region, latency }) => `${region} (${latency})`).join(', ');
-  const facts = { Status: status, Version: agent_version, Region: legs, ...(cloud && { Cloud: cloudFact(cloud) }) };
-  const items = Object.entries(facts).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]);
+  const facts = {
+    Status: status,
+    Version: agent_version,
+    Region: legs,
+    Tunnels: String(tunnels.length),
+    ...(cloud && { Cloud: cloudFact(cloud) }),
+  };
+  const items = Object.entries(facts).map(([name, value]) =>
+    element('div', {}, element('dt', {}, name), element('dd', value === 'online' ? { class: 's2' } : {}, value)),
+  );
   $('agent').replaceChildren(...items);
 }
 
@@ -37,58 +33,46 @@ function cloudFact({ url, registered, error }) {
   return error === undefined ? shows : `${shows}; it ${error}`;
 }
 
-function drawTunnels(tunnels) {
-  const head = element('tr', {}, ...columns.map((name, at) => element('th', at > 2 ? { class: 'number' } : {}, name)));
-  $('tunnels').tHead.replaceChildren(head);
-  $('tunnels').tBodies[0].replaceChildren(...tunnels.map(tunnelRow));
-}
-
-function tunnelRow({ name, proto, public_url, config, metrics: { conns, http } }) {
+/** Percentiles of nothing are not shown: 0 would read as very fast. */
+function columnsOf({ name, proto, public_url, config, metrics: { conns, http } }) {
   const busy = proto === 'http' ? http : conns;
   const link = proto === 'http' ? element('a', { href: public_url, rel: 'noreferrer' }, public_url) : public_url;
-  const numbers = [conns.gauge, conns.count, http.count, busy.rate1.toFixed(2), duration(busy.p50), duration(busy.p99)];
-  return element(
-    'tr',
-    {},
-    element('td', {}, name || '(unnamed)'),
-    element('td', {}, link),
-    element('td', {}, config.addr),
-    ...numbers.map((value) => element('td', { class: 'number' }, String(value))),
-  );
+  return {
+    text: { Name: name || '(unnamed)', 'Public URL': link, 'Forwards to': config.addr },
+    numbers: {
+      Open: conns.gauge,
+      Connections: conns.count,
+      Requests: proto === 'http' ? http.count : '–',
+      'Per second, 1 min': busy.rate1.toFixed(2),
+      p50: busy.p50 === 0 ? '–' : duration(busy.p50),
+      p99: busy.p99 === 0 ? '–' : duration(busy.p99),
+    },
+  };
+}
+
+function drawTunnels(tunnels) {
+  const [first] = tunnels.map(columnsOf);
+  const head = (columns, attributes) => Object.keys(columns).map((name) => element('th', attributes, name));
+  const heads = first === undefined ? [] : [...head(first.text, {}), ...head(first.numbers, { class: 'number' })];
+  $('tunnels').tHead.replaceChildren(element('tr', {}, ...heads));
+  const none = element('tr', {}, element('td', { class: 'hint' }, 'No tunnel is running.'));
+  $('tunnels').tBodies[0].replaceChildren(...(tunnels.length === 0 ? [none] : tunnels.map(tunnelRow)));
+}
+
+function tunnelRow(tunnel) {
+  const { text, numbers } = columnsOf(tunnel);
+  const cells = (columns, attributes) =>
+    Object.entries(columns).map(([name, value]) => element('td', { ...attributes, 'data-name': name }, value));
+  return element('tr', {}, ...cells(text, {}), ...cells(numbers, { class: 'number' }));
 }
 
 function drawCharts(samples) {
-  const rates = samples.map(({ rate }) => rate);
-  drawChart($('rate-chart'), [rates], (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0)));
-  drawChart($('latency-chart'), [samples.map(({ p50 }) => p50), samples.map(({ p99 }) => p99)], duration);
+  // Where nothing came there is no latency to draw.
+  const latency = (of) => samples.map((sample) => (sample.rate === 0 ? undefined : sample[of]));
+  const perSecond = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
+  drawChart($('rate-chart'), [samples.map(({ rate }) => rate)], perSecond);
+  drawChart($('latency-chart'), [latency('p50'), latency('p99')], duration);
   const last = samples.at(-1);
-  $('rate-now').value = last === undefined ? '' : `${last.rate.toFixed(1)}/s`;
+  $('rate-now').value = last === undefined ? '' : `${perSecond(last.rate)}/s`;
   $('latency-now').value = last === undefined || last.rate === 0 ? '' : `${duration(last.p50)}, ${duration(last.p99)}`;
-}
-
-function drawChart(svg, series, written) {
-  const top = Math.max(...series.flat()) || 1;
-  const x = (at, count) => left + ((width - left) * at) / Math.max(count - 1, 1);
-  const y = (value) => 6 + (height - bottom - 6) * (1 - value / top);
-  svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  const grid = [0, top / 2, top].flatMap((value) => [
-    shape('line', { class: 'grid', x1: left, x2: width, y1: y(value), y2: y(value) }),
-    shape('text', { x: left - 4, y: y(value) + 3, 'text-anchor': 'end' }, written(value)),
-  ]);
-  const times = [
-    shape('text', { x: left, y: height - 3 }, '10 min ago'),
-    shape('text', { x: width, y: height - 3, 'text-anchor': 'end' }, 'now'),
-  ];
-  const lines = series.map((values, at) => {
-    const points = values.map((value, index) => `${x(index, values.length).toFixed(1)},${y(value).toFixed(1)}`);
-    return shape('polyline', { class: at === 0 ? 'one' : 'two', points: points.join(' ') });
-  });
-  svg.replaceChildren(...grid, ...times, ...lines);
-}
-
-function shape(name, attributes, text = '') {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.textContent = text;
-  return made;
 }
