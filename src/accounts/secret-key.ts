@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { Informer } from '../controller/informer.ts';
+import { isKey, keyForm } from '../credential/key.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, ResourceType } from '../kube/types.ts';
 import { DependencyError } from '../reconcile/outcome.ts';
@@ -64,7 +65,9 @@ export class SecretKey {
     const encoded = secret.data?.[key];
     if (encoded === undefined) throw new DependencyError(`${what} has no key ${JSON.stringify(key)}`);
     const apiKey = Buffer.from(encoded, 'base64').toString('utf8').trim();
-    if (apiKey === '') throw new DependencyError(`${what}: the value of ${JSON.stringify(key)} is empty`);
+    const value = `${what}: the value of ${JSON.stringify(key)}`;
+    if (apiKey === '') throw new DependencyError(`${value} is empty`);
+    if (!isKey(apiKey)) throw new DependencyError(`${value} is no API key: a key is ${keyForm}`);
     return apiKey;
   }
 

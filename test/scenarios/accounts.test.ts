@@ -241,6 +241,13 @@ describe('trouble', () => {
         new RegExp(`^${named} cannot be used: Secret ${namespace}/keys does not exist`),
       );
 
+      await writeSecret('one\ntwo');
+      await troubled(
+        acct,
+        'DependencyNotReady',
+        /^Secret .*\/keys: the value of "[^"]+" is no API key: a key is one line/,
+      );
+
       await writeSecret(wrongKey);
       await troubled(acct, 'Unauthorized', /bot_users\.list/);
       expect((await world.get(acct))?.status).toMatchObject({ reachable: true, authenticated: false });

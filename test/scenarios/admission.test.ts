@@ -63,6 +63,12 @@ describe('a bad resource is refused with the name of the field', () => {
       { name: 'a', deletionPolicy: 'Keep' },
       /spec\.deletionPolicy: Unsupported value: "Keep"/,
     ],
+    [
+      'a protocol that no endpoint has',
+      'CloudAccount',
+      { apiKeySecretRef: { name: 'a', key: 'k' }, endpointMirror: { protocols: ['udp'] } },
+      /spec\.endpointMirror\.protocols\[0\]: Unsupported value: "udp": supported values: "http"/,
+    ],
     ['an Agent without an address', 'Agent', {}, /spec: .*needs exactly one of serviceRef and url/],
     [
       'an Agent with two addresses',

@@ -3,7 +3,7 @@ import { managedStatus } from '../../reconcile/fields.ts';
 import { edgeType, type KindDefinition } from '../definition.ts';
 import { keyRef, set } from '../fields.ts';
 
-const words = z.array(z.string().min(1).max(63)).max(32).meta(set);
+const someOf = (...values: readonly string[]) => z.array(z.enum(values)).max(values.length).meta(set);
 
 const endpointMirror = z.object({
   enabled: z.boolean().default(true).describe('Whether active endpoints are mirrored; false removes what is there.'),
@@ -13,8 +13,10 @@ const endpointMirror = z.object({
     .max(86_400)
     .default(30)
     .describe('Endpoints that appear, change or go are shown within this many seconds; at least 10.'),
-  protocols: words.optional().describe('Mirror only endpoints of these protocols, such as tcp; all when absent.'),
-  types: words.optional().describe('Mirror only endpoints of these types, such as ephemeral; all when absent.'),
+  protocols: someOf('http', 'https', 'tcp', 'tls')
+    .optional()
+    .describe('Mirror only endpoints of these protocols; all when absent.'),
+  types: someOf('ephemeral', 'edge').optional().describe('Mirror only endpoints of these types; all when absent.'),
 });
 
 export const spec = z.object({
