@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
+import { packageFile } from '../package-files.ts';
 import { DataError } from '../reference/kube-api/data-error.ts';
 import { UsageError } from '../usage.ts';
 import { port as portOf, refusedAddress } from './flags.ts';
-import { packageFile } from './package-files.ts';
 import { stopSignal } from './stop-signal.ts';
 
 interface Flags {
