@@ -1,7 +1,5 @@
+import { type Priority, priorities } from './priority.ts';
 import { RollingWindow } from './rolling-window.ts';
-
-/** `change`: what a user asked for, and deletes. `first`: the first observation of an object. `resync`: drift. */
-export type Priority = 'change' | 'first' | 'resync';
 
 export interface LimiterOptions {
   /** Requests in any rolling 60 s, at least 1. */
@@ -38,7 +36,6 @@ export class BudgetPausedError extends Error {
   }
 }
 
-const priorities = ['change', 'first', 'resync'] as const;
 const inTurnBetweenAged = 3;
 const defaultPauseMs = 15_000;
 const longestPauseMs = 3_600_000;

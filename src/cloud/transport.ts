@@ -1,7 +1,8 @@
 import { CredentialGate } from './credential-gate.ts';
 import type { CloudErrorReason } from './errors.ts';
 import { CloudError, CloudRefusalError } from './errors.ts';
-import { BudgetPausedError, type Limiter, type Priority } from './limiter.ts';
+import { BudgetPausedError, type Limiter } from './limiter.ts';
+import type { Priority } from './priority.ts';
 import { notSent } from './transport-error.ts';
 import type { Call, WireOptions } from './wire.ts';
 import { Wire } from './wire.ts';

@@ -71,22 +71,6 @@ export function isGone(error: unknown): error is KubeError {
   return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }
 
-export function isUnauthorized(error: unknown): error is KubeError {
-  return hasStatus(error, 401);
-}
-
-export function isForbidden(error: unknown): error is KubeError {
-  return hasStatus(error, 403);
-}
-
-export function isInvalid(error: unknown): error is KubeError {
-  return hasStatus(error, 422);
-}
-
-export function isTooManyRequests(error: unknown): error is KubeError {
-  return hasStatus(error, 429);
-}
-
 /** The namespace is being deleted, so nothing can be created in it. */
 export function isNamespaceTerminating(error: unknown): error is KubeError {
   return hasStatus(error, 403) && error.causes.some((cause) => cause.reason === 'NamespaceTerminating');

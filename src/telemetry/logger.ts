@@ -3,14 +3,11 @@ import type { Log, LogFields } from './log.ts';
 import type { LogEntry, LogLevel } from './log-line.ts';
 import { jsonLine, textLine } from './log-line.ts';
 
-export const logLevels: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
-export const logFormats = ['json', 'text'] as const;
-
 export interface LoggerOptions {
   /** The least important level that is written. At `debug` errors come with their stacks. */
   readonly level: LogLevel;
   /** `json`: an object a line. `text`: for people, coloured on a terminal. */
-  readonly format: (typeof logFormats)[number];
+  readonly format: 'json' | 'text';
   /** Default stderr. */
   readonly stream?: NodeJS.WritableStream;
   readonly now?: () => Date;

@@ -3,7 +3,8 @@ import type { Clock } from '../../../clock.ts';
 import { isOpen, pathOf } from '../guard.ts';
 import type { NewId } from '../ids.ts';
 import { errorBody } from '../problem.ts';
-import type { Effect, Fault, Faults } from './faults.ts';
+import type { Effect, Fault } from './fault-spec.ts';
+import type { Faults } from './faults.ts';
 
 const page = '<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Sign in to continue</h1></body></html>';
 
