@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -130,6 +133,19 @@ describe('a bad resource is refused with the name of the field', () => {
       expect(object.spec.metadata).toBe(metadata);
     }
   });
+});
+
+test('the API server accepts every resource that the docs show', async () => {
+  const pages = ['README.md', 'docs/using.md', 'docs/agent.md', 'docs/install.md'];
+  const examples = pages.flatMap((page) =>
+    [...readFileSync(join(import.meta.dirname, '../..', page), 'utf8').matchAll(/^```yaml\n(.*?)^```/gms)]
+      .flatMap(([, yaml = '']) => parseAllDocuments(yaml).map((document) => document.toJS()))
+      .filter(({ apiVersion }) => apiVersion === 'edge-operator.dev/v1alpha1'),
+  );
+  expect(examples.length).toBeGreaterThan(6);
+  for (const { kind, metadata, spec } of examples) {
+    await world.apply(kind, namespace, metadata.name, spec, metadata.annotations);
+  }
 });
 
 test('a new resource is never taken for a current one: its status is of generation -1', async () => {

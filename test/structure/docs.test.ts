@@ -1,0 +1,64 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { loadCommands } from '../../src/commands/index.ts';
+import { annotation } from '../../src/reconcile/annotations.ts';
+
+/** What the docs name of other programs. */
+const foreignFlags = ['--build-arg'];
+
+const root = join(import.meta.dirname, '../..');
+const pages = globSync(['*.md', '{docs,src,charts,deploy,test}/**/*.md'], { cwd: root });
+const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
+
+/** As GitHub makes them of headings. */
+function anchors(page: string): readonly string[] {
+  const headings = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('every link between files leads to one that is there, and to a heading in it', () => {
+  const links = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => ({ page, to })),
+  );
+  const here = links.filter(({ to }) => !/^https?:/.test(to));
+  expect(here.length).toBeGreaterThan(50);
+  const dead = here.filter(({ page, to }) => {
+    const [path = '', anchor] = to.split('#');
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    return !existsSync(join(root, target)) || (anchor !== undefined && !anchors(target).includes(anchor));
+  });
+  expect(dead).toEqual([]);
+});
+
+test('every flag, variable, command and script that the docs name is there', async () => {
+  const commands = await loadCommands('');
+  const options = [...commands, ...commands.flatMap((command) => command.commands)].flatMap(({ options }) => options);
+  const known = {
+    flags: new Set(['--help', '--version', ...foreignFlags, ...options.flatMap(({ long }) => long ?? [])]),
+    variables: new Set(['EDGE_OPERATOR_API_KEY', ...options.flatMap(({ envVar }) => envVar ?? [])]),
+    commands: new Set(commands.map((command) => command.name())),
+    scripts: new Set(Object.keys(JSON.parse(textOf('package.json')).scripts)),
+  };
+  const unknown = pages.flatMap((page) => {
+    const text = textOf(page);
+    const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
+    return [
+      ...named(/`(--[a-z][a-z-]+)[ =<`]/g).filter((flag) => !known.flags.has(flag)),
+      ...named(/\b(EDGE_OPERATOR_[A-Z_]*[A-Z])\b/g).filter((variable) => !known.variables.has(variable)),
+      ...named(/(?:npm start --|`edge-operator) ([a-z]+)/g).filter((command) => !known.commands.has(command)),
+      ...named(/npm run (?:-s )?([a-z:]+)/g).filter((script) => !known.scripts.has(script)),
+    ].map((name) => `${page}: ${name}`);
+  });
+  expect(unknown).toEqual([]);
+});
+
+test('every annotation is in the docs', () => {
+  const text = `${textOf('README.md')}${textOf('docs/gitops.md')}`;
+  expect(Object.values(annotation).filter((name) => !text.includes(`\`${name}`))).toEqual([]);
+});
