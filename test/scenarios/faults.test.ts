@@ -89,7 +89,7 @@ test.concurrent('a long pause after a 429 is told to whatever has something to d
   }
 });
 
-test('hundreds of checks that fail together do not each find out for themselves', async () => {
+test.concurrent('hundreds of checks that fail together do not each find out for themselves', async () => {
   const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
   const { kubeconfig } = world.kube;
   const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000', '--resync-interval', '1s'];

@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Polls until `probe` gives something that is neither undefined nor false; fails with what it gave last. */
+const [soonestMs, latestMs] = [20, 150];
+
+/**
+ * Polls until `probe` gives something that is neither undefined nor false; fails with what it gave last. The longer it
+ * takes the less often, so that waiting leaves the processor to what is waited for.
+ */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   let last: unknown;
   for (;;) {
     try {
@@ -16,8 +21,9 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() > deadline)
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs > timeoutMs)
       throw new Error(`waited ${timeoutMs} ms for ${what}; last: ${String(last)}`, { cause: last });
-    await sleep(30);
+    await sleep(Math.min(soonestMs + waitedMs / 10, latestMs));
   }
 }
