@@ -56,6 +56,7 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     expect(object.status?.observedGeneration).toBe(object.metadata.generation);
     expect(object.metadata.annotations?.[annotation.externalID]).toBe(idOf(object));
     expect(object.metadata.annotations?.[annotation.createIntent]).toBeUndefined();
+    await world.eventsOf(object, 'Created');
     expect((await world.events(object)).map((event) => event.reason)).toEqual(['Created']);
   });
 
@@ -77,7 +78,7 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     expect(mutations().map(({ method, path, body }) => ({ method, path, body }))).toEqual([
       { method: 'PATCH', path: `${path}/${idOf(object)}`, body: patched },
     ]);
-    const notes = (await world.events(object)).filter((event) => event.reason === 'Updated').map((event) => event.note);
+    const notes = (await world.eventsOf(object, 'Updated')).map((event) => event.note);
     expect(notes).toEqual([expect.stringContaining(field)]);
   });
 
@@ -90,7 +91,7 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
       { method: 'PATCH', body: drift.patched },
     ]);
     await nextSweep();
-    const events = (await world.events(object)).filter((event) => event.reason === 'DriftCorrected');
+    const events = await world.eventsOf(object, 'DriftCorrected');
     expect(events.map((event) => event.note)).toEqual([expect.stringContaining(drift.field)]);
     expect(mutations()).toHaveLength(1);
   });
@@ -146,6 +147,7 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     expect(mutations().map(({ method, body }) => ({ method, body }))).toEqual([
       { method: 'PATCH', body: drift.patched },
     ]);
+    await Promise.all(['Adopted', 'Updated'].map((reason) => world.eventsOf(object, reason)));
     expect((await world.events(object)).map((event) => event.reason).sort()).toEqual(['Adopted', 'Updated']);
   });
 
@@ -202,7 +204,7 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     world.cloud.fault(`POST ${path} drop count=1`);
     const object = await available('a', { ...spec, ...uniqueSpec(kind) });
     expect(mutations().map((request) => request.method)).toEqual(['POST']);
-    expect((await world.events(object)).map((event) => event.reason)).toContain('Adopted');
+    await world.eventsOf(object, 'Adopted');
   });
 
   test('twins whose creates were lost together get an object each', async () => {
@@ -284,9 +286,7 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     await world.delete(object);
     await world.gone(object);
     expect(mutations()).toEqual([]);
-    const orphaned = await until('the event', async () =>
-      (await world.events(object)).find((event) => event.reason === 'Orphaned'),
-    );
+    const [orphaned] = await world.eventsOf(object, 'Orphaned');
     expect(orphaned).toMatchObject({ type: 'Warning', note: expect.stringContaining(idOf(object)) });
   });
 });

@@ -102,8 +102,8 @@ test('a request is replayed once; what comes after changes nothing, and calls no
     return found?.status?.lastHandledReconcileAt === 'now' && found;
   });
   expect(summary(echoed)).toEqual(complete);
-  const events = await until('the event', async () => (await world.events(done)).length > 0 && world.events(done));
-  expect(events.map(({ reason }) => reason)).toEqual(['Replayed']);
+  await world.eventsOf(done, 'Replayed');
+  expect((await world.events(done)).map(({ reason }) => reason)).toEqual(['Replayed']);
 
   await operator.stop();
   const [dev] = await world.list('Agent', namespace);
@@ -151,7 +151,7 @@ test.each([
   expect(summary(done)).toEqual(failed('ExternalNotFound'));
   expect(conditionOf(done, 'Ready')?.message).toContain(message);
   expect(done.metadata.annotations?.[annotation.replayIntent]).toBeUndefined();
-  expect(await until('the event', async () => (await world.events(done))[0])).toMatchObject({ reason: 'Failed' });
+  await world.eventsOf(done, 'Failed');
 });
 
 test('it is removed after its time, also by an operator that was started meanwhile', async () => {

@@ -53,6 +53,11 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
     return Object.keys(written).filter((where) => secrets.some((secret) => written[where]?.includes(secret)));
   }
 
+  async function events(object: ManagedObject): Promise<readonly EventObject[]> {
+    const { items } = await client.listAll<EventObject>(eventsType, { namespace: object.metadata.namespace });
+    return items.filter((event) => event.regarding?.uid === object.metadata.uid);
+  }
+
   return {
     kube,
     cloud,
@@ -128,10 +133,14 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
       });
     },
 
-    async events(object: ManagedObject): Promise<readonly EventObject[]> {
-      const { items } = await client.listAll<EventObject>(eventsType, { namespace: object.metadata.namespace });
-      return items.filter((event) => event.regarding?.uid === object.metadata.uid);
-    },
+    events,
+
+    /** Waits for so many events of this reason: they are written in the background, one after another. */
+    eventsOf: (object: ManagedObject, reason: string, atLeast = 1): Promise<readonly EventObject[]> =>
+      until(`${atLeast} events ${reason}`, async () => {
+        const found = (await events(object)).filter((event) => event.reason === reason);
+        return found.length >= atLeast && found;
+      }),
 
     /** Ends everything, after a look for secrets wherever the operator writes; fails when it finds one. */
     async stop(): Promise<void> {
