@@ -37,7 +37,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(await connectTo(settings, log), (open) => open.close());
   const reader = new KubeClient(connection);
-  const leadership = new Leadership(leaseOf(settings, connection, reader, log));
+  const leadership = new Leadership(leaseOf(settings, connection, log));
   const guard = () => leadership.check();
   const client = new KubeClient(connection.withGuard(guard));
   const metrics = createMetrics({ version });
@@ -87,8 +87,10 @@ async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnectio
   }
 }
 
-function leaseOf(settings: RunSettings, connection: KubeConnection, client: KubeClient, log: Log) {
+function leaseOf(settings: RunSettings, connection: KubeConnection, log: Log) {
   if (!settings.leaderElect) return undefined;
+  // Calls that hang, as behind a slow admission webhook, must not cost the leadership.
+  const client = new KubeClient(connection.apart());
   const namespace = settings.leaderElectNamespace ?? connection.namespace;
   const identity = `${hostname()}_${crypto.randomUUID()}`;
   return { client, namespace, name: 'edge-operator', identity, log };

@@ -112,6 +112,22 @@ test('calls share a few connections, and each watch has its own', async () => {
   for (const error of await Promise.all(watches)) expect(error).toMatchObject({ name: 'AbortError' });
 });
 
+test('a call apart does not wait for calls that hang', async () => {
+  const connection = await api.connection();
+  const hanging = Array.from({ length: 40 }, () => {
+    api.script(
+      ({ path }) => path === '/api/v1/things',
+      () => {},
+    );
+    return connection.request({ ...get, silenceTimeoutMs: 600 }).catch((error: unknown) => error);
+  });
+  await until('as many to hang as there may be', () => api.requests.length === 32);
+  const ended = Promise.race(hanging).then(() => 'a call that hangs has ended');
+  const response = connection.apart().request({ ...get, path: '/api/v1/leases' });
+  expect(await Promise.race([response, ended])).toMatchObject({ status: 200 });
+  await Promise.all(hanging);
+});
+
 test('no answer is a timeout, and a refused connection names the request', async () => {
   const connection = await api.connection();
   api.script(

@@ -48,6 +48,8 @@ export interface KubeConnection {
   request(request: KubeRequest): Promise<KubeResponse>;
   /** The same connections behind another guard; closing either closes both. */
   withGuard(guard: Guard): KubeConnection;
+  /** The same server by connections of its own: calls there never wait for others, however long those hang. */
+  apart(): KubeConnection;
   /** Ends every request and watch. */
   close(): Promise<void>;
 }
@@ -90,10 +92,13 @@ interface Shared {
 class Connection implements KubeConnection {
   readonly #shared: Shared;
   readonly #guard: Guard;
+  /** What carries calls; watches have connections of their own in any case. */
+  readonly #pool: keyof Transport;
 
-  constructor(shared: Shared, guard: Guard) {
+  constructor(shared: Shared, guard: Guard, pool: keyof Transport = 'calls') {
     this.#shared = shared;
     this.#guard = guard;
+    this.#pool = pool;
   }
 
   get server(): string {
@@ -109,7 +114,11 @@ class Connection implements KubeConnection {
   }
 
   withGuard(guard: Guard): KubeConnection {
-    return new Connection(this.#shared, guard);
+    return new Connection(this.#shared, guard, this.#pool);
+  }
+
+  apart(): KubeConnection {
+    return new Connection({ ...this.#shared, calls: new Semaphore(maxConnections) }, this.#guard, 'watches');
   }
 
   async request(request: KubeRequest): Promise<KubeResponse> {
@@ -160,7 +169,7 @@ class Connection implements KubeConnection {
 
   #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials) {
     const { method, path, body, contentType, silenceTimeoutMs, signal } = request;
-    return (request.watch ? transport.watches : transport.calls).request({
+    return transport[request.watch ? 'watches' : this.#pool].request({
       origin: new URL(this.#shared.server).origin,
       path: new URL(this.#shared.server).pathname.replace(/\/$/, '') + path,
       method,

@@ -50,6 +50,7 @@ function counting(inner: KubeConnection): KubeConnection {
     namespace: inner.namespace,
     inCluster: inner.inCluster,
     withGuard: (guard) => inner.withGuard(guard),
+    apart: () => inner.apart(),
     close: () => inner.close(),
     request: async (request) => {
       const response = await inner.request(request);
