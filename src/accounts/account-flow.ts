@@ -81,7 +81,10 @@ export class AccountFlow implements Flow<undefined> {
     return `what the resources that use CloudAccount ${keyOf(object)} made`;
   }
 
-  forget(): void {}
+  /** It may have gone by force, or to another shard: nobody else stops its mirror. */
+  forget(object: ManagedObject): void {
+    void this.#mirrors.stop(keyOf(object));
+  }
 
   close(): void {}
 

@@ -13,8 +13,10 @@ const nextSchema = z.object({ next_page_uri: z.string().nullish() }).transform((
 /** A list envelope. Its array must be there, or null: an empty account and a wrong answer are not the same. */
 export function page<Item>(name: string, item: z.ZodType<Item>): Read<Page<Item>> {
   const itemsSchema = z.object({ [name]: z.array(item).nullable() }).transform((envelope) => envelope[name] ?? []);
-  const items = body(itemsSchema, 'Unreachable');
-  const next = body(nextSchema, 'Unreachable');
+  // Nobody's wish is in a list: when it is refused, as when its cursor has just been deleted, the next may be taken.
+  const meaning = { missing: 'Unreachable', refused: 'Unreachable' } as const;
+  const items = body(itemsSchema, meaning);
+  const next = body(nextSchema, meaning);
   return (answer) => ({ items: items(answer), next: queryOf(next(answer)) });
 }
 

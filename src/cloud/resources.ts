@@ -61,8 +61,8 @@ export function writable<T, Create extends object, Update extends object>(
   schema: z.ZodType<T>,
 ): Writable<T, Create, Update> {
   const [create, update, remove] = [`${name}.create`, `${name}.update`, `${name}.delete`] as const;
-  const made = body(schema, 'Unreachable');
-  const changed = body(schema, 'NotFound');
+  const made = body(schema, { missing: 'Unreachable' });
+  const changed = body(schema, { missing: 'NotFound' });
   return {
     ...readable(transport, name, schema),
     create: (fields, call) =>
@@ -85,7 +85,7 @@ export function module<Parent, T, Replace extends object>(
 ): Module<Parent, T, Replace> {
   const [replace, get, remove] = [`${name}.replace`, `${name}.get`, `${name}.delete`] as const;
   const one = bodyOrAbsent(schema);
-  const replaced = body(schema, 'NotFound');
+  const replaced = body(schema, { missing: 'NotFound' });
   return {
     replace: async (parent, fields, call) => {
       const path = pathOf(replace, ...segments(parent));

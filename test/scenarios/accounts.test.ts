@@ -19,6 +19,7 @@ import { secretMark, startWorld, type World } from '../support/world.ts';
  * cloud knows the operator's own account and another one, `tenant`, that has two keys.
  */
 
+const accountType = definitions.find(({ type }) => type.kind === 'CloudAccount')?.type as ResourceType;
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const namespaceType: ResourceType = {
   group: '',
@@ -549,6 +550,26 @@ test.concurrent('shards: any account can be used from any, and goes after the us
     await world.gone(user);
     await world.gone(acct);
     expect(await botsIn(cloud)).toEqual([]);
+  }));
+
+test('shards: a mirror moves with its account', () =>
+  withSetting(async ({ namespace, start, account, writeSecret }) => {
+    const options = (shard: string) => ['--label-selector', `shard=${shard}`, '--resync-interval', '1h'];
+    const [a, b] = [start(...options('a')), start(...options('b'))];
+    const move = (object: ManagedObject, shard: string) =>
+      world.client.patch(accountType, object.metadata, {
+        type: 'merge',
+        body: { metadata: { labels: { shard } } },
+      });
+    const mirrors = async (operator: OperatorProcess) =>
+      (await operator.metrics()).includes(`edge_operator_mirrored_endpoints{account="${namespace}/acct"}`);
+    await writeSecret(keys[0]);
+    const acct = await account({ endpointMirror: {} });
+    await move(acct, 'a');
+    await until('the one to mirror', () => mirrors(a));
+    await move(acct, 'b');
+    await until('the other to mirror', () => mirrors(b));
+    await until('the one to stop', async () => !(await mirrors(a)));
   }));
 
 describe('endpoint mirrors', () => {

@@ -71,6 +71,14 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     ).toEqual([]);
   });
 
+  test('a list that is refused, as when its cursor has just been deleted, stalls nobody', async () => {
+    const object = await available('a');
+    world.cloud.fault(`GET ${path} status=400 count=1`);
+    const told = await world.reason(object, 'Unreachable');
+    expect(conditionOf(told, 'Stalled')).toBeUndefined();
+    await world.reason(object, 'Available');
+  });
+
   test.each(changes)('a changed $field is one PATCH of that field', async ({ field, value, patched }) => {
     const object = await available('a');
     world.cloud.clearRequests();

@@ -53,6 +53,14 @@ test('status: host and port of the address', () => {
   expect(toStatus(addr)).toMatchObject({ host: '1.tcp.eu.example.com', port: 20_001, createdAt: addr.created_at });
 });
 
+test.each(['1.tcp.example.com', '1.tcp.example.com:99999', '1.tcp.example.com:-1', ':1'])(
+  'status: an address that is none (%s) is shown as it is, and keeps nobody from writing the status',
+  (text) => {
+    const { addr: shown, host, port } = toStatus({ ...addr, addr: text });
+    expect({ shown, host, port }).toEqual({ shown: text });
+  },
+);
+
 describe('metadata: at most 4096 bytes, not characters', () => {
   test.each([
     ['4096 of one byte', 'x'.repeat(4096), true],

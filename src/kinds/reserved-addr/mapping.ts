@@ -37,12 +37,13 @@ export function diff(spec: Spec, addr: ReservedAddr): readonly Difference[] {
 export function toStatus(addr: ReservedAddr): Omit<Status, 'conditions' | 'observedGeneration'> {
   const colon = addr.addr.lastIndexOf(':');
   const port = Number(addr.addr.slice(colon + 1));
+  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const { endpoint_configuration: configuration } = addr;
   return {
     id: addr.id,
     uri: addr.uri,
     addr: addr.addr,
-    ...(colon > 0 && Number.isInteger(port) ? { host: addr.addr.slice(0, colon), port } : {}),
+    ...(colon > 0 && isPort ? { host: addr.addr.slice(0, colon), port } : {}),
     region: addr.region,
     createdAt: addr.created_at,
     ...(configuration ? { endpointConfiguration: { id: configuration.id, uri: configuration.uri } } : {}),
