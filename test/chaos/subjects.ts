@@ -57,9 +57,11 @@ const routeModules: Subject = {
     ...(random.chance(0.7) ? { compression: { enabled: random.chance(0.5) } } : {}),
     ...(random.chance(0.7) ? { ipRestriction: { enabled: true, ipPolicyIDs: [random.pick(policies)] } } : {}),
   }),
-  async disturb(cloud, { metadata, spec }, random) {
+  async disturb(cloud, { metadata, spec, status }, random) {
     const part = random.pick(['compression', 'ipRestriction'] as const);
-    if (spec[part] === undefined) return;
+    // What the resource never had would not be its own to remove.
+    const wasApplied = (status?.[part] as { readonly applied?: boolean } | undefined)?.applied === true;
+    if (spec[part] === undefined || !wasApplied) return;
     if (random.chance(0.5)) await cloud.call('DELETE', partPath(metadata.name, part));
     else await cloud.call('PUT', partPath(metadata.name, part), { enabled: random.chance(0.5) });
   },

@@ -9,6 +9,9 @@ const cloudFaults = [
   'status=429 retry-after=1',
   'status=409',
   'reset',
+  // Done, and nobody is told: what most of the rest is about.
+  'drop',
+  'drop',
   'drop',
   'drop',
   'hang',
@@ -17,7 +20,16 @@ const cloudFaults = [
   'latency=700ms',
   'latency=2s',
 ] as const;
-const cloudCalls = ['POST /**', 'POST /**', 'PUT /**', 'PATCH /**', 'DELETE /**', 'GET /**', '* /**'] as const;
+const cloudCalls = [
+  'POST /**',
+  'POST /**',
+  'POST /**',
+  'PUT /**',
+  'PATCH /**',
+  'DELETE /**',
+  'GET /**',
+  '* /**',
+] as const;
 
 /** The cloud answers some calls wrongly, late, or not at all, for a while. */
 export async function troubleCloud(cloud: TestCloud, random: Random, until: AbortSignal): Promise<void> {

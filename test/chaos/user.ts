@@ -18,7 +18,7 @@ export async function use(
   const apply = () => world.apply(subject.kind, namespace, name, subject.spec(name, random));
   const find = async () => (await world.list(subject.kind, namespace)).find(({ metadata }) => metadata.name === name);
   while (!until.aborted) {
-    await sleep(random.between(100, 4_000));
+    await sleep(random.between(50, 2_500));
     const object = await find();
     const act = random.next();
     actions.count++;
