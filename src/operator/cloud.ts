@@ -15,7 +15,7 @@ import type { ManagedObject } from '../reconcile/fields.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { UsageError } from '../usage.ts';
 import { userAgent } from '../version.ts';
-import { cloudKinds, cloudTypes } from './kinds.ts';
+import { cloudKinds } from './kinds.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -54,11 +54,11 @@ export class Cloud {
     this.mirrors = new Mirrors({ reader, client, clock, random: Math.random, log });
     this.#accounts = this.#createAccounts();
     const accountOf = (object: ManagedObject) => this.#accounts.of(object);
-    this.#userKinds = cloudKinds({ ...shared, accountOf, createSettleMs });
+    this.#userKinds = cloudKinds.map(({ controller }) => controller({ ...shared, accountOf, createSettleMs }));
     const onReleased = (account: string) => this.#wake(account);
     this.#users = new Users({
       kinds: this.#userKinds,
-      types: cloudTypes,
+      types: cloudKinds.map(({ type }) => type),
       usedBy: accountKeyOf,
       client,
       onReleased,

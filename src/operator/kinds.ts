@@ -11,25 +11,31 @@ import { httpsRouteModules } from '../kinds/https-route-modules/kind.ts';
 import { reservedAddr } from '../kinds/reserved-addr/kind.ts';
 import { tlsEdgeTrafficPolicy } from '../kinds/tls-edge-traffic-policy/kind.ts';
 import type { ResourceType } from '../kube/types.ts';
+import type { ExternalKind } from '../reconcile/external.ts';
+import type { ManagedSpec } from '../reconcile/fields.ts';
+import type { PartsKind } from '../reconcile/parts/part.ts';
 
-/** The types of the kinds that use an account of the cloud. */
-export const cloudTypes: readonly ResourceType[] = [
-  reservedAddr,
-  botUser,
-  httpsRouteModules,
-  httpsEdgeModules,
-  tlsEdgeTrafficPolicy,
-].map(({ type }) => type);
+type Options = ControllerOptions<CloudClient> & { readonly createSettleMs: number };
 
-/** A controller for each of them. */
-export function cloudKinds(
-  options: ControllerOptions<CloudClient> & { readonly createSettleMs: number },
-): readonly KindController[] {
-  return [
-    identifiedController(reservedAddr, options),
-    identifiedController(botUser, options),
-    partsController(httpsRouteModules, options),
-    partsController(httpsEdgeModules, options),
-    partsController(tlsEdgeTrafficPolicy, options),
-  ];
+/** A kind that uses an account of the cloud. */
+interface CloudKind {
+  readonly type: ResourceType;
+  readonly controller: (options: Options) => KindController;
 }
+
+function identified<Spec extends ManagedSpec, Observed>(kind: ExternalKind<Spec, Observed, CloudClient>): CloudKind {
+  return { type: kind.type, controller: (options) => identifiedController(kind, options) };
+}
+
+function parts<Spec extends ManagedSpec>(kind: PartsKind<Spec, CloudClient>): CloudKind {
+  return { type: kind.type, controller: (options) => partsController(kind, options) };
+}
+
+/** All of them: a kind that is not here is never reconciled. */
+export const cloudKinds: readonly CloudKind[] = [
+  identified(reservedAddr),
+  identified(botUser),
+  parts(httpsRouteModules),
+  parts(httpsEdgeModules),
+  parts(tlsEdgeTrafficPolicy),
+];

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { definitions } from '../../src/kinds/index.ts';
+import { cloudKinds } from '../../src/operator/kinds.ts';
+import { kindCases } from '../scenarios/kinds.ts';
+import { partKindCases } from '../scenarios/part-kinds.ts';
+
+/* What docs/architecture.md asks of whoever adds a kind. */
+
+const textOf = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+const ofCloud = cloudKinds.map(({ type }) => type.kind).sort();
+
+/** These have flows of their own, wired by src/operator/cloud.ts and src/operator/agents.ts. */
+const others = ['Agent', 'AgentTunnel', 'CloudAccount', 'RequestReplay'];
+
+test('the operator runs every kind that Kubernetes is told of', () => {
+  expect(definitions.map(({ type }) => type.kind).sort()).toEqual([...ofCloud, ...others].sort());
+});
+
+test('the conformance suites have a row for each kind of the cloud', () => {
+  expect([...kindCases, ...partKindCases].map(({ kind }) => kind).sort()).toEqual(ofCloud);
+});
+
+describe.each(definitions.map(({ type, singular }) => ({ kind: type.kind, singular })))(
+  '$kind',
+  ({ kind, singular }) => {
+    test('has a sample', () => expect(parse(textOf(`deploy/samples/${singular}.yaml`)).kind).toBe(kind));
+
+    test.each(['README.md', 'docs/architecture.md'])('is in the table of %s', (page) => {
+      expect(textOf(page)).toContain(`\n| \`${kind}\``);
+    });
+  },
+);
