@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { sourcesOf } from '../../scripts/tools.ts';
+import { annotation } from '../../src/reconcile/annotations.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { installCrds, kubeRequests, startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
@@ -20,6 +21,8 @@ import { type Pod, startPod } from './pod.ts';
 
 const onRealServer = process.env.TEST_KUBE_APISERVER ? describe : describe.skip;
 const samples = join(import.meta.dirname, '../../deploy/samples');
+/** The first one that there was: from it every later one must upgrade. */
+const firstChart = join(import.meta.dirname, 'charts/edge-operator-0.1.0.tgz');
 
 const namespace = (name: string): Rendered => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const reference = (kind: string, name: string) => ({
@@ -79,7 +82,9 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
       env: { KUBECONFIG: kube.kubeconfig },
       ...(given === undefined ? {} : { values: given }),
     });
-  const startDeployment = async () => {
+  /** What the Deployment's controller does after a change of its template. */
+  const rollOut = async () => {
+    expect((await pod?.stop()) ?? 0).toBe(0);
     const metadata = { name: 'edge-edge-operator', namespace: release.namespace };
     pod = await startPod(await objects.get({ apiVersion: 'apps/v1', kind: 'Deployment', metadata }), kube, objects);
   };
@@ -91,6 +96,28 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     }).catch((error) => {
       throw new Error(`${error.message}; the operator's log:\n${pod?.logs()}`);
     });
+  let stagings = 0;
+  /** Applies a resource of the other account, and waits until the operator that runs now has looked at it. */
+  const stage = async (spec: object = {}) => {
+    const { metadata, ...staged } = reference('ReservedAddr', 'staged');
+    const time = String(++stagings);
+    const annotated = { ...metadata, annotations: { [annotation.reconcileAt]: time } };
+    await objects.apply({ ...staged, metadata: annotated, spec: { accountRef: { name: 'staging' }, ...spec } });
+    await until('the operator to have looked', async () => {
+      const { status } = await ready('ReservedAddr', 'staged');
+      return status.lastHandledReconcileAt === time;
+    });
+  };
+  /** Which resources there are, and what each has made. */
+  const identities = async () => {
+    const names = [
+      ...(await sampleObjects()),
+      reference('ReservedAddr', 'staged'),
+      reference('CloudAccount', 'staging'),
+    ];
+    const found = await Promise.all(names.map(({ kind, metadata }) => ready(kind, metadata.name)));
+    return found.map(({ kind, metadata, status }) => [kind, metadata.name, metadata.uid, status.id]);
+  };
   const writes = () =>
     cloud
       .requests()
@@ -129,42 +156,33 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
   });
 
   test('installed, the operator as the Deployment has it makes samples Ready', async () => {
-    await run(['install', release.name, chartDir, '--create-namespace'], values);
-    await startDeployment();
-    for (const file of ['reservedaddr', 'botuser']) {
-      const documents = parseAllDocuments(readFileSync(join(samples, `${file}.yaml`), 'utf8'));
-      for (const document of documents) await objects.apply(withNamespace(document.toJS() as Rendered));
-    }
-    const addr: Rendered = { ...reference('ReservedAddr', 'staged'), spec: { accountRef: { name: 'staging' } } };
-    await objects.apply(addr);
-    await ready('CloudAccount', 'staging');
-    await ready('ReservedAddr', 'staged');
-    for (const { kind, metadata } of await sampleObjects()) await ready(kind, metadata.name);
+    await run(['install', release.name, firstChart, '--create-namespace'], values);
+    await rollOut();
+    for (const object of await sampleObjects()) await objects.apply(object);
+    await stage();
+    await identities();
     expect(await pod?.probe('livenessProbe')).toBe(200);
     await until('the readiness probe', async () => (await pod?.probe('readinessProbe')) === 200);
   }, 60_000);
 
   test('upgraded to changed definitions, resources stay, and nothing is written to the cloud', async () => {
-    const before = await ready('ReservedAddr', 'staged');
+    const before = await identities();
     cloud.clearRequests();
     await run(['upgrade', release.name, changed], values);
+    await rollOut();
     expect(await definition()).toHaveProperty('later');
-    const after: Rendered = {
-      ...reference('ReservedAddr', 'staged'),
-      spec: { accountRef: { name: 'staging' }, later: 'x' },
-    };
-    await objects.apply(after);
-    const { metadata, status } = await ready('ReservedAddr', 'staged');
-    expect([metadata, status]).toMatchObject([{ uid: before.metadata.uid }, { id: before.status.id }]);
+    await stage({ later: 'x' });
+    expect(await identities()).toEqual(before);
     expect(writes()).toEqual([]);
   }, 60_000);
 
   test('rolled back, resources stay, and nothing is written to the cloud', async () => {
-    const before = await ready('ReservedAddr', 'staged');
+    const before = await identities();
     await run(['rollback', release.name, '1']);
+    await rollOut();
     expect(await definition()).not.toHaveProperty('later');
-    const { metadata, status } = await ready('ReservedAddr', 'staged');
-    expect([metadata, status]).toMatchObject([{ uid: before.metadata.uid }, { id: before.status.id }]);
+    await stage();
+    expect(await identities()).toEqual(before);
     expect(writes()).toEqual([]);
   }, 60_000);
 
@@ -172,6 +190,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     const before = await ready('ReservedAddr', 'staged');
     await run(['uninstall', release.name]);
     expect(await pod?.stop()).toBe(0);
+    pod = undefined;
     const deployment = { name: 'edge-edge-operator', namespace: release.namespace };
     expect(await objects.exists({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: deployment })).toBe(false);
     const left = await objects.get(reference('ReservedAddr', 'staged'));
@@ -181,11 +200,8 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     const secret = { name: account.spec.apiKeySecretRef.name, namespace: 'default' };
     expect(await objects.exists({ apiVersion: 'v1', kind: 'Secret', metadata: secret })).toBe(true);
     await run(['install', release.name, chartDir], values);
-    await startDeployment();
-    await objects.apply({
-      ...reference('ReservedAddr', 'staged'),
-      spec: { accountRef: { name: 'staging' }, description: 'd' },
-    });
+    await rollOut();
+    await stage({ description: 'd' });
     expect((await ready('ReservedAddr', 'staged')).status.id).toBe(before.status.id);
     expect(writes()).toEqual([`PATCH /reserved_addrs/${before.status.id}`]);
   }, 60_000);
@@ -208,7 +224,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
   async function shell(command: string): Promise<string> {
     const [name, ...args] = command.split(' ');
     if (name === 'helm') return helm(args, { env: { KUBECONFIG: kube.kubeconfig } });
-    return (await promisify(execFile)('kubectl', [...args, ...kubectlArgs(kube)])).stdout;
+    return (await promisify(execFile)('kubectl', [...args, ...kubectlArgs(kube)], { timeout: 30_000 })).stdout;
   }
 
   async function sampleObjects(): Promise<readonly Rendered[]> {
