@@ -2,7 +2,8 @@
  * Resources that are made, changed, deleted and made again while their objects are changed behind the operator's back,
  * the cloud and the Kubernetes API fail at random, and the operator is killed. When quiet comes each resource must have
  * exactly one object, as it asks, nothing else may be there, and nothing may be done any more.
- * `node test/chaos/lifecycles.ts [seconds] [seed]`; TEST_KUBE_APISERVER as in the scenarios. Exit code 1 on a wrong.
+ * `node test/chaos/lifecycles.ts [seconds] [seed] [replicas]`; TEST_KUBE_APISERVER as in the scenarios. With more than
+ * one replica they elect a leader, and are frozen too. Exit code 1 on a wrong.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
@@ -10,12 +11,13 @@ import { kubeconfigThrough, startGateProxy } from '../support/gate-proxy.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from '../support/world.ts';
-import { type Random, randomOf } from './random.ts';
+import { randomOf } from './random.ts';
+import { type Deaths, Replica } from './replica.ts';
 import { seed as cloudSeed, names, subjects } from './subjects.ts';
 import { KubeTrouble, troubleCloud } from './trouble.ts';
 import { use } from './user.ts';
 
-const [seconds = 60, seed = Math.floor(Math.random() * 1e9)] = process.argv.slice(2).map(Number);
+const [seconds = 60, seed = Math.floor(Math.random() * 1e9), replicas = 1] = process.argv.slice(2).map(Number);
 const resyncMs = 2_000;
 /** Longer than the longest backoff. */
 const settleMs = 330_000;
@@ -29,29 +31,17 @@ const proxy = await startGateProxy(world.kube.url, { intercept: kubeTrouble.inte
 const config = kubeconfigThrough(proxy, world.kube.kubeconfig);
 
 const operators: OperatorProcess[] = [];
-const kills = { SIGKILL: 0, SIGTERM: 0 };
+const deaths: Deaths = { SIGKILL: 0, SIGTERM: 0, frozen: 0 };
 const actions = { count: 0 };
 const requests: Record<string, number> = {};
 const wrongs: string[] = [];
 
 function start(): OperatorProcess {
   const args = ['--watch-namespaces', namespace, '--resync-interval', `${resyncMs}ms`, '--requests-per-minute', '6000'];
+  if (replicas > 1) args.push('--leader-elect', '--leader-elect-namespace', namespace);
   const options = { kubeconfig: config.path, apiURL: world.cloud.url, apiKey: world.cloud.apiKey, args };
   const operator = startOperatorProcess(options);
   operators.push(operator);
-  return operator;
-}
-
-async function killAgainAndAgain(first: OperatorProcess, random: Random, until: AbortSignal): Promise<OperatorProcess> {
-  let operator = first;
-  while (!until.aborted) {
-    await sleep(random.between(500, 12_000), undefined, { signal: until }).catch(() => {});
-    if (until.aborted) break;
-    const signal = random.chance(0.8) ? 'SIGKILL' : 'SIGTERM';
-    kills[signal]++;
-    await operator.stop(signal);
-    operator = start();
-  }
   return operator;
 }
 
@@ -116,11 +106,12 @@ const users = subjects.flatMap((subject) =>
     use(world, namespace, { subject, name }, { random: random.fork(), until: trouble.signal, actions }),
   ),
 );
-const killing = killAgainAndAgain(start(), random.fork(), trouble.signal);
+const running = Array.from({ length: replicas }, () => new Replica(start));
+const dying = running.map((replica) => replica.run(random.fork(), trouble.signal, deaths, replicas > 1));
 const troubles = [troubleCloud(world.cloud, random.fork(), trouble.signal), kubeTrouble.run(proxy, trouble.signal)];
 await sleep(seconds * 1_000);
 trouble.abort();
-const [operator] = await Promise.all([killing, ...users, ...troubles]);
+await Promise.all([...dying, ...users, ...troubles]);
 const quietAt = performance.now();
 const settled = async () => {
   const all = await resources();
@@ -142,14 +133,15 @@ if (wrongs.length === 0) {
   await look('deleted');
 }
 if (operators.some((each) => each.logs().includes(world.cloud.apiKey))) wrongs.push('the API key is in the log');
-if ((await operator.metrics()).includes(world.cloud.apiKey)) wrongs.push('the API key is in the metrics');
+const metrics = await Promise.all(running.map(({ operator }) => operator.metrics()));
+if (metrics.join('').includes(world.cloud.apiKey)) wrongs.push('the API key is in the metrics');
 
 const ranMs = Math.round(quietAt - startedAt);
-const summary = { seed, ranMs, settledMs, actions: actions.count, kills, requests, wrongs: wrongs.length };
+const summary = { seed, ranMs, settledMs, actions: actions.count, deaths, requests, wrongs: wrongs.length };
 process.stdout.write(`${JSON.stringify(summary)}\n`);
 for (const wrong of wrongs) process.stdout.write(`WRONG ${wrong}\n`);
 if (wrongs.length > 0) process.stdout.write(operators.map((each) => each.logs()).join('=== restarted\n'));
-await operator.stop('SIGKILL');
+await Promise.all(running.map(({ operator }) => operator.stop('SIGKILL')));
 await proxy.close();
 config.remove();
 await world.stop();
