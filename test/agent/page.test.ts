@@ -5,10 +5,12 @@ import { until } from '../support/until.ts';
 import { Browser, chromium } from './browser.ts';
 import { answerTo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
-const title = chromium === undefined ? 'the inspector page (skipped: no chromium on the PATH)' : 'the inspector page';
+// Checks that have seen to a browser set TEST_BROWSER, so that it cannot be left out unnoticed.
+const isLeftOut = chromium === undefined && process.env.TEST_BROWSER === undefined;
+const title = isLeftOut ? 'the inspector page (skipped: no chromium on the PATH)' : 'the inspector page';
 const evil = '<script>document.title = "owned"</script><img src=x onerror="document.title = \'owned\'">';
 
-(chromium === undefined ? describe.skip : describe)(title, () => {
+(isLeftOut ? describe.skip : describe)(title, () => {
   let agent: TestAgent;
   let local: LocalServer;
   let browser: Browser;
@@ -25,7 +27,7 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     agent = await startTestAgent();
     url = (await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr })).public_url;
     await agent.tunnel({ name: 'other', proto: 'http', addr: local.addr });
-    browser = await Browser.start(chromium ?? '');
+    browser = await Browser.start(chromium ?? 'chromium');
   });
   beforeEach(async () => {
     await agent.call('DELETE', '/api/requests/http');
