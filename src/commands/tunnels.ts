@@ -13,6 +13,7 @@ interface StartFlags extends AgentFlags {
 
 export function tunnelsCommand(): Command {
   return addAgentFlags(new Command('tunnels').description('List, start and stop the tunnels of a running agent.'))
+    .allowExcessArguments()
     .action(list)
     .addCommand(startCommand())
     .addCommand(stopCommand());
@@ -39,7 +40,8 @@ function stopCommand(): Command {
     .action((name: string, _: unknown, command: Command) => stop(name, command.optsWithGlobals<AgentFlags>()));
 }
 
-async function list(flags: AgentFlags): Promise<void> {
+async function list(flags: AgentFlags, { args: [unknown] }: Command): Promise<void> {
+  if (unknown !== undefined) throw new UsageError(`tunnels has no command "${unknown}", only start and stop`);
   await callAgent(flags, async (agent) => {
     const json = await agent.listTunnels();
     return { json, text: () => show(json.tunnels) };

@@ -50,7 +50,7 @@ test('an agent is used from its first tunnel to its last', async () => {
 
   const started = await output(tunnelsCommand(), 'start', local.addr, '--name', 'web', '--set', 'metadata=m');
   const publicURL = /http:\S+/.exec(started)?.[0] ?? '';
-  expect(started).toMatch(/^NAME .*\nweb +http +http:\S+ +\S+ +true +0 +0 /);
+  expect(started).toMatch(/^NAME .*\nweb +http +http:\S+ +\S+ +true +0 +0 +- +-\n$/);
   const other = await json(tunnelsCommand(), 'start', local.addr, '--proto', 'tcp', '--set', 'remote_port=0');
   expect(other).toMatchObject({ name: '', proto: 'tcp', config: { addr: local.addr, inspect: false, remote_port: 0 } });
   expect(await json(tunnelsCommand())).toMatchObject({ tunnels: [{ config: { metadata: 'm' } }, { proto: 'tcp' }] });
@@ -93,6 +93,7 @@ describe('what cannot be done is one line that says why', () => {
     [['--limit', '0'], requestsCommand, '--limit must be a whole number of at least 1, not "0"'],
     [['id', '--tunnel', 'x'], requestsCommand, '--limit and --tunnel are for the list'],
     [['start', '80', '--set', 'x'], tunnelsCommand, '--set must be parameter=value, not "x"'],
+    [['strat', '80'], tunnelsCommand, 'tunnels has no command "strat", only start and stop'],
   ])('%j was used wrongly', async (argv, command, message) => {
     const error = output(command(), ...argv);
     await expect(error).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });

@@ -13,7 +13,6 @@ export function showTunnels(tunnels: readonly Tunnel[]): string {
 function row(tunnel: Tunnel): readonly string[] {
   const { proto, public_url: url, config, metrics } = tunnel;
   const { conns, http } = metrics;
-  const [requests, p50, p99] = proto === 'http' ? [String(http.count), duration(http.p50), duration(http.p99)] : [];
   return [
     keyOf(tunnel),
     proto,
@@ -21,9 +20,8 @@ function row(tunnel: Tunnel): readonly string[] {
     config.addr,
     String(config.inspect),
     String(conns.count),
-    requests ?? '-',
-    p50 ?? '-',
-    p99 ?? '-',
+    proto === 'http' ? String(http.count) : '-',
+    ...[http.p50, http.p99].map((percentile) => (http.count === 0 ? '-' : duration(percentile))),
   ];
 }
 
