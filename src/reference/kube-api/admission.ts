@@ -30,12 +30,20 @@ export function normalise(
   type: ResourceType,
   { subresource, applied, onUnknown }: Candidacy,
 ): ApiObject {
-  const pruned = prune(candidate, type.schema, onUnknown) as ApiObject;
+  const pruned = withoutEmptyMeta(prune(candidate, type.schema, onUnknown) as ApiObject);
   checkMetadataTypes(pruned, type);
   const merged = isolate(pruned, old, type, subresource);
   if (!type.custom) checkTypes(merged, type);
   const defaulted = applyDefaults(merged, type.schema, applied && type.custom) as ApiObject;
   return type.behaviour.prepare?.(defaulted, old) ?? defaulted;
+}
+
+/** Maps and lists of metadata are absent rather than empty. */
+function withoutEmptyMeta(object: ApiObject): ApiObject {
+  const { labels, annotations, finalizers, ownerReferences } = object.metadata;
+  const parts = Object.entries({ labels, annotations, finalizers, ownerReferences });
+  const empty = parts.filter(([, part]) => part && Object.keys(part).length === 0).map(([name]) => name);
+  return empty.length === 0 ? object : { ...object, metadata: omit(object.metadata, ...empty) };
 }
 
 /** Main endpoint: status is not written. Status endpoint: only status is. */

@@ -4,7 +4,7 @@ import type { JsonMap } from './json.ts';
 export interface FieldError {
   readonly reason: string;
   readonly message: string;
-  readonly field: string;
+  readonly field?: string;
 }
 
 export interface StatusDetails {
@@ -28,9 +28,17 @@ export class ApiError extends Error {
   readonly code: number;
   readonly reason: string | undefined;
   readonly details: StatusDetails | undefined;
+  readonly #metadata: JsonMap;
 
-  constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {
+  constructor(
+    code: number,
+    reason: string | undefined,
+    message: string,
+    details?: StatusDetails,
+    metadata: JsonMap = {},
+  ) {
     super(message);
+    this.#metadata = metadata;
     this.code = code;
     this.reason = reason;
     this.details = details;
@@ -40,7 +48,7 @@ export class ApiError extends Error {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.#metadata,
       status: 'Failure',
       message: this.message,
       ...(this.reason === undefined ? {} : { reason: this.reason }),
@@ -101,7 +109,9 @@ export const unsupportedMediaType = (accepted: readonly string[]) =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 
-export const expired = (message: string) => new ApiError(410, 'Expired', message);
+/** 410; `next` is a token with which the client can go on, if there is one. */
+export const expired = (message: string, next?: string) =>
+  new ApiError(410, 'Expired', message, undefined, next === undefined ? {} : { continue: next });
 
 /** 422: `kind` is the object's kind (or a pseudo one such as `PatchOptions`). */
 export function invalid(group: string, kind: string, name: string, errors: readonly FieldError[]): ApiError {

@@ -37,6 +37,7 @@ export function show(call: Call, code: number, object: ApiObject): void {
   call.exchange.send(code, presentation(call).object(object));
 }
 
+/** A switch in a query is on whatever its value, but for these. */
 export function isTrue(text: string | null): boolean {
-  return text === 'true' || text === '1';
+  return text !== null && text !== '0' && text.toLowerCase() !== 'false';
 }

@@ -1,11 +1,10 @@
-import type { FieldError } from './api-error.ts';
 import { objectMeta, typeMeta } from './builtin/schemas.ts';
 import { nameColumn, printerColumn } from './columns.ts';
-import { invalidValue, required } from './field-error.ts';
-import { listOf, mapOf, stringsOf } from './json.ts';
+import { type JsonMap, listOf, mapOf, stringsOf } from './json.ts';
 import type { ApiObject } from './object.ts';
-import type { ResourceType } from './resource-type.ts';
-import { CelValidator } from './schema/cel.ts';
+import { apiVersionOf, type ResourceType } from './resource-type.ts';
+import { applyDefaults } from './schema/defaults.ts';
+import { prune } from './schema/prune.ts';
 import type { Structural } from './schema/structural.ts';
 
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
@@ -40,6 +39,8 @@ function crdType(crd: ApiObject, version: Readonly<Record<string, unknown>>): Re
     selectableFields: listOf(version.selectableFields).map((field) => String(mapOf(field).jsonPath).replace(/^\./, '')),
     custom: true,
     tracksGeneration: true,
+    warning: deprecation(spec, version),
+    isTerminating: crd.metadata.deletionTimestamp !== undefined,
     behaviour: {},
   };
 }
@@ -58,22 +59,19 @@ function withMetadata(schema: Structural): Structural {
   };
 }
 
-/** Why a definition cannot be served: a wrong name, no schema, or rules that are no CEL. */
-export function crdErrors(crd: ApiObject): readonly FieldError[] {
-  const spec = mapOf(crd.spec);
-  const name = `${String(mapOf(spec.names).plural)}.${String(spec.group)}`;
-  return [
-    ...(crd.metadata.name === name ? [] : [nameError(crd.metadata.name)]),
-    ...listOf(spec.versions).flatMap((version, index) => versionErrors(mapOf(version), `spec.versions[${index}]`)),
-  ];
+function deprecation(spec: JsonMap, version: JsonMap): string | undefined {
+  if (version.deprecated !== true) return undefined;
+  const { kind } = mapOf(spec.names);
+  return String(version.deprecationWarning ?? `${spec.group}/${version.name} ${kind} is deprecated`);
 }
 
-function nameError(name: string | undefined): FieldError {
-  return invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group');
-}
-
-function versionErrors(version: Readonly<Record<string, unknown>>, path: string) {
-  const schema = mapOf(version.schema).openAPIV3Schema;
-  if (schema === undefined) return [required(`${path}.schema.openAPIV3Schema`)];
-  return new CelValidator().syntaxErrors(schema as Structural, `${path}.schema.openAPIV3Schema`);
+/** The object as the schema of its version shows it now: pruned, and with defaults. */
+export function reformed(types: readonly ResourceType[], object: ApiObject): ApiObject {
+  const type = types.find((each) => apiVersionOf(each) === object.apiVersion);
+  return type === undefined
+    ? object
+    : (applyDefaults(
+        prune(object, type.schema, () => {}),
+        type.schema,
+      ) as ApiObject);
 }

@@ -25,6 +25,11 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : (value ?? '');
   }
 
+  /** Of the body, without parameters; empty when the request names none. */
+  get mediaType(): string {
+    return this.header('content-type').split(';')[0]?.trim() ?? '';
+  }
+
   /** The body as text. Throws 413 beyond 3 MiB. */
   async text(): Promise<string> {
     return (await this.body()).toString();

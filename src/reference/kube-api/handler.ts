@@ -2,6 +2,7 @@ import { badRequest, methodNotAllowed, notSupportedHere } from './api-error.ts';
 import { type Call, type HandlerContext, isTrue, presentation, show } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { listPage } from './list.ts';
+import { checkReached, parseVersion } from './list-options.ts';
 import type { ResourceType } from './resource-type.ts';
 import type { Route } from './route.ts';
 import { parseWatch } from './watch.ts';
@@ -17,6 +18,7 @@ export async function handleResource(
 ): Promise<void> {
   // `finalize` of namespaces is written like the main endpoint.
   const written = subresource === 'status' ? 'status' : undefined;
+  if (type.warning !== undefined) exchange.warn(type.warning);
   const call: Call = { exchange, type, namespace, subresource: written, context };
   return name === undefined ? handleCollection(call) : handleObject(call, name);
 }
@@ -33,7 +35,10 @@ async function handleCollection(call: Call): Promise<void> {
 async function handleObject(call: Call, name: string): Promise<void> {
   const { exchange, namespace, type, context } = call;
   const ref = { namespace, name };
-  if (exchange.method === 'GET') return show(call, 200, context.objects.get(type, ref));
+  if (exchange.method === 'GET') {
+    checkReached(parseVersion(exchange.query, 'get'), context.store.revision);
+    return show(call, 200, context.objects.get(type, ref));
+  }
   if (exchange.method === 'PUT') return replace(call, ref);
   if (exchange.method === 'PATCH') return patch(call, ref);
   if (exchange.method === 'DELETE' && call.subresource === undefined) return remove(call, ref);

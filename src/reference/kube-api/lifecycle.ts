@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
-import { crdTypes } from './crd-types.ts';
-import { listOf, mapOf, stringsOf } from './json.ts';
-import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
+import { establishedStatus, terminatingStatus } from './crd-status.ts';
+import { crdTypes, reformed } from './crd-types.ts';
+import { equal, type JsonMap, mapOf, stringsOf } from './json.ts';
+import { type ApiObject, finalizersOf, timestamp } from './object.ts';
 import type { Objects } from './objects.ts';
 import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -20,6 +21,8 @@ export class Lifecycle {
   readonly #registry: Registry;
   readonly #objects: Objects;
   readonly #clock: Clock;
+  /** Generation of each definition that is served. */
+  readonly #served = new Map<string, number | undefined>();
 
   constructor(store: Store, registry: Registry, objects: Objects, clock: Clock) {
     this.#store = store;
@@ -35,9 +38,7 @@ export class Lifecycle {
   }
 
   #resume(): void {
-    for (const { object } of this.#store.list(crdType.storage)) {
-      this.#registry.define(object.metadata.name ?? '', crdTypes(object));
-    }
+    for (const { object } of this.#store.list(crdType.storage)) this.#serve(object);
     for (const { object } of this.#store.list(crdType.storage))
       this.#reactToCrd('MODIFIED', object.metadata.name ?? '');
     for (const { object } of this.#store.list(namespaces)) this.#emptyNamespace(object.metadata.name ?? '');
@@ -62,7 +63,7 @@ export class Lifecycle {
     if (left.length > 0) return;
     const finalizers = stringsOf(mapOf(namespace.spec).finalizers).filter((finalizer) => finalizer !== 'kubernetes');
     if (finalizers.length > 0 || finalizersOf(namespace).length > 0) return;
-    this.#store.remove(namespaces, { ...namespace, spec: {} });
+    this.#store.remove(namespaces, keyOf(undefined, name));
   }
 
   /** One type for each storage: versions of one CRD share theirs. */
@@ -81,23 +82,51 @@ export class Lifecycle {
 
   #reactToCrd(type: Change['type'], name: string): void {
     const crd = this.#store.get(crdType.storage, keyOf(undefined, name));
-    if (type === 'DELETED' || crd === undefined) this.#registry.define(name, []);
+    if (type === 'DELETED' || crd === undefined) this.#forget(name);
     else if (crd.metadata.deletionTimestamp !== undefined) this.#emptyCrd(crd);
     else this.#establish(crd);
   }
 
+  #serve(crd: ApiObject): void {
+    const { name = '', generation } = crd.metadata;
+    this.#registry.define(name, crdTypes(crd));
+    this.#served.set(name, generation);
+  }
+
+  #forget(name: string): void {
+    this.#registry.define(name, []);
+    this.#served.delete(name);
+  }
+
   #establish(crd: ApiObject): void {
-    this.#registry.define(crd.metadata.name ?? '', crdTypes(crd));
-    const status = establishedStatus(crd, timestamp(this.#clock.now()));
-    if (JSON.stringify(status) !== JSON.stringify(crd.status)) this.#store.put(crdType.storage, { ...crd, status });
+    const { name = '', generation } = crd.metadata;
+    const [before, isNew] = [this.#served.get(name), !this.#served.has(name)];
+    this.#serve(crd);
+    if (!isNew && before !== generation) this.#reform(crdTypes(crd));
+    this.#setStatus(crd, establishedStatus(crd, this.#now()));
+  }
+
+  /** What is stored is shown by the new schema. */
+  #reform(types: readonly ResourceType[]): void {
+    for (const storage of new Set(types.map((type) => type.storage)))
+      this.#store.reform(storage, (object) => reformed(types, object));
   }
 
   #emptyCrd(crd: ApiObject): void {
-    const types = crdTypes(crd);
-    const left = types.flatMap((type) => this.#deleteAll(type, undefined));
+    this.#serve(crd);
+    this.#setStatus(crd, terminatingStatus(crd, this.#now()));
+    const left = crdTypes(crd).flatMap((type) => this.#deleteAll(type, undefined));
     if (left.length > 0) return;
     const finalizers = finalizersOf(crd).filter((finalizer) => finalizer !== crdCleanup);
-    if (finalizers.length === 0) this.#store.remove(crdType.storage, withMeta(crd, { finalizers }));
+    if (finalizers.length === 0) this.#store.remove(crdType.storage, keyOf(undefined, crd.metadata.name ?? ''));
+  }
+
+  #setStatus(crd: ApiObject, status: JsonMap): void {
+    if (!equal(status, crd.status)) this.#store.put(crdType.storage, { ...crd, status });
+  }
+
+  #now(): string {
+    return timestamp(this.#clock.now());
   }
 
   /** The last object of a definition that is being deleted may have gone. */
@@ -106,30 +135,4 @@ export class Lifecycle {
     const crd = this.#store.get(crdType.storage, keyOf(undefined, `${plural}.${group}`));
     if (crd?.metadata.deletionTimestamp !== undefined) this.#emptyCrd(crd);
   }
-}
-
-function establishedStatus(crd: ApiObject, now: string) {
-  const old = listOf(mapOf(crd.status).conditions).map(mapOf);
-  const condition = (type: string, reason: string, message: string) =>
-    old.find((known) => known.type === type && known.status === 'True') ?? {
-      type,
-      status: 'True',
-      lastTransitionTime: now,
-      reason,
-      message,
-    };
-  const spec = mapOf(crd.spec);
-  const stored = listOf(spec.versions)
-    .map(mapOf)
-    .filter((version) => version.storage === true);
-  return {
-    conditions: [
-      condition('NamesAccepted', 'NoConflicts', 'no conflicts found'),
-      condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
-    ],
-    acceptedNames: spec.names,
-    storedVersions: [
-      ...new Set([...stringsOf(mapOf(crd.status).storedVersions), ...stored.map(({ name }) => String(name))]),
-    ],
-  };
 }

@@ -1,5 +1,5 @@
-import { ApiError, badRequest, expired, type FieldError, invalid } from './api-error.ts';
-import { forbiddenField, notSupported } from './field-error.ts';
+import { badRequest, expired } from './api-error.ts';
+import { checkListOptions, checkReached, parseNumber, parseVersion } from './list-options.ts';
 import { type ResourceType, shownAs } from './resource-type.ts';
 import { fieldSelector, labelSelector } from './selectors.ts';
 import type { Store } from './store.ts';
@@ -34,16 +34,15 @@ export function listPage(
   namespace: string | undefined,
   query: URLSearchParams,
 ): Page {
-  checkVersionMatch(query);
-  const limit = parseNumber(query.get('limit'));
-  const token = query.get('continue') ?? '';
-  const from = token === '' ? undefined : decodeToken(token, store);
+  checkListOptions(query);
+  const limit = parseNumber(query.get('limit')) ?? 0;
+  const from = continued(query, store);
   const revision = from?.rv ?? exactRevision(query, store) ?? store.revision;
   const stored =
     revision === store.revision ? store.list(type.storage, namespace) : store.listAt(revision, type.storage, namespace);
   const matches = selectorOf(query, type);
   const found = stored.filter((each) => (from === undefined || each.key > from.start) && matches(each));
-  const items = limit === undefined || limit === 0 ? found : found.slice(0, limit);
+  const items = limit > 0 ? found.slice(0, limit) : found;
   const last = items.at(-1);
   if (last === undefined || items.length === found.length) {
     return { items, resourceVersion: String(revision), continue: undefined, remaining: undefined };
@@ -58,52 +57,36 @@ export function listPage(
 
 /** The revision that the request insists on, if any. Throws 410 when it is forgotten and 504 when it is yet to come. */
 function exactRevision(query: URLSearchParams, store: Store): number | undefined {
-  const wanted = parseNumber(query.get('resourceVersion'));
-  if (wanted === undefined) return undefined;
-  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
-  if (query.get('resourceVersionMatch') !== 'Exact' || wanted === 0) return undefined;
+  const wanted = parseVersion(query, 'list');
+  checkReached(wanted, store.revision);
+  if (wanted === undefined || query.get('resourceVersionMatch') !== 'Exact') return undefined;
   if (wanted < store.compactedRevision) throw expired('The resourceVersion for the provided list is too old.');
   return wanted;
 }
 
-/** Throws 422 when `resourceVersionMatch` makes no sense. */
-function checkVersionMatch(query: URLSearchParams): void {
-  const match = query.get('resourceVersionMatch') ?? '';
-  const version = query.get('resourceVersion') ?? '';
-  if (match === '') return;
-  const errors: FieldError[] = [];
-  const forbid = (why: string) => errors.push(forbiddenField('resourceVersionMatch', `resourceVersionMatch ${why}`));
-  if (version === '') forbid('is forbidden unless resourceVersion is provided');
-  if (query.get('continue')) forbid('is forbidden when continue is provided');
-  if (match === 'Exact' && version === '0') forbid('"exact" is forbidden for resourceVersion "0"');
-  if (!['Exact', 'NotOlderThan'].includes(match))
-    errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
-  if (errors.length > 0) throw invalid('meta.k8s.io', 'ListOptions', '', errors);
-}
-
-function tooLarge(wanted: number, current: number): ApiError {
-  const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
-  return new ApiError(504, 'Timeout', message, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version', field: '' }],
-    retryAfterSeconds: 1,
-  });
-}
-
+/** Where a page starts; a token of revision -1 goes on with the objects as they are now. */
 interface Token {
   readonly rv: number;
   readonly start: string;
 }
 
+const latest = -1;
+
 function encodeToken(token: Token): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', ...token })).toString('base64url');
 }
 
-function decodeToken(text: string, store: Store): Token {
-  const token = parseToken(text);
-  if (token.rv >= store.compactedRevision) return token;
-  throw expired(
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
-  );
+const inconsistent =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+function continued(query: URLSearchParams, store: Store): Token | undefined {
+  const text = query.get('continue') ?? '';
+  if (text === '') return undefined;
+  if (parseVersion(query, 'list')) throw badRequest('specifying resource version is not allowed when using continue');
+  const { rv, start } = parseToken(text);
+  if (rv === latest) return { rv: store.revision, start };
+  if (rv < store.compactedRevision) throw expired(inconsistent, encodeToken({ rv: latest, start }));
+  return { rv, start };
 }
 
 function parseToken(text: string): Token {
@@ -114,10 +97,4 @@ function parseToken(text: string): Token {
     // Refused below like any other text that is no token.
   }
   throw badRequest('invalid continue token: continue key is not valid');
-}
-
-export function parseNumber(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined;
-  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
 }

@@ -10,6 +10,14 @@ export interface ManagedFieldsEntry extends JsonMap {
   readonly subresource?: string;
 }
 
+export interface OwnerReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly controller?: boolean;
+}
+
 export interface Meta extends JsonMap {
   readonly name?: string;
   readonly generateName?: string;
@@ -22,6 +30,7 @@ export interface Meta extends JsonMap {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
   readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 

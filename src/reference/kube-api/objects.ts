@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { check, keepServerFields, nextGeneration, normalise, type Subresource, type Validators } from './admission.ts';
 import { ApiError, alreadyExists, forbidden, notFound } from './api-error.ts';
-import { nameSuffix } from './generate-name.ts';
+import { nameFrom } from './generate-name.ts';
 import { equal, mapOf, omit, stringsOf } from './json.ts';
+import { finalizerWarnings } from './names.ts';
 import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
 import { trackUpdate } from './ownership/managed-fields.ts';
 import { checkIdentity, checkPreconditions, type Preconditions } from './preconditions.ts';
@@ -23,6 +24,8 @@ export interface WriteOptions {
   readonly fieldManager: string;
   /** Called with the paths of unknown fields, also when there are none; throws to refuse them. */
   readonly onUnknown: (paths: readonly string[]) => void;
+  /** Called with what the client should know of a write that is done all the same. */
+  readonly warn: (text: string) => void;
   /** By server-side apply, which sets `managedFields` itself. */
   readonly applied?: boolean;
 }
@@ -59,6 +62,9 @@ export class Objects {
   create(type: ResourceType, body: ApiObject, options: WriteOptions): ApiObject {
     const named = this.#named(body, type);
     const { namespace, name } = named.metadata;
+    if (type.isTerminating === true) {
+      throw forbidden(type, name ?? '', 'create not allowed while custom resource definition is terminating');
+    }
     if (namespace !== undefined) this.#checkNamespace(type, namespace, name ?? '');
     if (named.metadata.resourceVersion) {
       throw new ApiError(500, undefined, 'resourceVersion should not be set on objects to be created');
@@ -110,7 +116,8 @@ export class Objects {
 
   /** Forgets an object that nothing holds any more. */
   #remove(type: ResourceType, object: ApiObject): ApiObject {
-    this.#store.remove(type.storage, this.#stored(type, object));
+    const { namespace, name = '' } = object.metadata;
+    this.#store.remove(type.storage, keyOf(namespace, name));
     return object;
   }
 
@@ -122,6 +129,7 @@ export class Objects {
     if (equal(object, old)) return old;
     if (dryRun) return object;
     const held = finalizersOf(object).length > 0 || isHeldNamespace(type, object);
+    // The answer keeps the version before the deletion, as on a real server.
     if (object.metadata.deletionTimestamp !== undefined && !held) return this.#remove(type, object);
     return this.#put(type, object);
   }
@@ -145,7 +153,7 @@ export class Objects {
     candidate: ApiObject,
     old: ApiObject | undefined,
     type: ResourceType,
-    { subresource, applied = false, onUnknown }: WriteOptions & { readonly subresource: Subresource },
+    { subresource, applied = false, onUnknown, warn }: WriteOptions & { readonly subresource: Subresource },
   ): ApiObject {
     const unknown: string[] = [];
     const admitted = normalise(candidate, old, type, {
@@ -154,12 +162,13 @@ export class Objects {
       onUnknown: (path) => unknown.push(path),
     });
     onUnknown(unknown.sort());
+    if (type.custom) for (const text of finalizerWarnings(admitted, old)) warn(text);
     return admitted;
   }
 
   #named(object: ApiObject, type: ResourceType): ApiObject {
     const { name, generateName } = object.metadata;
-    const made = name || !generateName ? object : withMeta(object, { name: generateName + nameSuffix() });
+    const made = name || !generateName ? object : withMeta(object, { name: nameFrom(generateName) });
     return type.namespaced ? made : { ...made, metadata: omit(made.metadata, 'namespace') };
   }
 

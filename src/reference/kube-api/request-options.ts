@@ -1,30 +1,53 @@
-import { ApiError, badRequest, invalid } from './api-error.ts';
+import { ApiError, badRequest, type FieldError, invalid } from './api-error.ts';
 import type { Call } from './call.ts';
 import { cannotHandle } from './decode.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import type { Exchange } from './exchange.ts';
-import { notSupported } from './field-error.ts';
-import { isMap, mapOf } from './json.ts';
+import { forbiddenField, notSupported, tooLong } from './field-error.ts';
+import { isMap, type JsonMap, mapOf, stringsOf } from './json.ts';
+import { parseNumber } from './list-options.ts';
 import type { WriteOptions } from './objects.ts';
+import { applyPatchTypes } from './patch.ts';
 import type { Preconditions } from './preconditions.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** Preconditions and dry run of a DELETE. Throws 400 when its body is not JSON. */
-export async function deleteOptions(exchange: Exchange): Promise<{ preconditions: Preconditions; dryRun: boolean }> {
-  const text = await exchange.text();
-  const body = text === '' ? {} : parseJson(text);
-  const dryRun = exchange.query.get('dryRun') === 'All' || (Array.isArray(body.dryRun) && body.dryRun.includes('All'));
-  return { preconditions: mapOf(body.preconditions), dryRun };
+const policies = ['Foreground', 'Background', 'Orphan'];
+
+/**
+ * Preconditions and dry run of a DELETE. Throws 400 when its body is no DeleteOptions, and 422 for values that are
+ * none. There are no dependents to delete or to orphan, so a propagation policy is checked and no more.
+ */
+export async function deleteOptions(exchange: Exchange): Promise<DeleteOptions> {
+  const { query } = exchange;
+  const body = parseDeleteOptions(await exchange.text());
+  parseNumber(query.get('gracePeriodSeconds'));
+  const dryRun = [...query.getAll('dryRun').filter((value) => value !== ''), ...stringsOf(body.dryRun)];
+  const policy = query.get('propagationPolicy') ?? body.propagationPolicy ?? 'Background';
+  const errors = [
+    ...dryRunErrors(dryRun),
+    ...(policies.includes(String(policy)) ? [] : [notSupported('propagationPolicy', policy, [...policies, 'nil'])]),
+  ];
+  if (errors.length > 0) throw invalid('meta.k8s.io', 'DeleteOptions', '', errors);
+  return { preconditions: mapOf(body.preconditions), dryRun: dryRun.length > 0 };
 }
 
-function parseJson(text: string) {
+export interface DeleteOptions {
+  readonly preconditions: Preconditions;
+  readonly dryRun: boolean;
+}
+
+function parseDeleteOptions(text: string): JsonMap {
   try {
-    const value: unknown = JSON.parse(text);
-    if (isMap(value)) return value;
+    const value: unknown = text === '' ? {} : JSON.parse(text);
+    if (isMap(value) && (value.kind ?? 'DeleteOptions') === 'DeleteOptions') return value;
   } catch {
     // Refused below.
   }
   throw badRequest('the body of the request is no DeleteOptions');
+}
+
+function dryRunErrors(values: readonly string[]): readonly FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
 }
 
 /**
@@ -35,8 +58,11 @@ export function writeOptions({ exchange, type }: Call, kind: string, body: strin
   const { query } = exchange;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   const validation = query.get('fieldValidation') || 'Warn';
+  const isApply = applyPatchTypes.includes(exchange.mediaType);
   const errors = [
-    ...(dryRun.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRun, ['All'])]),
+    ...dryRunErrors(dryRun),
+    ...((query.get('fieldManager') ?? '').length > 128 ? [tooLong('fieldManager', 128)] : []),
+    ...(query.has('force') && !isApply ? [forbiddenField('force', 'may not be specified for non-apply patch')] : []),
     ...(['Strict', 'Warn', 'Ignore'].includes(validation)
       ? []
       : [notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn'])]),
@@ -45,6 +71,7 @@ export function writeOptions({ exchange, type }: Call, kind: string, body: strin
   return {
     dryRun: dryRun.length > 0,
     fieldManager: query.get('fieldManager') || exchange.header('user-agent').split('/')[0] || 'unknown',
+    warn: (text) => exchange.warn(text),
     onUnknown: (paths) =>
       reportProblems([...duplicates(exchange, body), ...paths.map(unknown)], validation, exchange, type, kind),
   };

@@ -36,6 +36,10 @@ export interface ResourceType {
   /** Defined by a CustomResourceDefinition. */
   readonly custom: boolean;
   readonly tracksGeneration: boolean;
+  /** Sent with every answer, such as that the version is deprecated. */
+  readonly warning?: string | undefined;
+  /** Its definition is being deleted: nothing new can be created. */
+  readonly isTerminating?: boolean;
   readonly behaviour: Behaviour;
 }
 

@@ -5,7 +5,7 @@ import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
-const options = { dryRun: false, fieldManager: 'edge-operator-kube', onUnknown: () => {} };
+const options = { dryRun: false, fieldManager: 'edge-operator-kube', onUnknown: () => {}, warn: () => {} };
 
 /**
  * Creates what a new cluster has, and the given CustomResourceDefinitions; those of an earlier start are brought up to

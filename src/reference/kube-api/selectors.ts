@@ -8,6 +8,7 @@ export type Predicate = (object: ApiObject) => boolean;
 const key = '[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?';
 const setBased = new RegExp(`^(?<key>${key})\\s+(?<operator>in|notin)\\s*\\((?<values>[^()]*)\\)$`);
 const equality = new RegExp(`^(?<key>${key})\\s*(?<operator>==|=|!=)\\s*(?<value>[-A-Za-z0-9_.]*)$`);
+const comparison = new RegExp(`^(?<key>${key})\\s*(?<operator>[<>])\\s*(?<value>\\d+)$`);
 const existence = new RegExp(`^(?<not>!?)\\s*(?<key>${key})$`);
 
 /** A label selector such as `app=a,tier in (x, y),!old`. Throws 400 when it cannot be parsed. */
@@ -34,6 +35,11 @@ function labelRequirement(text: string): (labels: Labels) => boolean {
   if (equal !== undefined) {
     const wanted = equal.operator !== '!=';
     return (labels) => (labels[equal.key ?? ''] === equal.value) === wanted;
+  }
+  const compared = comparison.exec(text)?.groups;
+  if (compared !== undefined) {
+    const sign = compared.operator === '>' ? 1 : -1;
+    return (labels) => sign * (Number.parseInt(labels[compared.key ?? ''] ?? '', 10) - Number(compared.value)) > 0;
   }
   const exists = existence.exec(text)?.groups;
   if (exists === undefined) throw badRequest(`unable to parse requirement: found '${text}'`);

@@ -92,15 +92,26 @@ export class Store {
     return current.object;
   }
 
-  /** Forgets an object; the returned last state carries the deletion's resourceVersion. */
-  remove(storage: string, object: ApiObject): ApiObject {
+  /** Forgets an object. Watches are told its last stored state, with the deletion's resourceVersion. */
+  remove(storage: string, key: string): void {
     const objects = this.#of(storage);
-    const current = this.#stamped(object);
-    const previous = objects.get(current.key);
+    const previous = objects.get(key);
+    if (previous === undefined) return;
+    const current = this.#stamped(previous.object);
     const change = this.#recorded({ type: 'DELETED', storage, current, previous });
-    objects.delete(current.key);
+    objects.delete(key);
     this.#publish(change);
-    return current.object;
+  }
+
+  /** Shows objects in another form from now on, such as with the defaults of a new schema: no write, so no new version. */
+  reform(storage: string, form: (object: ApiObject) => ApiObject): void {
+    const objects = this.#of(storage);
+    for (const [key, previous] of objects) {
+      const current = StoredObject.of(form(previous.object)).folded();
+      const revision = Number(previous.object.metadata.resourceVersion);
+      this.#journal?.write({ revision, type: 'MODIFIED', storage, current, previous });
+      objects.set(key, current);
+    }
   }
 
   /** Changes after `revision`, oldest first. */
@@ -133,7 +144,7 @@ export class Store {
     this.#revision += 1;
     const stored = StoredObject.of(withMeta(object, { resourceVersion: String(this.#revision) }));
     this.#parsed.push(stored);
-    if (this.#parsed.length > parsedLimit) this.#parsed.shift()?.fold();
+    if (this.#parsed.length > parsedLimit) this.#parsed.shift()?.folded();
     return stored;
   }
 

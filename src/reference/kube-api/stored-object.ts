@@ -38,8 +38,9 @@ export class StoredObject {
   }
 
   /** Leaves only the text. */
-  fold(): void {
+  folded(): this {
     this.#object = undefined;
+    return this;
   }
 }
 

@@ -1,6 +1,6 @@
-import { expired, invalid } from './api-error.ts';
-import { forbiddenField } from './field-error.ts';
-import { parseNumber, selectorOf } from './list.ts';
+import { expired } from './api-error.ts';
+import { selectorOf } from './list.ts';
+import { checkWatchOptions, parseNumber, parseVersion } from './list-options.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
 import type { Change, ChangeType, Store } from './store.ts';
 import type { StoredObject } from './stored-object.ts';
@@ -26,12 +26,9 @@ export interface WatchRequest {
 
 /** Reads the watch parameters of a list request. Throws 400 or 422 when they make no sense. */
 export function parseWatch(query: URLSearchParams, type: ResourceType, namespace: string | undefined): WatchRequest {
+  checkWatchOptions(query);
   const initial = query.get('sendInitialEvents') === 'true';
-  if (query.has('sendInitialEvents') && query.get('resourceVersionMatch') !== 'NotOlderThan') {
-    const detail = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    throw invalid('meta.k8s.io', 'ListOptions', '', [forbiddenField('resourceVersionMatch', detail)]);
-  }
-  const version = parseNumber(query.get('resourceVersion'));
+  const version = parseVersion(query, 'watch');
   const bookmarks = query.get('allowWatchBookmarks') === 'true';
   const fromNow = query.get('sendInitialEvents') === 'false';
   return {

@@ -9,7 +9,6 @@ import { applyConfiguration, createdByApply, decodeApply } from './ownership/app
 import { applyPatchTypes, decodePatch } from './patch.ts';
 import { deleteOptions, writeOptions } from './request-options.ts';
 import type { ResourceType } from './resource-type.ts';
-import { StoredObject } from './stored-object.ts';
 
 export async function create(call: Call): Promise<void> {
   const { exchange, type, namespace, context } = call;
@@ -57,7 +56,7 @@ export async function replace(call: Call, ref: Ref): Promise<void> {
 
 export async function patch(call: Call, ref: Ref): Promise<void> {
   const { exchange, subresource, type, context } = call;
-  const mediaType = exchange.header('content-type').split(';')[0]?.trim() ?? '';
+  const { mediaType } = exchange;
   if (applyPatchTypes.includes(mediaType)) return apply(call, ref);
   const body = await exchange.text();
   const options = writeOptions(call, 'PatchOptions', body);
@@ -111,11 +110,11 @@ const returnsDeleted = (type: ResourceType) => type.group === '' && type.plural 
 
 export async function deleteCollection(call: Call): Promise<void> {
   const { exchange, type, namespace, context } = call;
-  const { dryRun } = await deleteOptions(exchange);
+  const { preconditions, dryRun } = await deleteOptions(exchange);
   const page = listPage(context.store, type, namespace, exchange.query);
-  const items = page.items.map(({ object: { metadata } }) => {
-    const ref = { namespace: metadata.namespace, name: metadata.name ?? '' };
-    return StoredObject.of(context.objects.delete(type, ref, {}, dryRun).object);
-  });
-  exchange.send(200, presentation(call).list({ ...page, items }));
+  for (const { object } of page.items) {
+    const { namespace: holder, name = '' } = object.metadata;
+    context.objects.delete(type, { namespace: holder, name }, preconditions, dryRun);
+  }
+  exchange.send(200, presentation(call).list(page));
 }

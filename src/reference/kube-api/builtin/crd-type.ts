@@ -1,6 +1,6 @@
 import { nameColumn } from '../columns.ts';
-import { crdErrors } from '../crd-types.ts';
-import { listOf, mapOf, omit } from '../json.ts';
+import { crdErrors } from '../crd-errors.ts';
+import { type JsonMap, listOf, mapOf, omit } from '../json.ts';
 import { type ApiObject, finalizersOf, withMeta } from '../object.ts';
 import { builtinType } from './builtin-type.ts';
 import { anyObject, boolean, integer, list, listOfMaps, object, objectSchema, string } from './schemas.ts';
@@ -62,7 +62,10 @@ export const crdType = builtinType({
       preserveUnknownFields: boolean('Deprecated.'),
     }),
     status: object('What became of it.', {
-      conditions: listOfMaps('NamesAccepted, Established, Terminating.', ['type'], anyObject('A condition.')),
+      conditions: {
+        ...listOfMaps('NamesAccepted, Established, Terminating.', ['type'], anyObject('A condition.')),
+        nullable: true,
+      },
       acceptedNames: names,
       storedVersions: list('Versions that objects were ever stored in.', string('A version.')),
     }),
@@ -78,12 +81,13 @@ export const crdType = builtinType({
 });
 
 /** Fills in what the real server defaults: singular and list kind, the conversion strategy. */
-function prepareCrd(crd: ApiObject): ApiObject {
+function prepareCrd(crd: ApiObject, old: ApiObject | undefined): ApiObject {
   const spec = mapOf(crd.spec);
   const given = mapOf(spec.names);
   const kind = String(given.kind ?? '');
   return {
     ...crd,
+    ...(old === undefined ? { status: initialStatus(listOf(spec.versions)) } : {}),
     spec: {
       ...omit(spec, 'preserveUnknownFields'),
       names: { singular: kind.toLowerCase(), listKind: `${kind}List`, ...given },
@@ -91,6 +95,13 @@ function prepareCrd(crd: ApiObject): ApiObject {
       conversion: spec.conversion ?? { strategy: 'None' },
     },
   };
+}
+
+/** Until a controller has looked at it. */
+function initialStatus(versions: readonly unknown[]): JsonMap {
+  const stored = versions.map(mapOf).filter(({ storage }) => storage === true);
+  const storedVersions = stored.map(({ name }) => name);
+  return { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions };
 }
 
 /** Deleting a definition waits for its objects: the real server adds this finalizer at that moment. */

@@ -1,9 +1,9 @@
-import { mapOf, omit } from '../json.ts';
+import { isMap, mapOf, omit } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import type { Structural } from '../schema/structural.ts';
 import { builtinType } from './builtin-type.ts';
 import { eventColumns } from './event-columns.ts';
-import { checkMicroTimes } from './lease.ts';
+import { withMicroTimes } from './lease.ts';
 import { integer, microTime, object, objectSchema, string, time } from './schemas.ts';
 
 const storage = '/events';
@@ -77,11 +77,11 @@ const coreEvent = builtinType({
   behaviour: { prepare: prepareCore, emptyObject: emptyCore },
 });
 
-function prepareCore(event: ApiObject): ApiObject {
-  checkMicroTimes('Event', 'v1', event, ['eventTime']);
-  checkMicroTimes('Event', 'v1', event.series, ['lastObservedTime']);
+function prepareCore(given: ApiObject): ApiObject {
+  const event = withMicroTimes('Event', given, ['eventTime']);
   return {
     ...event,
+    ...(isMap(event.series) ? { series: withMicroTimes('Event', event.series, ['lastObservedTime']) } : {}),
     involvedObject: mapOf(event.involvedObject),
     source: mapOf(event.source),
     firstTimestamp: event.firstTimestamp ?? null,

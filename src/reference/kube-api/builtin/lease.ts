@@ -1,33 +1,38 @@
 import { badRequest } from '../api-error.ts';
 import { fieldColumn } from '../columns.ts';
-import { mapOf } from '../json.ts';
+import { type JsonMap, mapOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { builtinType } from './builtin-type.ts';
 import { integer, microTime, object, objectSchema, string } from './schemas.ts';
 
-const microTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(Z|[+-]\d{2}:\d{2})$/;
+const microTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Throws 400 unless the fields that are set are `metav1.MicroTime`: RFC 3339 with six digits of fraction. */
-export function checkMicroTimes(kind: string, version: string, holder: unknown, fields: readonly string[]): void {
-  for (const field of fields) {
-    const value = mapOf(holder)[field];
-    if (value === undefined || value === null || (typeof value === 'string' && microTimePattern.test(value))) continue;
-    const problem = `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": ${whereItStops(String(value))}`;
-    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`);
-  }
+/**
+ * A copy with `fields` in UTC. Throws 400 unless those that are set are `metav1.MicroTime`: RFC 3339 with six digits of
+ * fraction.
+ */
+export function withMicroTimes<T extends JsonMap>(kind: string, holder: T, fields: readonly string[]): T {
+  const set = fields.filter((field) => holder[field] !== undefined && holder[field] !== null);
+  return { ...holder, ...Object.fromEntries(set.map((field) => [field, inUtc(kind, holder[field])])) };
+}
+
+function inUtc(kind: string, value: unknown): string {
+  const text = String(value);
+  const fraction = microTimePattern.exec(text)?.[1];
+  if (fraction !== undefined) return `${new Date(text).toISOString().slice(0, 19)}${fraction}Z`;
+  const problem = `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": ${whereItStops(text)}`;
+  throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${problem}`);
 }
 
 /** Where Go's time parser gives up. */
 function whereItStops(text: string): string {
-  const rest = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(.*)$/.exec(text)?.[1];
-  return rest === undefined
-    ? `cannot parse ${JSON.stringify(text)} as "2006"`
-    : `cannot parse ${JSON.stringify(rest)} as ".000000"`;
+  const [, fraction, rest] = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?(.*)$/.exec(text) ?? [];
+  const [found, wanted] = rest === undefined ? [text, '2006'] : [rest, fraction === undefined ? '.000000' : 'Z07:00'];
+  return `cannot parse ${JSON.stringify(found)} as "${wanted}"`;
 }
 
 function prepare(lease: ApiObject): ApiObject {
-  checkMicroTimes('Lease', 'v1', lease.spec, ['acquireTime', 'renewTime']);
-  return { ...lease, spec: mapOf(lease.spec) };
+  return { ...lease, spec: withMicroTimes('Lease', mapOf(lease.spec), ['acquireTime', 'renewTime']) };
 }
 
 export const lease = builtinType({

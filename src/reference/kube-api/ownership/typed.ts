@@ -34,7 +34,7 @@ function problemOf({ reason, message, field }: FieldError): readonly string[] {
   }
   if (reason !== 'FieldValueDuplicate') return [];
   const key: unknown = JSON.parse(message.replace('Duplicate value: ', ''));
-  const list = field.replace(/\[\d+\]$/, '');
+  const list = (field ?? '').replace(/\[\d+\]$/, '');
   if (typeof key !== 'object' || key === null) return [`.${list}: duplicate entries for key [=${JSON.stringify(key)}]`];
   const parts = Object.entries(key).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return [`.${list}: duplicate entries for key [${parts.join(',')}]`];

@@ -63,7 +63,7 @@ export class CelValidator {
 
   #visit(value: unknown, old: unknown, schema: Structural, path: string, errors: FieldError[]): void {
     for (const rule of schema['x-kubernetes-validations'] ?? []) {
-      const error = this.#evaluate(this.#compile(rule), value, old, schema, path);
+      const error = this.#evaluate(this.#compile(rule), value, old, schema, path === '' ? '<nil>' : path);
       if (error !== undefined) errors.push(error);
     }
     if (isList(value) && schema.items !== undefined) {
@@ -119,7 +119,7 @@ function messageOf({ rule, message }: Compiled, variables: Record<string, unknow
 }
 
 function celError(rule: CelRule, path: string, value: unknown, message: string): FieldError {
-  const field = rule.fieldPath === undefined ? path : `${path}${rule.fieldPath}`.replace(/^\./, '');
+  const field = rule.fieldPath === undefined ? path : `${path}${rule.fieldPath}`.replace(/^<nil>\./, '');
   // Like the real server, which does not show whole maps and lists.
   const text = isMap(value) || isList(value) ? undefined : JSON.stringify(value);
   switch (rule.reason) {
