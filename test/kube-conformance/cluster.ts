@@ -1,4 +1,4 @@
-import { type KubeRequest, kubeRequests, startTestKubeApi } from '../support/kube-api.ts';
+import { type KubeRequest, kubeRequests, startTestKubeApi, type TestKubeApiOptions } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
 import { widgetCrd } from './widget-crd.ts';
 
@@ -33,8 +33,11 @@ export const paths = {
 } as const;
 
 /** A server of its own with one definition. */
-export async function startCluster(crd: object = widgetCrd): Promise<Cluster> {
-  const kube = await startTestKubeApi({ crds: [crd] });
+export async function startCluster(
+  crd: object = widgetCrd,
+  options: Omit<TestKubeApiOptions, 'crds'> = {},
+): Promise<Cluster> {
+  const kube = await startTestKubeApi({ ...options, crds: [crd] });
   const request = kubeRequests(kube.url, kube.token);
   let namespaces = 0;
 

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { until } from '../support/until.ts';
-import { type Body, type Cluster, causes, configMap, paths, startCluster, widget } from './cluster.ts';
-import { widgetCrd } from './widget-crd.ts';
+import { type Cluster, causes, configMap, paths, startCluster, widget } from './cluster.ts';
 
 let cluster: Cluster;
 let path: string;
@@ -240,84 +238,5 @@ describe('refused', () => {
   ] as const;
   test.each(options)('%s', async (query, cause) => {
     expect(causes(await cluster.send('POST', `${path}?${query}`, widget('a')))).toEqual([cause]);
-  });
-});
-
-describe('definitions', () => {
-  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  const gizmoCrd = {
-    ...widgetCrd,
-    metadata: { name: 'gizmos.test.example.com' },
-    spec: { ...widgetCrd.spec, names: { kind: 'Gizmo', plural: 'gizmos' } },
-  };
-  const gizmos = '/apis/test.example.com/v1/namespaces/default/gizmos';
-
-  test('are established, served, changed, and deleted with their objects once finalizers allow', async () => {
-    const { code, body } = await cluster.send('POST', definitions, gizmoCrd);
-    expect([code, body.spec.names, body.spec.conversion]).toEqual([
-      201,
-      { kind: 'Gizmo', plural: 'gizmos', singular: 'gizmo', listKind: 'GizmoList' },
-      { strategy: 'None' },
-    ]);
-    const one = `${definitions}/gizmos.test.example.com`;
-    const established = await until('the definition to be established', async () => {
-      const { conditions } = (await cluster.send('GET', one)).body.status ?? {};
-      return conditions?.find(({ type, status }: Body) => type === 'Established' && status === 'True');
-    });
-    expect(established.reason).toBe('InitialNamesAccepted');
-    const gizmo = { ...widget('a', {}, { metadata: { finalizers: ['a.b/c'] } }), kind: 'Gizmo' };
-    await until('gizmos to be served', async () => (await cluster.send('POST', gizmos, gizmo)).code === 201);
-    await cluster.send('DELETE', one);
-    await until(
-      'the object to be marked',
-      async () => (await cluster.send('GET', `${gizmos}/a`)).body.metadata?.deletionTimestamp,
-    );
-    const held = (await cluster.send('GET', one)).body.metadata;
-    expect(held.finalizers).toContain('customresourcecleanup.apiextensions.k8s.io');
-    await cluster.merge(`${gizmos}/a`, { metadata: { finalizers: null } });
-    await until('the definition to be gone', async () => (await cluster.send('GET', one)).code === 404, 25_000);
-    await until('gizmos to be gone', async () => (await cluster.send('GET', gizmos)).code === 404);
-  });
-
-  test('can be changed: new fields are served, and nothing is lost', async () => {
-    await cluster.send('POST', path, widget('kept', { note: 'n' }));
-    const one = `${definitions}/widgets.test.example.com`;
-    const field = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/extra';
-    const operations = [{ op: 'add', path: field, value: { type: 'string', default: 'new' } }];
-    const { code, body } = await cluster.send('PATCH', one, operations, 'application/json-patch+json');
-    expect([code, body.metadata.generation]).toEqual([200, 2]);
-    const wanted = { note: 'n', extra: 'mine' };
-    const changed = await until('the new field to be kept', async () => {
-      const answer = await cluster.merge(`${path}/kept`, { spec: { extra: 'mine' } });
-      return answer.body.spec.extra === 'mine' && answer;
-    });
-    expect(changed.body.spec).toMatchObject(wanted);
-    const rule = '/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations';
-    const broken = [{ op: 'add', path: rule, value: [{ rule: 'self ==' }] }];
-    expect((await cluster.send('PATCH', one, broken, 'application/json-patch+json')).code).toBe(422);
-  });
-
-  test('without rules say nothing of rules that were not checked', async () => {
-    const [version] = gizmoCrd.spec.versions;
-    const spec = { type: 'object', properties: { color: { type: 'string', enum: ['red'] } } };
-    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
-    const versions = [{ ...version, schema, selectableFields: [] }];
-    const names = { kind: 'Plain', plural: 'plains' };
-    const metadata = { name: 'plains.test.example.com' };
-    await cluster.send('POST', definitions, { ...gizmoCrd, metadata, spec: { ...gizmoCrd.spec, names, versions } });
-    const plains = '/apis/test.example.com/v1/namespaces/default/plains';
-    await until('plains to be served', async () => (await cluster.send('GET', plains)).code === 200);
-    const answer = await cluster.send('POST', plains, { ...widget('a', { color: 'pink' }), kind: 'Plain' });
-    expect(causes(answer)).toEqual(['spec.color: Unsupported value: "pink": supported values: "red"']);
-  });
-
-  test('are refused under a wrong name and without a schema', async () => {
-    const wrongName = { ...gizmoCrd, metadata: { name: 'other.test.example.com' } };
-    expect((await cluster.send('POST', definitions, wrongName)).body).toMatchObject({ code: 422, reason: 'Invalid' });
-    const [version] = gizmoCrd.spec.versions;
-    const bare = { ...gizmoCrd, spec: { ...gizmoCrd.spec, versions: [{ ...version, schema: undefined }] } };
-    expect(causes(await cluster.send('POST', definitions, bare))).toContainEqual(
-      expect.stringContaining('schema.openAPIV3Schema: Required value'),
-    );
   });
 });

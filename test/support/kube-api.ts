@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, fetch, type RequestInit } from 'undici';
 import { parse } from 'yaml';
-import { loadCrds, startKubeApi } from '../../src/reference/kube-api/server.ts';
+import { type KubeApiOptions, loadCrds, startKubeApi } from '../../src/reference/kube-api/server.ts';
 import { claimPorts } from './ports.ts';
 import { until } from './until.ts';
 
@@ -24,23 +24,25 @@ export interface TestKubeApi {
 export interface TestKubeApiOptions {
   /** The project's own definitions, or others; none when absent. */
   readonly crds?: 'project' | readonly object[];
+  /** Old versions are forgotten within seconds, as after hours on a cluster: a watch or page from then is told 410. */
+  readonly forgets?: boolean;
 }
 
 /**
  * A Kubernetes API for tests: the embedded one, or a real one when TEST_KUBE_APISERVER names a folder with the scripts
  * `start DIR` (prints the path of a kubeconfig) and `stop DIR`. Resolves when every definition is served.
  */
-export async function startTestKubeApi({ crds = [] }: TestKubeApiOptions = {}): Promise<TestKubeApi> {
+export async function startTestKubeApi({ crds = [], forgets = false }: TestKubeApiOptions = {}): Promise<TestKubeApi> {
   const definitions = crds === 'project' ? loadCrds(projectCrds) : crds;
   const scripts = process.env.TEST_KUBE_APISERVER;
   const dir = await mkdtemp(join(tmpdir(), 'kube-api-'));
   return scripts === undefined || scripts === ''
-    ? startEmbedded(dir, definitions)
-    : startReal(dir, scripts, definitions);
+    ? startEmbedded(dir, { crds: definitions, ...(forgets ? { historyLimit: 1 } : {}) })
+    : startReal(dir, scripts, definitions, forgets ? ['--watch-cache=false', '--etcd-compaction-interval=1s'] : []);
 }
 
-async function startEmbedded(dir: string, crds: readonly object[]): Promise<TestKubeApi> {
-  const api = await startKubeApi({ crds });
+async function startEmbedded(dir: string, options: KubeApiOptions): Promise<TestKubeApi> {
+  const api = await startKubeApi(options);
   const kubeconfig = join(dir, 'kubeconfig');
   await writeFile(kubeconfig, api.kubeconfig(), { mode: 0o600 });
   const stop = async () => {
@@ -55,7 +57,12 @@ interface Kubeconfig {
   readonly users: readonly [{ readonly user: { readonly token: string } }];
 }
 
-async function startReal(dir: string, scripts: string, crds: readonly object[]): Promise<TestKubeApi> {
+async function startReal(
+  dir: string,
+  scripts: string,
+  crds: readonly object[],
+  flags: readonly string[],
+): Promise<TestKubeApi> {
   const { ports, release } = await claimPorts(2);
   const stop = async () => {
     await run(join(scripts, 'stop'), [dir]);
@@ -63,7 +70,9 @@ async function startReal(dir: string, scripts: string, crds: readonly object[]):
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    const { stdout } = await run(join(scripts, 'start'), [dir, ...ports.map(String)]);
+    const { stdout } = await run(join(scripts, 'start'), [dir, ...ports.map(String)], {
+      env: { ...process.env, KUBE_APISERVER_ARGS: flags.join(' ') },
+    });
     return { ...(await prepared(stdout.trim(), crds)), kind: 'real', stop };
   } catch (error) {
     await stop();

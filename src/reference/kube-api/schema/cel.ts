@@ -1,4 +1,4 @@
-import { Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { Environment, Optional, type ParseResult } from '@marcbachmann/cel-js';
 import type { FieldError } from '../api-error.ts';
 import { invalidValue } from '../field-error.ts';
 import { equal, isList, isMap } from '../json.ts';
@@ -84,7 +84,8 @@ export class CelValidator {
     if (usesOldSelf && old === undefined && rule.optionalOldSelf !== true) return undefined;
     if (!usesOldSelf && old !== undefined && equal(value, old)) return undefined;
     const self = celValue(value, schema);
-    const variables = usesOldSelf ? { self, oldSelf: celValue(old, schema) } : { self };
+    const oldSelf = old === undefined ? undefined : celValue(old, schema);
+    const variables = { self, oldSelf: rule.optionalOldSelf === true ? Optional.of(oldSelf) : oldSelf };
     try {
       if (compiled.check(variables) === true) return undefined;
     } catch (error) {
