@@ -109,9 +109,10 @@ export function isDrift(object: ManagedObject, facts: Facts): boolean {
 
 /** What was observed from this moment on answers the turn: what a person asked for is to be looked at afresh. */
 export function freshSince<Client>(turn: Turn<Client>): number {
+  if (turn.asked) return turn.startedAt;
   const since = Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
   // Nothing is ever observed after now: a clock that was set back must not make every look a new one.
-  return turn.asked ? turn.startedAt : Math.min(since, turn.startedAt);
+  return Math.min(since, turn.startedAt);
 }
 
 type DueTools = Pick<Tools<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;

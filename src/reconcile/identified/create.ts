@@ -31,15 +31,20 @@ async function post<Spec extends ManagedSpec, Observed, Client>(
   spec: Spec,
 ): Promise<Observed> {
   const { kind, ledger, uid, clock } = turn;
+  const facts = turn.memory.of(uid);
   try {
     const observed = await kind.create(turn.account.client, spec, turn.call);
     // Claimed before the create counts as over: a look-up for a twin must see either the one or the other.
     ledger.claim(uid, kind.identity(observed).id);
     ledger.observations.record(observed, clock.now());
+    delete facts.lostCreates;
     return observed;
   } catch (error) {
     if (isCallFailure(error) && error.definite) await turn.writer.cancelCreate(marked);
-    else turn.memory.of(uid).unresolvedSince = clock.now();
+    else {
+      facts.unresolvedSince = clock.now();
+      facts.lostCreates = (facts.lostCreates ?? 0) + 1;
+    }
     throw error;
   }
 }

@@ -2,12 +2,15 @@ import { annotation, annotationOf } from '../annotations.ts';
 import { announce } from '../announce.ts';
 import { externalIDOf } from '../claims.ts';
 import type { ManagedObject, ManagedSpec } from '../fields.ts';
-import { type Outcome, report, reportFailure } from '../outcome.ts';
+import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
 import { createSafely } from './create.ts';
 import { decide } from './decide.ts';
 import { observe } from './observe.ts';
 import { resolveCreate } from './resolve-create.ts';
 import type { IdentifiedTurn } from './turn.ts';
+
+const firstRepeatMs = 1_000;
+const longestRepeatMs = 300_000;
 
 /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
 export async function ensure<Spec extends ManagedSpec, Observed, Client>(
@@ -45,7 +48,7 @@ export async function ensure<Spec extends ManagedSpec, Observed, Client>(
           object = await createSafely(turn, object, spec);
         } catch (error) {
           // Whatever the status showed is gone: this very create was to replace it.
-          return { ...reportFailure(error), fields: {} };
+          return { ...laterAndLater(turn, reportFailure(error)), fields: {} };
         }
         break;
       case 'update': {
@@ -58,6 +61,17 @@ export async function ensure<Spec extends ManagedSpec, Observed, Client>(
       }
     }
   }
+}
+
+/** Each create of unknown fate is looked up in short steps, which must not make the next one come as soon as the first. */
+function laterAndLater<Spec extends ManagedSpec, Observed, Client>(
+  { memory, uid }: IdentifiedTurn<Spec, Observed, Client>,
+  failure: Report,
+): Report {
+  const { lostCreates = 0 } = memory.of(uid);
+  if (lostCreates === 0 || failure.retry.kind !== 'backoff') return failure;
+  const waitMs = Math.min(firstRepeatMs * 2 ** (lostCreates - 1), longestRepeatMs);
+  return { ...failure, retry: { kind: 'backoff', atLeastMs: Math.max(waitMs, failure.retry.atLeastMs ?? 0) } };
 }
 
 async function update<Spec extends ManagedSpec, Observed, Client>(
