@@ -79,7 +79,7 @@ describe('settings', () => {
 
   test('lists, addresses and switches', () => {
     const settings = parseSettings({
-      watchNamespaces: 'a, b,',
+      watchNamespaces: 'a, b,a,',
       metricsAddr: '[::1]:0',
       healthAddr: '0',
       leaderElect: 'true',

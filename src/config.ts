@@ -28,12 +28,9 @@ const count = (max: number) =>
     .transform(Number)
     .pipe(z.int().min(1, 'must be at least 1').max(max, `must be at most ${max}`));
 
-const names = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean),
-);
+const names = z
+  .string()
+  .transform((value) => [...new Set(value.split(',').map((name) => name.trim()))].filter(Boolean));
 
 const isNamespace = (name: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
 

@@ -18,6 +18,14 @@ describe('the message of an error body', () => {
     expect(errorBody({ msg: 'got abcdef and abc' }, ['abc', 'abcdef']).msg).toBe('got [redacted] and [redacted]');
   });
 
+  test.each([
+    ['without the white space around it', 's3cret of a webhook\n', 'secret "s3cret of a webhook" is wrong'],
+    ['cut short', `s3cret-${'x'.repeat(100)}`, `secret "s3cret-${'x'.repeat(20)}..." is too long`],
+    ['cut short and quoted', `s3cret\n"${'x'.repeat(100)}`, `secret "s3cret\\n\\"${'x'.repeat(20)}..." is too long`],
+  ])('is rid of a secret that the service repeats %s', (_, secret, msg) => {
+    expect(errorBody({ msg }, [secret]).msg).toMatch(/^secret "\[redacted\][".]/);
+  });
+
   test('an empty secret hides nothing', () => {
     expect(errorBody({ msg: 'as it was' }, ['']).msg).toBe('as it was');
   });

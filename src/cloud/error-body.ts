@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { oneLine } from '../http/text.ts';
 
+/** Less of a secret than this tells nothing. */
+const shortestHead = 8;
+
 const wireError = z.object({
   error_code: z.string().optional().catch(undefined),
   msg: z.string().optional().catch(undefined),
@@ -33,13 +36,27 @@ function requestIDs(details: Readonly<Record<string, unknown>> | undefined): rea
 }
 
 function redact(text: string, secrets: readonly string[], ids: readonly string[]): string {
-  const withoutSecrets = replaceAll(text, secrets.flatMap(spellings), '[redacted]');
-  return replaceAll(withoutSecrets, ids, '[id]');
+  const spelled = secrets.flatMap(spellings);
+  const withoutSecrets = replaceAll(text, spelled, '[redacted]');
+  return replaceAll(spelled.reduce(withoutHead, withoutSecrets), ids, '[id]');
 }
 
-/** A value may be repeated as it is, or quoted as a JSON string. */
+/** A value may be repeated as it is, without the white space around it, or quoted as a JSON string. */
 function spellings(secret: string): readonly string[] {
-  return [secret, JSON.stringify(secret).slice(1, -1)];
+  return [secret, secret.trim()].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
+}
+
+/** A long value may be repeated up to some length. */
+function withoutHead(text: string, secret: string): string {
+  if (secret.length < 2 * shortestHead) return text;
+  const [before = '', ...after] = text.split(secret.slice(0, shortestHead));
+  return before + after.map((rest) => `[redacted]${rest.slice(alike(rest, secret.slice(shortestHead)))}`).join('');
+}
+
+/** How many characters two texts have in common from their beginning. */
+function alike(a: string, b: string): number {
+  const end = a.split('').findIndex((unit, index) => unit !== b[index]);
+  return end < 0 ? a.length : end;
 }
 
 /** Longest first, so that no value is left in part because it contains another one. */
