@@ -8,13 +8,13 @@ import { parseSettings } from '../config.ts';
 import { credentialOf } from '../credential/credential.ts';
 import { runOperator } from '../operator.ts';
 import { packageFile } from '../package-files.ts';
-import { defaultSeed } from '../reference/cloud-api/seed/default.ts';
 import { startCloudApi } from '../reference/cloud-api/server.ts';
 import { loadCrds, startKubeApi } from '../reference/kube-api/server.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { version } from '../version.ts';
 import { startSampleApp } from './sample-app.ts';
+import { seeds } from './seeds.ts';
 
 export interface World {
   readonly kubeconfig: string;
@@ -33,7 +33,7 @@ export async function startWorld(dir: string, stack: AsyncDisposableStack): Prom
   const [apiKey, stagingKey] = [`demo-${randomUUID()}`, `demo-${randomUUID()}`];
   const [kube, cloud, app] = await Promise.all([
     startKubeApi({ crds: await loadCrds(packageFile('crds')) }),
-    startCloudApi({ apiKeys: [apiKey, stagingKey], seeds: [defaultSeed] }),
+    startCloudApi({ apiKeys: [`default=${apiKey}`, `staging=${stagingKey}`], seeds }),
     startSampleApp(),
   ]);
   for (const part of [kube, cloud, app]) stack.defer(() => part.close());
