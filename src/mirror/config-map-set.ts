@@ -79,9 +79,12 @@ export class ConfigMapSet {
     await watched;
   }
 
-  /** How many there should be. */
+  /** How many endpoints have theirs, or are about to; not those that could not be written. */
   get size(): number {
-    return this.#desired.size;
+    return this.#desired
+      .keys()
+      .filter((key) => this.#pending.get(key) === undefined)
+      .toArray().length;
   }
 
   /** How many are still to be written or deleted. */
