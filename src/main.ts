@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import nodeModule from 'node:module';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { loadCommands } from './commands/index.ts';
@@ -30,6 +30,13 @@ function throwInsteadOfExit(command: Command): void {
   for (const child of command.commands) throwInsteadOfExit(child);
 }
 
-// What Node makes of the sources is kept from one start to the next, where it can be written.
-enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'));
-process.exitCode = await main(process.argv);
+const oldestNode = 24;
+
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  process.stderr.write(`error: needs Node ${oldestNode} or later, not ${process.version}; npm start brings its own\n`);
+  process.exitCode = 2;
+} else {
+  // What Node makes of the sources is kept from one start to the next, where it can be written.
+  nodeModule.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'));
+  process.exitCode = await main(process.argv);
+}
