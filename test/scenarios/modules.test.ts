@@ -396,6 +396,21 @@ describe('parts of one route', () => {
     expect(mutations()).toEqual(deletes([compression]));
   });
 
+  test('what is put where a part was removed already stays, while another part cannot be removed yet', async () => {
+    const object = await available('a', { saml: saml.spec, compression: {} });
+    world.cloud.clearRequests();
+    world.cloud.fault(`DELETE ${saml.path(parents)} status=500`);
+    await world.delete(object);
+    const tries = () => mutations().filter(({ path }) => path === saml.path(parents)).length;
+    await until('a removal that failed', () => tries() === 1);
+    await until('the other to be removed', async () => (await call('GET', compression)).status === 404);
+    await call('PUT', compression, { enabled: false });
+    await until('another try', () => tries() === 2);
+    world.cloud.clearFaults();
+    await world.gone(object);
+    expect(await stored(compression)).toEqual({ enabled: false });
+  });
+
   test('parts that were never named are never touched, nor looked at', async () => {
     const others = [saml, webhook, compression];
     for (const part of others) await call('PUT', part, part.sent);

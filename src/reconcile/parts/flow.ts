@@ -65,6 +65,9 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       await turn.writer.removeFinalizer(turn.object);
       return { kind: 'finished' };
     }
+    // What is gone is not to be removed again: it may be somebody else's by then.
+    const removed = applied.difference(new Set(failed.map(({ name }) => name)));
+    if (removed.size > 0) await turn.writer.strikeApplied(turn.object, removed);
     const summary = summarise(failed, '');
     return { ...summary, message: `deleting: ${summary.message}` };
   }
