@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { check, keepServerFields, nextGeneration, normalise, type Subresource, type Validators } from './admission.ts';
 import { ApiError, alreadyExists, forbidden, notFound } from './api-error.ts';
+import { isHeld, marked } from './deletion.ts';
 import { nameFrom } from './generate-name.ts';
-import { equal, mapOf, omit, stringsOf } from './json.ts';
+import { equal, omit } from './json.ts';
 import { finalizerWarnings } from './names.ts';
-import { type ApiObject, finalizersOf, timestamp, withMeta } from './object.ts';
+import { type ApiObject, timestamp, withMeta } from './object.ts';
 import { trackUpdate } from './ownership/managed-fields.ts';
 import { checkIdentity, checkPreconditions, type Preconditions } from './preconditions.ts';
 import { type ResourceType, shownAs } from './resource-type.ts';
@@ -107,11 +108,11 @@ export class Objects {
     const current = this.get(type, ref);
     checkPreconditions(type, current, preconditions);
     const old = type.behaviour.beforeDelete?.(current) ?? current;
-    const held = finalizersOf(old).length > 0 || isHeldNamespace(type, old);
+    const held = isHeld(type, old);
     if (held && current.metadata.deletionTimestamp !== undefined) return { gone: false, object: current };
     if (!held) return { gone: true, object: dryRun ? old : this.#remove(type, old) };
-    const marked = this.#marked(type, old);
-    return { gone: false, object: dryRun ? marked : this.#put(type, marked) };
+    const object = marked(type, old, this.#now());
+    return { gone: false, object: dryRun ? object : this.#put(type, object) };
   }
 
   /** Forgets an object that nothing holds any more. */
@@ -128,25 +129,13 @@ export class Objects {
   #save(type: ResourceType, object: ApiObject, old: ApiObject, dryRun: boolean): ApiObject {
     if (equal(object, old)) return old;
     if (dryRun) return object;
-    const held = finalizersOf(object).length > 0 || isHeldNamespace(type, object);
     // The answer keeps the version before the deletion, as on a real server.
-    if (object.metadata.deletionTimestamp !== undefined && !held) return this.#remove(type, object);
+    if (object.metadata.deletionTimestamp !== undefined && !isHeld(type, object)) return this.#remove(type, object);
     return this.#put(type, object);
   }
 
   #stored(type: ResourceType, object: ApiObject): ApiObject {
     return type.behaviour.toStored?.(object) ?? object;
-  }
-
-  #marked(type: ResourceType, object: ApiObject): ApiObject {
-    const generation = object.metadata.generation;
-    const isNamespace = type.group === '' && type.kind === 'Namespace';
-    const marked = withMeta(object, {
-      deletionTimestamp: timestamp(this.#clock.now()),
-      deletionGracePeriodSeconds: isNamespace ? undefined : 0,
-      generation: generation === undefined ? undefined : generation + 1,
-    } as object);
-    return isNamespace ? { ...marked, status: { ...mapOf(marked.status), phase: 'Terminating' } } : marked;
   }
 
   #admit(
@@ -193,10 +182,4 @@ export class Objects {
   #now(): string {
     return timestamp(this.#clock.now());
   }
-}
-
-/** A namespace goes when its content is gone: `spec.finalizers` says so. */
-function isHeldNamespace(type: ResourceType, object: ApiObject): boolean {
-  if (type.group !== '' || type.kind !== 'Namespace') return false;
-  return stringsOf(mapOf(object.spec).finalizers).length > 0;
 }
