@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -44,4 +45,16 @@ test.each(wrong)('%j is one clear line', async (flags, message) => {
   const run = kubeCommand().parseAsync(['node', 'kube', ...flags]);
   await expect(run).rejects.toThrow(UsageError);
   await expect(run).rejects.toThrow(message);
+});
+
+test('a definition that cannot be served and a port that is taken are one clear line', async () => {
+  const bad = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'x.y' } };
+  await writeFile(join(dir, 'bad.yaml'), JSON.stringify(bad));
+  const start = (...flags: readonly string[]) => kubeCommand().parseAsync(['node', 'kube', ...flags]);
+  await expect(start('--crds', dir)).rejects.toThrow(/^--crds: CustomResourceDefinition.* "x\.y" is invalid: /);
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  await expect(start('--port', String(port))).rejects.toThrow(`--port: ${port} is in use; pick another`);
+  other.close();
 });

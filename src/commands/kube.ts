@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { packageFile } from '../package-files.ts';
+import { ApiError } from '../reference/kube-api/api-error.ts';
 import { DataError } from '../reference/kube-api/data-error.ts';
 import { UsageError } from '../usage.ts';
 import { port as portOf, refusedAddress } from './flags.ts';
@@ -67,6 +68,8 @@ async function readCrds(dir: string): Promise<readonly object[]> {
 
 function refused(error: NodeJS.ErrnoException, port: number): never {
   refusedAddress(error, { host: '127.0.0.1', port });
+  // A definition that cannot be served.
+  if (error instanceof ApiError) throw new UsageError(`--crds: ${error.message}`);
   if (error instanceof DataError) throw new UsageError(`--data: ${error.message}`);
   throw error;
 }

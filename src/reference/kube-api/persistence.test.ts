@@ -126,8 +126,7 @@ describe('a data folder', () => {
     await expect(startKubeApi({ dataDir: join(import.meta.dirname, 'server.ts') })).rejects.toThrow(DataError);
   });
 
-  test('survives SIGKILL: everything that was answered is there', async () => {
-    const writes = 50;
+  test('survives SIGKILL in the middle of writes: what was answered is there, and versions go on', async () => {
     const child = spawn(process.execPath, [main, 'kube', '--data', dataDir, '--kubeconfig-out', join(dataDir, 'kc')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -135,18 +134,55 @@ describe('a data folder', () => {
     const url = /https:\S+/.exec(String(line))?.[0] ?? '';
     const token = /token: (\S+)/.exec(await readFile(join(dataDir, 'kc'), 'utf8'))?.[1] ?? '';
     const send = sender({ url, token });
-    const answers: Body[] = [];
-    const work = (async () => {
+    const answered = new Map<string, string | undefined>();
+    const unanswered = new Set<string>();
+    let count = 0;
+    const worker = async (id: number) => {
       for (let index = 0; ; index += 1) {
-        answers.push((await send('POST', configmaps, configMap(`m${index}`))).body);
-        if (answers.length === writes) child.kill('SIGKILL');
+        const name = `m${id}-${index}`;
+        const one = `${configmaps}/${name}`;
+        const writes = [
+          ['POST', configmaps, configMap(name)],
+          ['PATCH', one, { data: { k: 'l' } }],
+          ['DELETE', one],
+        ] as const;
+        for (const [method, path, body] of writes.slice(0, 1 + (index % 3))) {
+          unanswered.add(name);
+          const answer = await send(method, path, body);
+          unanswered.delete(name);
+          answered.set(name, method === 'DELETE' ? undefined : answer.body.metadata.resourceVersion);
+          count += 1;
+          if (count === 200) child.kill('SIGKILL');
+        }
       }
-    })();
-    await expect(work).rejects.toThrow();
+    };
+    await Promise.allSettled(Array.from({ length: 8 }, (_, id) => worker(id)));
+    for (const name of unanswered) answered.delete(name);
+
     const second = await start();
-    for (const { metadata } of answers) {
-      const { body } = await second.send('GET', `${configmaps}/${metadata.name}`);
-      expect([body.metadata?.uid, body.metadata?.resourceVersion]).toEqual([metadata.uid, metadata.resourceVersion]);
+    const items: readonly Body[] = (await second.send('GET', configmaps)).body.items;
+    const kept = new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+    expect([...answered.keys()].map((name) => [name, kept.get(name)])).toEqual([...answered]);
+    expect(new Set(kept.values()).size).toBe(kept.size);
+    const { metadata } = (await second.send('POST', configmaps, configMap('next'))).body;
+    const highest = Math.max(...[...kept.values(), ...answered.values()].map((version) => Number(version ?? 0)));
+    expect(Number(metadata.resourceVersion)).toBeGreaterThan(highest);
+  });
+
+  test('objects are shown by a schema that was changed, also after another start', async () => {
+    const first = await start();
+    await first.send('POST', bots, bot);
+    const before = (await first.send('GET', `${bots}/b`)).body;
+    await first.close();
+    const changed = structuredClone(crds) as Body[];
+    const { properties } = changed.find(({ spec }) => spec.names.kind === 'BotUser').spec.versions[0].schema
+      .openAPIV3Schema.properties.spec;
+    properties.added = { type: 'string', default: 'x' };
+    for (let round = 1; round <= 2; round += 1) {
+      const next = await start({ crds: changed });
+      const { spec, metadata } = (await next.send('GET', `${bots}/b`)).body;
+      expect([spec.added, metadata]).toEqual(['x', before.metadata]);
+      await next.close();
     }
   });
 });
