@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
+import { answerTo, echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
 let agent: TestAgent;
 let local: LocalServer;
@@ -282,6 +284,20 @@ describe('GET /api/requests/http', () => {
     expect(await agent.call('GET', `/api/requests/http?${query}`)).toMatchObject(error(107, 400, '"limit"'));
   });
 
+  test('a long list is sent bit by bit: what is forgotten meanwhile is left out', async () => {
+    const { public_url: url } = await web();
+    const headers = { 'content-length': '1000000' };
+    for (let round = 0; round < 20; round += 1) {
+      await agent.visit(url, { method: 'POST', headers, body: Buffer.alloc(1_000_000) });
+    }
+    const answer = await answerTo(request(`${agent.url}/api/requests/http`).end());
+    await once(answer, 'readable');
+    await agent.call('DELETE', '/api/requests/http');
+    const { requests } = JSON.parse(await text(answer));
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.length).toBeLessThan(20);
+  });
+
   test('nothing is captured where inspect is off', async () => {
     const { public_url: url } = await web({ inspect: false });
     expect((await agent.visit(url)).status).toBe(200);
@@ -457,6 +473,7 @@ describe('bodies, paths and hosts', () => {
     for (const method of ['GET', 'OPTIONS']) {
       const answer = await fetch(`${agent.url}/api/tunnels`, { method, headers });
       expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     }
   });
 });

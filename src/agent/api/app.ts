@@ -34,7 +34,8 @@ export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstanc
   app.setNotFoundHandler(async () => {
     throw new AgentProblem('pathUnknown', 'there is nothing at this path');
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff');
     if (isAllowedHost(request.headers.host, allowHosts)) return;
     throw new AgentProblem('hostRefused', 'the Host header must be loopback; web_allow_hosts allows others');
   });
@@ -54,7 +55,8 @@ function serve(app: FastifyInstance, route: Route): void {
       const [param = ''] = Object.values(request.params as Record<string, string>);
       const { query, body } = request;
       const result = await route.handle({ param, query: query as Record<string, unknown>, body });
-      return reply.code(route.status).send(route.status === 204 ? undefined : result);
+      if (route.status === 204) return reply.code(204).send();
+      return reply.code(route.status).type('application/json; charset=utf-8').send(result);
     },
   });
 }

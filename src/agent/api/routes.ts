@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Capture } from '../captures/capture.ts';
 import type { Captures } from '../captures/captures.ts';
 import { AgentProblem } from '../problem.ts';
 import { type Replays, readReplay } from '../replay.ts';
@@ -20,6 +22,7 @@ export interface Route {
   readonly path: string;
   /** Of success; 204 has no body. */
   readonly status: 200 | 201 | 204;
+  /** What it returns is sent as JSON; a stream is JSON already. */
   readonly handle: (call: Call) => unknown;
 }
 
@@ -82,7 +85,8 @@ function requestRoutes({ captures, replays }: ApiParts): readonly Route[] {
       method: 'GET',
       path,
       status: 200,
-      handle: ({ query }) => ({ uri: path, requests: captures.list(readFilter(query)).map(wireCapture) }),
+      // One at a time, so that traffic goes on meanwhile; all of them may also be more than a string can hold.
+      handle: ({ query }) => Readable.from(listText(path, captures.list(readFilter(query))), { highWaterMark: 1 }),
     },
     { method: 'POST', path, status: 204, handle: ({ body }) => void replays.replay(readReplay(body)) },
     { method: 'DELETE', path, status: 204, handle: () => captures.clear() },
@@ -98,6 +102,17 @@ function requestRoutes({ captures, replays }: ApiParts): readonly Route[] {
       },
     },
   ];
+}
+
+function* listText(uri: string, captures: readonly Capture[]): Generator<string> {
+  yield `{"uri":${JSON.stringify(uri)},"requests":[`;
+  let separator = '';
+  for (const capture of captures) {
+    if (capture.evicted) continue;
+    yield separator + JSON.stringify(wireCapture(capture));
+    separator = ',';
+  }
+  yield ']}';
 }
 
 function known(tunnel: Tunnel | undefined, key: string): Tunnel {

@@ -5,6 +5,8 @@ import { Fifo } from './fifo.ts';
 
 const defaultBudget = 50_000_000;
 const shareOfOneBody = 8;
+/** More could not be shown: in base64 and JSON it would be too long for a string. */
+const mostOfOneBody = 64_000_000;
 
 export interface CapturesOptions {
   /** `inspect_db_size`: bytes; 0 means 50 MB, -1 turns capturing off. */
@@ -41,7 +43,7 @@ export class Captures {
     this.#budget = options.budget === 0 ? defaultBudget : options.budget;
     this.#ledger = {
       ticks: options.ticks,
-      bodyCap: Math.floor(this.#budget / shareOfOneBody),
+      bodyCap: Math.min(Math.floor(this.#budget / shareOfOneBody), mostOfOneBody),
       charge: (capture, bytes) => this.#charge(capture, bytes),
       changed: (capture) => this.#tell(capture),
     };
