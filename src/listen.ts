@@ -9,6 +9,8 @@ export interface Address {
 export interface Listening extends Address {
   /** `host:port`, as URLs have it. */
   readonly text: string;
+  /** The same to connect to from here: of every interface it is loopback. */
+  readonly local: string;
 }
 
 /** Resolves with the address it really has; rejects, naming the address, when it cannot be had. */
@@ -18,8 +20,10 @@ export async function listen(server: Server, address: Address): Promise<Listenin
     server.listen({ ...address }, resolve);
   });
   const { address: host, port } = server.address() as AddressInfo;
-  return { host, port, text: textOf({ host, port }) };
+  return { host, port, text: textOf({ host, port }), local: textOf({ host: loopback[host] ?? host, port }) };
 }
+
+const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** What Node says of an address that cannot be had, in plain words. */
 export function cannotListen(address: Address, cause: NodeJS.ErrnoException): Error {

@@ -47,6 +47,16 @@ test('bytes pass both ways, whoever speaks first', async () => {
   expect(await text(client)).toBe('echo');
 });
 
+test('on every interface the public URL is one to connect to', async () => {
+  const open = await startTestAgent({ edge_addr: ':0' });
+  const { public_url: url } = await open.tunnel({ proto: 'tcp', addr: 1 });
+  await open.close();
+  expect([open.edgeURL, url]).toEqual([
+    expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    expect.stringMatching(/^tcp:\/\/127\.0\.0\.1:\d+$/),
+  ]);
+});
+
 test('an end of one direction leaves the other open', async () => {
   const url = await tunnelTo(async (socket) => {
     const asked = await text(socket);

@@ -42,7 +42,7 @@ export class Edge {
   async listen(address: Address): Promise<void> {
     const at = await listen(this.#server, address);
     this.#address = { host: at.host, port: at.port };
-    this.#url = `http://${at.text}`;
+    this.#url = `http://${at.local}`;
   }
 
   has(label: string): boolean {

@@ -43,7 +43,7 @@ export class PassedThroughTunnel {
   async listen(): Promise<void> {
     const { host, definition } = this.#parts;
     const at: Listening = await listen(this.#server, { host, port: definition.remote_port ?? 0 });
-    this.#publicURL = `${definition.proto}://${at.text}`;
+    this.#publicURL = `${definition.proto}://${at.local}`;
   }
 
   /** Cuts what is under way. */
