@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
-import { isNotFound, KubeConnectionError, KubeError } from '../kube/errors.ts';
+import { isNothingThere, KubeConnectionError, KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import type { Log } from '../telemetry/log.ts';
 import { classify } from './reflector-errors.ts';
@@ -160,7 +160,7 @@ export class Reflector<T extends KubeObject> {
   #log(error: unknown, expired: boolean, delayMs: number): void {
     const fields = {
       error: error instanceof Error ? error.message : String(error),
-      ...(isNotFound(error) ? { hint: 'is its CustomResourceDefinition installed?' } : {}),
+      ...(isNothingThere(error) ? { hint: 'is its CustomResourceDefinition installed?' } : {}),
       delayMs: Math.round(delayMs),
     };
     if (expired) this.#options.log.debug('the watch is too old; listing again', fields);
