@@ -13,8 +13,9 @@ import { until } from '../support/until.ts';
 import { startWorld } from '../support/world.ts';
 import { randomOf } from './random.ts';
 import { type Deaths, Replica } from './replica.ts';
-import { seed as cloudSeed, names, subjects } from './subjects.ts';
+import { seed as cloudSeed, cloudSubjects, names } from './subjects.ts';
 import { KubeTrouble, troubleCloud } from './trouble.ts';
+import { ChaoticAgent } from './tunnels.ts';
 import { use } from './user.ts';
 
 const [seconds = 60, seed = Math.floor(Math.random() * 1e9), replicas = 1] = process.argv.slice(2).map(Number);
@@ -26,6 +27,9 @@ const random = randomOf(seed);
 const world = await startWorld();
 world.cloud.seed(cloudSeed);
 const namespace = await world.namespace();
+const agent = await ChaoticAgent.start();
+await world.apply('Agent', namespace, 'edge', { url: agent.url });
+const subjects = [...cloudSubjects(world.cloud), agent.subject];
 const kubeTrouble = new KubeTrouble(random.fork());
 const proxy = await startGateProxy(world.kube.url, { intercept: kubeTrouble.intercept });
 const config = kubeconfigThrough(proxy, world.kube.kubeconfig);
@@ -38,6 +42,7 @@ const wrongs: string[] = [];
 
 function start(): OperatorProcess {
   const args = ['--watch-namespaces', namespace, '--resync-interval', `${resyncMs}ms`, '--requests-per-minute', '6000'];
+  args.push('--allowed-agent-hosts', new URL(agent.url).host);
   if (replicas > 1) args.push('--leader-elect', '--leader-elect-namespace', namespace);
   const options = { kubeconfig: config.path, apiURL: world.cloud.url, apiKey: world.cloud.apiKey, args };
   const operator = startOperatorProcess(options);
@@ -77,7 +82,7 @@ function describe({ kind, metadata, status }: ManagedObject): string {
 
 async function look(when: string): Promise<void> {
   for (const subject of subjects) {
-    const found = await subject.wrongs(world.cloud, await world.list(subject.kind, namespace));
+    const found = await subject.wrongs(await world.list(subject.kind, namespace));
     wrongs.push(...found.map((wrong) => `${when}: ${wrong}`));
   }
 }
@@ -108,7 +113,11 @@ const users = subjects.flatMap((subject) =>
 );
 const running = Array.from({ length: replicas }, () => new Replica(start));
 const dying = running.map((replica) => replica.run(random.fork(), trouble.signal, deaths, replicas > 1));
-const troubles = [troubleCloud(world.cloud, random.fork(), trouble.signal), kubeTrouble.run(proxy, trouble.signal)];
+const troubles = [
+  agent.run(random.fork(), trouble.signal),
+  troubleCloud(world.cloud, random.fork(), trouble.signal),
+  kubeTrouble.run(proxy, trouble.signal),
+];
 await sleep(seconds * 1_000);
 trouble.abort();
 await Promise.all([...dying, ...users, ...troubles]);
@@ -143,6 +152,7 @@ for (const wrong of wrongs) process.stdout.write(`WRONG ${wrong}\n`);
 if (wrongs.length > 0) process.stdout.write(operators.map((each) => each.logs()).join('=== restarted\n'));
 await Promise.all(running.map(({ operator }) => operator.stop('SIGKILL')));
 await proxy.close();
+await agent.stop();
 config.remove();
 await world.stop();
 process.exitCode = wrongs.length === 0 ? 0 : 1;

@@ -7,14 +7,14 @@ import type { Random } from './random.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A kind of resource that the campaign makes, and how to tell that the cloud is as such resources ask. */
+/** A kind of resource that the campaign makes, and how to tell that the outside is as such resources ask. */
 export interface Subject {
   readonly kind: string;
   spec(name: string, random: Random): Json;
   /** Changes or deletes behind the operator's back what the resource stands for. */
-  disturb(cloud: TestCloud, object: ManagedObject, random: Random): Promise<void>;
-  /** What is wrong in the cloud, given every resource of the kind that there is. */
-  wrongs(cloud: TestCloud, objects: readonly ManagedObject[]): Promise<readonly string[]>;
+  disturb(object: ManagedObject, random: Random): Promise<void>;
+  /** What is wrong outside, given every resource of the kind that there is. */
+  wrongs(objects: readonly ManagedObject[]): Promise<readonly string[]>;
 }
 
 export const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
@@ -33,23 +33,25 @@ function textOf(name: string, random: Random): string {
   return random.chance(0.4) ? 'the same for all' : `${name} ${random.whole(1, 3)}`;
 }
 
-const reservedAddr = listable('ReservedAddr', '/reserved_addrs', 'reserved_addrs', {
-  spec: (name, random) => ({ description: textOf(name, random), metadata: random.pick(['', 'm']) }),
-  drift: (random) => ({ description: `drifted ${random.whole(1, 9)}` }),
-  content: ({ description, metadata = '' }) => ({ description, metadata }),
-});
+const reservedAddr = (cloud: TestCloud) =>
+  listable(cloud, 'ReservedAddr', '/reserved_addrs', 'reserved_addrs', {
+    spec: (name, random) => ({ description: textOf(name, random), metadata: random.pick(['', 'm']) }),
+    drift: (random) => ({ description: `drifted ${random.whole(1, 9)}` }),
+    content: ({ description, metadata = '' }) => ({ description, metadata }),
+  });
 
-const botUser = listable('BotUser', '/bot_users', 'bot_users', {
-  spec: (name, random) => ({ name: textOf(name, random), active: random.chance(0.7) }),
-  drift: (random) => ({ active: random.chance(0.5) }),
-  content: ({ name, active }) => ({ name, active }),
-});
+const botUser = (cloud: TestCloud) =>
+  listable(cloud, 'BotUser', '/bot_users', 'bot_users', {
+    spec: (name, random) => ({ name: textOf(name, random), active: random.chance(0.7) }),
+    drift: (random) => ({ active: random.chance(0.5) }),
+    content: ({ name, active }) => ({ name, active }),
+  });
 
 const parts = { compression: 'compression', ipRestriction: 'ip_restriction' } as const;
 type PartName = keyof typeof parts;
 const partPath = (name: string, part: PartName) => `/edges/https/${edge}/routes/${routeOf(name)}/${parts[part]}`;
 
-const routeModules: Subject = {
+const routeModules = (cloud: TestCloud): Subject => ({
   kind: 'HttpsRouteModules',
   spec: (name, random) => ({
     edgeID: edge,
@@ -57,7 +59,7 @@ const routeModules: Subject = {
     ...(random.chance(0.7) ? { compression: { enabled: random.chance(0.5) } } : {}),
     ...(random.chance(0.7) ? { ipRestriction: { enabled: true, ipPolicyIDs: [random.pick(policies)] } } : {}),
   }),
-  async disturb(cloud, { metadata, spec, status }, random) {
+  async disturb({ metadata, spec, status }, random) {
     const part = random.pick(['compression', 'ipRestriction'] as const);
     // What the resource never had would not be its own to remove.
     const wasApplied = (status?.[part] as { readonly applied?: boolean } | undefined)?.applied === true;
@@ -65,7 +67,7 @@ const routeModules: Subject = {
     if (random.chance(0.5)) await cloud.call('DELETE', partPath(metadata.name, part));
     else await cloud.call('PUT', partPath(metadata.name, part), { enabled: random.chance(0.5) });
   },
-  async wrongs(cloud, objects) {
+  async wrongs(objects) {
     const found = await Promise.all(
       names.flatMap((name) =>
         (Object.keys(parts) as PartName[]).map((part) => wrongModule(cloud, objects, name, part)),
@@ -73,9 +75,11 @@ const routeModules: Subject = {
     );
     return found.flat();
   },
-};
+});
 
-export const subjects: readonly [Subject, ...Subject[]] = [reservedAddr, botUser, routeModules];
+export function cloudSubjects(cloud: TestCloud): readonly Subject[] {
+  return [reservedAddr(cloud), botUser(cloud), routeModules(cloud)];
+}
 
 async function wrongModule(
   cloud: TestCloud,
@@ -98,6 +102,7 @@ async function wrongModule(
 
 /** A kind whose ids the cloud assigns. */
 function listable(
+  cloud: TestCloud,
   kind: string,
   path: string,
   list: string,
@@ -112,13 +117,13 @@ function listable(
   return {
     kind,
     spec: is.spec,
-    async disturb(cloud, object, random) {
+    async disturb(object, random) {
       const id = idOf(object);
       if (id === undefined) return;
       if (random.chance(0.4)) await cloud.call('DELETE', `${path}/${id}`);
       else await cloud.call('PATCH', `${path}/${id}`, is.drift(random));
     },
-    async wrongs(cloud, objects) {
+    async wrongs(objects) {
       const { body } = await cloud.call('GET', path);
       const left = new Map<unknown, Json>((body[list] as Json[]).map((external) => [external.id, external]));
       const wrong: string[] = [];

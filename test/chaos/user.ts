@@ -27,8 +27,7 @@ export async function use(
     else if (act < 0.35) await apply();
     else if (act < 0.55) await world.delete(object);
     // Faults strike this too, and the object may have gone meanwhile.
-    else if (act < 0.8)
-      await Promise.race([subject.disturb(world.cloud, object, random).catch(() => {}), sleep(3_000)]);
+    else if (act < 0.8) await Promise.race([subject.disturb(object, random).catch(() => {}), sleep(3_000)]);
     else if (act < 0.9) await world.annotate(object, { [annotation.reconcileAt]: String(act) }).catch(() => {});
     else await pause();
   }
