@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { annotation } from '../../src/reconcile/annotations.ts';
+import type { ManagedObject } from '../../src/reconcile/fields.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -7,7 +8,7 @@ import { type KindCase, kindCases } from './kinds.ts';
 
 /*
  * The operator is killed with SIGKILL at every step of a create, and started again: exactly one external object must
- * come of it. Each case has its own operator and namespace; all of them run side by side.
+ * come of it. One operator of each kind hangs at every step at once, with a resource for each.
  */
 
 interface Step {
@@ -36,55 +37,65 @@ const steps: readonly Step[] = [
 ];
 
 let world: World;
+let results: ReadonlyMap<string, Results>;
 beforeAll(async () => {
   world = await startWorld();
-});
+  results = new Map(
+    await Promise.all(kindCases.map(async (kind) => [kind.kind, await killAtEveryStep(kind)] as const)),
+  );
+}, 120_000);
 afterAll(() => world.stop());
 
-describe.each(kindCases)('$kind', (kind) => {
-  test.concurrent.each(steps)(
-    'killed $name: exactly one object',
-    async (step) => {
-      const { objects, id, ready } = await killAt(step, kind);
-      expect(objects).toEqual([id]);
-      expect(ready).toBe('True');
-    },
-    60_000,
-  );
+describe.each(kindCases)('$kind', ({ kind }) => {
+  test.each(steps)('killed $name: exactly one object', ({ name }) => {
+    const { shown, made } = results.get(kind)?.get(name) ?? {};
+    expect(shown).toEqual(expect.any(String));
+    expect(made).toEqual([shown]);
+  });
 });
 
 interface Result {
-  readonly objects: readonly string[];
-  readonly id: unknown;
-  readonly ready: string | undefined;
+  /** The id in the status, once that is Available. */
+  readonly shown: unknown;
+  /** Ids of all that came of the resource. */
+  readonly made: readonly string[];
 }
 
-async function killAt(step: Step, { kind, path, spec }: KindCase): Promise<Result> {
-  const namespace = await world.namespace();
-  const unique = `${namespace} ${step.name}`;
-  const content = kind === 'ReservedAddr' ? { description: unique } : { name: unique };
-  const [kube, cloud] = await Promise.all([startGateProxy(world.kube.url), startGateProxy(world.cloud.url)]);
+/** By the names of the steps. */
+type Results = ReadonlyMap<string, Result>;
+
+async function killAtEveryStep({ kind, path, spec }: KindCase): Promise<Results> {
+  const [namespace, kube, cloud] = await Promise.all([
+    world.namespace(),
+    startGateProxy(world.kube.url),
+    startGateProxy(world.cloud.url),
+  ]);
   const config = kubeconfigThrough(kube, world.kube.kubeconfig);
   const options = { kubeconfig: config.path, apiURL: cloud.url, apiKey: world.cloud.apiKey };
-  const args = ['--watch-namespaces', namespace];
-  const held = (step.at === 'kubernetes' ? kube : cloud).hold(step.side, step.matches);
+  const args = ['--watch-namespaces', namespace, '--concurrency', String(steps.length)];
+  const create = async ({ at, side, matches }: Step, index: number) => {
+    const unique = `${namespace}-s${index}`;
+    const concerns = (request: ProxiedRequest) => `${request.path} ${request.body}`.includes(unique);
+    const held = (at === 'kubernetes' ? kube : cloud).hold(side, (request) => matches(request) && concerns(request));
+    const content = kind === 'ReservedAddr' ? { description: unique } : { name: unique };
+    const object = await world.apply(kind, namespace, unique, { ...spec, ...content });
+    await held;
+    return object;
+  };
   const doomed = startOperatorProcess({ ...options, args });
-  const object = await world.apply(kind, namespace, 'a', { ...spec, ...content });
-  await held;
-  await doomed.stop('SIGKILL');
+  const objects = await Promise.all(steps.map(create)).finally(() => doomed.stop('SIGKILL'));
 
   const heir = startOperatorProcess({ ...options, args });
   try {
-    const ready = await world.reason(object, 'Available', 40_000);
+    const ready = await Promise.all(objects.map((object) => world.reason(object, 'Available', 60_000)));
     const { body } = await world.cloud.call('GET', path);
-    const mine = (Object.values(body).find(Array.isArray) as Record<string, string>[]).filter(
-      (external) => (external.description ?? external.name) === unique,
-    );
-    return {
-      objects: mine.map((external) => external.id ?? ''),
-      id: ready.status?.id,
-      ready: ready.status?.conditions?.find((condition) => condition.type === 'Ready')?.status,
-    };
+    const external = Object.values(body).find(Array.isArray) as Record<string, string>[];
+    const madeFor = (name: string) => external.filter((each) => (each.description ?? each.name) === name);
+    const resultOf = ({ metadata, status }: ManagedObject): Result => ({
+      shown: status?.id,
+      made: madeFor(metadata.name).map(({ id = '' }) => id),
+    });
+    return new Map(steps.map(({ name }, index) => [name, resultOf(ready[index] as ManagedObject)]));
   } finally {
     await heir.stop('SIGKILL');
     await Promise.all([kube.close(), cloud.close()]);
