@@ -1,8 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { problems } from '../../src/agent/problem.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
+import { reasons } from '../../src/reconcile/reasons.ts';
 
 /** What the docs name of other programs. */
 const foreignFlags = ['--build-arg'];
@@ -61,4 +63,14 @@ test('every flag, variable, command and script that the docs name is there', asy
 test('every annotation is in the docs', () => {
   const text = `${textOf('README.md')}${textOf('docs/gitops.md')}`;
   expect(Object.values(annotation).filter((name) => !text.includes(`\`${name}`))).toEqual([]);
+});
+
+test('docs/conditions.md has a row for every reason, and for no other', () => {
+  const rows = [...textOf('docs/conditions.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, reason = '']) => reason);
+  expect(new Set(rows)).toEqual(new Set(reasons));
+});
+
+test('docs/agent.md has a row for every error number, and for no other', () => {
+  const rows = [...textOf('docs/agent.md').matchAll(/^\| (\d{3}) \| (\d{3}) \|/gm)].map(([, ...numbers]) => numbers);
+  expect(rows).toEqual(Object.values(problems).map(({ number, status }) => [String(number), String(status)]));
 });
