@@ -1,18 +1,17 @@
 import { parse, YAMLParseError } from 'yaml';
 
-/**
- * Reads one YAML document. Throws an Error of one line that says where it is wrong; it never quotes the text, which may
- * hold a secret.
- */
+/** Reads one YAML document. Throws an Error of one line that says where it is wrong, without the text: it may hold a secret. */
 export function parseYaml(text: string): unknown {
   try {
-    return parse(text);
+    return parse(text, { logLevel: 'error' });
   } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
-    throw new Error(error.code === 'MULTIPLE_DOCS' ? 'more than one document' : firstLine(error.message));
+    throw new Error(reasonOf(error));
   }
 }
 
-function firstLine(message: string): string {
-  return (message.split('\n')[0] ?? '').replace(/:$/, '');
+function reasonOf(error: unknown): string {
+  if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS') return 'more than one document';
+  const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
+  // Behind a colon stands the text itself.
+  return line.replace(/:$/, '').replace(/(?<! or ): .*?(?=( at line \d+, column \d+)?$)/, '');
 }

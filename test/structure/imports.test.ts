@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   kube: ['clock.ts', 'telemetry', 'yaml.ts'],
   controller: ['kube', 'clock.ts', 'telemetry'],
   reconcile: ['controller', 'kube', 'clock.ts', 'telemetry'],
-  kinds: ['reconcile', 'controller', 'kube', 'cloud', 'agent-client', 'clock.ts', 'telemetry'],
+  kinds: ['reconcile', 'controller', 'kube', 'cloud', 'agent-client', 'clock.ts', 'telemetry', 'yaml.ts'],
   accounts: ['credential', 'mirror', 'kinds', 'reconcile', 'controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
   agents: ['agent-client', 'kinds', 'reconcile', 'controller', 'kube', 'clock.ts'],
   mirror: ['controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],

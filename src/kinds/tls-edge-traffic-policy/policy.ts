@@ -1,5 +1,5 @@
-import { parse } from 'yaml';
 import type { CallFailure } from '../../reconcile/external.ts';
+import { parseYaml } from '../../yaml.ts';
 import { type Policy, policy } from './schema.ts';
 
 /** A traffic policy that the service would refuse; the message names the path: `inbound[2].actions[0].type`. */
@@ -28,17 +28,16 @@ function parseText(text: string, source: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return parseYaml(text, source);
+    return fromYaml(text, source);
   }
 }
 
-function parseYaml(text: string, source: string): unknown {
+function fromYaml(text: string, source: string): unknown {
   try {
     // What JSON cannot say (an alias to itself, a NaN) the service could not be sent.
-    return JSON.parse(JSON.stringify(parse(text, { logLevel: 'error' })));
+    return JSON.parse(JSON.stringify(parseYaml(text)));
   } catch (cause) {
-    // The first line says what and where; those after it quote the text.
-    const [problem = ''] = cause instanceof Error ? cause.message.split('\n') : [];
-    throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem.replace(/:$/, '')}`, { cause });
+    const [problem = ''] = (cause as Error).message.split('\n');
+    throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, { cause });
   }
 }
