@@ -33,6 +33,12 @@ export function refusedLately<Client>({ memory, uid, asked, clock }: Turn<Client
   return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - clock.now() } });
 }
 
+/** @param fields of the spec, by name */
+export function notTaken(noun: string, fields: readonly string[]): Report {
+  const message = `the cloud accepted an update of the ${noun} but did not take ${fields.join(', ')}: change the value`;
+  return report('Rejected', message);
+}
+
 function forgetAged(refused: Facts['refused'], now: number): void {
   for (const [what, { until }] of refused) if (until <= now) refused.delete(what);
 }

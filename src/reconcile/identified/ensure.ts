@@ -3,6 +3,7 @@ import { announce } from '../announce.ts';
 import { externalIDOf } from '../claims.ts';
 import type { ManagedObject, ManagedSpec } from '../fields.ts';
 import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
+import { notTaken } from '../refusals.ts';
 import { createSafely } from './create.ts';
 import { decide } from './decide.ts';
 import { observe } from './observe.ts';
@@ -53,8 +54,7 @@ export async function ensure<Spec extends ManagedSpec, Observed, Client>(
         break;
       case 'update': {
         const ignored = action.fields.filter((field) => sent.has(field));
-        if (ignored.length > 0)
-          return report('Rejected', notTaken(kind.noun, ignored), { fields: kind.status(observed as Observed) });
+        if (ignored.length > 0) return { ...notTaken(kind.noun, ignored), fields: kind.status(observed as Observed) };
         object = await writer.addFinalizer(object);
         await update(turn, spec, id as string, action.fields);
         for (const field of action.fields) sent.add(field);
@@ -111,9 +111,4 @@ function announceImport<Spec extends ManagedSpec, Observed, Client>(
 ): void {
   if (!isImported(object, id) || object.status?.id === id) return;
   announce(turn, 'Adopted', `adopted ${turn.kind.noun} ${id}, named by ${annotation.externalID}`);
-}
-
-function notTaken(noun: string, fields: readonly string[]): string {
-  const names = fields.map((field) => `spec.${field}`).join(', ');
-  return `the cloud accepted an update of the ${noun} but did not take ${names}: change the value`;
 }

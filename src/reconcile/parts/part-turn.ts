@@ -5,7 +5,7 @@ import { isCallFailure } from '../external.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../fields.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
-import { refusedLately, unlessRefused } from '../refusals.ts';
+import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { lastDue, type Turn } from '../turn.ts';
 import type { Part, ReadReference } from './part.ts';
 import { type PartAction, planPart } from './plan.ts';
@@ -80,7 +80,7 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
         isForeign = !this.#isApplied() && isCallFailure(error) && error.definite;
         throw error;
       }
-      return this.#available();
+      return this.#taken(body, replaced);
     });
     return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
   }
@@ -183,6 +183,12 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
   #remember(observed: unknown, at: number): void {
     this.#seen.set(this.#claim, { at, observed, uid: this.#turn.uid });
     this.#turn.memory.of(this.#turn.uid).observed = true;
+  }
+
+  /** The service may accept a PUT and do otherwise. */
+  #taken(body: unknown, replaced: unknown): Report {
+    const ignored = this.part.diff(body, replaced);
+    return ignored.length === 0 ? this.#available() : notTaken(this.part.noun, ignored);
   }
 
   #available(): Report {
