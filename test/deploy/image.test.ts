@@ -2,11 +2,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { buildImage, type Dockerfile, projectDir, readDockerfile } from './image.ts';
+import { buildImage, type Dockerfile, outside, projectDir, readDockerfile } from './image.ts';
 
 /* The image: its Dockerfile as BuildKit reads it, and the product started from nothing but what it puts there. */
 
@@ -23,7 +22,7 @@ beforeAll(async () => {
   const image = await buildImage(dockerfile);
   root = image.root;
   ends.push(image.remove);
-  home = mkdtempSync(join(tmpdir(), 'edge-operator-image-tmp-'));
+  home = mkdtempSync(join(outside, 'edge-operator-image-tmp-'));
   ends.push(() => rmSync(home, { recursive: true, force: true }));
   if (process.getuid?.() === 0) await chown(home, user, user);
   await chmod(home, 0o777);

@@ -7,6 +7,8 @@ import { tool } from '../../scripts/tools.ts';
 
 const run = promisify(execFile);
 
+/** Not below node_modules, where a run keeps its files: there Node runs no TypeScript, and no other user comes. */
+export const outside = process.env.OUTER_TMPDIR ?? tmpdir();
 export const projectDir = resolve(import.meta.dirname, '../..');
 
 export interface Instruction {
@@ -40,7 +42,7 @@ export async function readDockerfile(): Promise<Dockerfile> {
  * in which RUN runs. Resolves with the folder of the last stage, as it is on top of its base image.
  */
 export async function buildImage({ stages, context }: Dockerfile): Promise<{ root: string; remove(): Promise<void> }> {
-  const dir = await mkdtemp(join(tmpdir(), 'edge-operator-image-'));
+  const dir = await mkdtemp(join(outside, 'edge-operator-image-'));
   await chmod(dir, 0o755);
   for (const [index, { name, commands }] of stages.entries()) {
     const root = join(dir, name || String(index));

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -19,5 +20,5 @@ export default async function setUp(): Promise<void> {
     mkdir(temporary),
     run(process.execPath, ['scripts/build.ts', join(folder, 'dist')], { cwd: root }),
   ]);
-  Object.assign(process.env, { TEST_RUN: folder, TMPDIR: temporary });
+  Object.assign(process.env, { TEST_RUN: folder, TMPDIR: temporary, OUTER_TMPDIR: tmpdir() });
 }
