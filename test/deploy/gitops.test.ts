@@ -16,7 +16,6 @@ import { driveOf } from './states.ts';
 
 /* What docs/gitops.md promises to those who keep resources in git. */
 
-const docs = readFileSync(join(import.meta.dirname, '../../docs/gitops.md'), 'utf8');
 const deploy = join(import.meta.dirname, '../../deploy');
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 
@@ -137,10 +136,6 @@ test('pruned with its account and the Secret, those first, a resource takes its 
   await world.delete(bot);
   await Promise.all([world.gone(bot), world.gone(account)]);
   expect((await lab.cloud.call('GET', `/bot_users/${bot.status?.id}`)).status).toBe(404);
-});
-
-test('docs/gitops.md names every annotation that the operator writes', () => {
-  for (const name of Object.values(own)) expect(docs).toContain(`\`${name}\``);
 });
 
 describe('the examples', () => {

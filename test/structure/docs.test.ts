@@ -7,7 +7,7 @@ import { annotation } from '../../src/reconcile/annotations.ts';
 import { reasons } from '../../src/reconcile/reasons.ts';
 
 /** What the docs name of other programs. */
-const foreignFlags = ['--build-arg'];
+const foreignFlags = ['--build-arg', '--reuse-values'];
 
 const root = join(import.meta.dirname, '../..');
 const pages = globSync(['*.md', '{docs,src,charts,deploy,test}/**/*.md'], { cwd: root });
