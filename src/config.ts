@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isLabelSelector, parseDuration, parseListenAddress, UsageError } from './usage.ts';
+import { parseAddress } from './listen.ts';
+import { isLabelSelector, parseDuration, UsageError } from './usage.ts';
 
 /*
  * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after
@@ -55,7 +56,7 @@ const hosts = names.transform((given, context) => {
 
 const address = z.string().transform((value, context) => {
   if (value === '0') return undefined;
-  const parsed = parseListenAddress(value);
+  const parsed = parseAddress(value);
   if (parsed !== undefined) return parsed;
   context.addIssue({ code: 'custom', message: 'is no address: write host:port, :port, or 0 for none' });
   return z.NEVER;

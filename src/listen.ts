@@ -13,6 +13,15 @@ export interface Listening extends Address {
   readonly local: string;
 }
 
+/** `host:port`, `[v6]:port` or `:port` (every interface); undefined when it is none of these. */
+export function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text);
+  if (match === null) return undefined;
+  const port = Number(match[3]);
+  if (port > 65_535) return undefined;
+  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+}
+
 /** Resolves with the address it really has; rejects, naming the address, when it cannot be had. */
 export async function listen(server: Server, address: Address): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {

@@ -13,21 +13,6 @@ export function parseDuration(text: string): number | undefined {
   return amount === undefined ? undefined : Math.round(Number(amount) * unitMs[unit as keyof typeof unitMs]);
 }
 
-export interface ListenAddress {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-}
-
-/** `host:port`, `[v6]:port` or `:port` (every interface); undefined when it is none of these. */
-export function parseListenAddress(text: string): ListenAddress | undefined {
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text);
-  if (match === null) return undefined;
-  const port = Number(match[3]);
-  if (port > 65_535) return undefined;
-  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
-}
-
 const label = '[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?';
 const key = `(?:[a-z0-9.-]{1,253}/)?${label}`;
 const value = `\\s*(?:${label})?\\s*`;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { parseListenAddress, UsageError } from '../usage.ts';
+import { parseAddress } from '../listen.ts';
+import { UsageError } from '../usage.ts';
 import { parseYaml } from '../yaml.ts';
 import { explain } from './fields.ts';
 import { cloudURLForm, isCloudURL } from './leases/cloud-url.ts';
@@ -9,7 +10,7 @@ const text = z.string({ error: 'must be a string' });
 
 /** `host:port`, `[v6]:port` or `:port` (every interface); port 0 takes a free one. */
 const address = text.transform((value, context) => {
-  const parsed = parseListenAddress(value);
+  const parsed = parseAddress(value);
   if (parsed !== undefined) return parsed;
   context.addIssue({ code: 'custom', message: 'must be host:port' });
   return z.NEVER;

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { AgentConfig } from '../agent/config.ts';
-import { type ListenAddress, parseListenAddress, UsageError } from '../usage.ts';
+import { type Address, parseAddress } from '../listen.ts';
+import { UsageError } from '../usage.ts';
 import { version } from '../version.ts';
 import { cloudOf, cloudURL } from './agent-cloud.ts';
 import { readText } from './flags.ts';
@@ -68,9 +69,9 @@ async function readFileSettings(file: string | undefined): Promise<AgentConfig> 
   }
 }
 
-function address(flag: string, text: string | undefined): ListenAddress | undefined {
+function address(flag: string, text: string | undefined): Address | undefined {
   if (text === undefined) return undefined;
-  const parsed = parseListenAddress(text);
+  const parsed = parseAddress(text);
   if (parsed === undefined) throw new UsageError(`${flag} must be host:port, not "${text}"`);
   return parsed;
 }

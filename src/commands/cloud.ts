@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
+import type { Address } from '../listen.ts';
 import type { CloudApiOptions } from '../reference/cloud-api/server.ts';
-import { type ListenAddress, UsageError } from '../usage.ts';
+import { UsageError } from '../usage.ts';
 import { collect, notEmpty, port, readText, refusedAddress, wholeNumber } from './flags.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -57,7 +58,7 @@ async function run(flags: Flags): Promise<void> {
   await api.close();
 }
 
-async function start(options: CloudApiOptions & ListenAddress, seedFiles: readonly string[]) {
+async function start(options: CloudApiOptions & Address, seedFiles: readonly string[]) {
   const { startCloudApi } = await import('../reference/cloud-api/server.ts');
   const { SetupError } = await import('../reference/cloud-api/setup-error.ts');
   const { readSeedFile } = await import('../reference/cloud-api/seed/read.ts');

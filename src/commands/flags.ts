@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Address } from '../listen.ts';
 import { UsageError } from '../usage.ts';
 
 /** For a flag that may be given more than once. */
@@ -23,7 +24,7 @@ export function port(value: string): number {
 }
 
 /** @throws UsageError when the server could not have its address. */
-export function refusedAddress(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): void {
+export function refusedAddress(error: NodeJS.ErrnoException, { host, port }: Address): void {
   if (error.code === 'EADDRINUSE') throw new UsageError(`--port: ${port} is in use; pick another, or 0 for a free one`);
   if (error.code === 'EACCES') throw new UsageError(`--port: this user may not listen on ${port}; pick one above 1023`);
   if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') return;

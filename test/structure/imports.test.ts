@@ -27,7 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mirror: ['controller', 'kube', 'cloud', 'clock.ts', 'telemetry'],
   agent: ['credential', 'clock.ts', 'telemetry', 'listen.ts', 'usage.ts', 'yaml.ts'],
   crdgen: ['kinds', 'kube'],
-  'config.ts': ['usage.ts'],
+  'config.ts': ['listen.ts', 'usage.ts'],
   'operator.ts': [
     'operator',
     'accounts',
@@ -77,6 +77,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'version.ts',
   ],
   commands: [
+    'listen.ts',
     'package-files.ts',
     'operator.ts',
     'demo',
