@@ -1,25 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { main } from '../../test/support/main.ts';
 import { UsageError } from '../usage.ts';
 import { kubeCommand } from './kube.ts';
 
-const main = join(import.meta.dirname, '../main.ts');
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'kube-command-'));
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-test('prints its address and how to use it, and ends on SIGTERM', async () => {
-  const kubeconfig = join(dir, 'kubeconfig');
-  const child = spawn(process.execPath, [main, 'kube', '--kubeconfig-out', kubeconfig], {
+test.each([true, false])('prints its address and how to use it, and ends on SIGTERM; own file: %s', async (isOwn) => {
+  const own = join(dir, 'kubeconfig');
+  const child = spawn(process.execPath, [main, 'kube', ...(isOwn ? ['--kubeconfig-out', own] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: dir },
   });
   let output = '';
   for await (const chunk of child.stdout) {
@@ -27,11 +28,13 @@ test('prints its address and how to use it, and ends on SIGTERM', async () => {
     if (output.split('\n').length > 2) break;
   }
   const url = /^Kubernetes API on (https:\/\/127\.0\.0\.1:\d+)$/m.exec(output)?.[1];
-  expect(output).toContain(`export KUBECONFIG=${kubeconfig}\n`);
+  const kubeconfig = /^export KUBECONFIG=(.*)$/m.exec(output)?.[1] ?? '';
+  expect([kubeconfig === own, kubeconfig.startsWith(join(dir, 'edge-operator-kube-'))]).toEqual([isOwn, !isOwn]);
   expect(parse(await readFile(kubeconfig, 'utf8')).clusters[0].cluster.server).toBe(url);
   expect((await stat(kubeconfig)).mode & 0o777).toBe(0o600);
   child.kill('SIGTERM');
   expect((await once(child, 'exit'))[0]).toBe(0);
+  expect(await readdir(dir)).toEqual(['kubeconfig']);
 });
 
 const wrong = [

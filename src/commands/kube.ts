@@ -19,7 +19,10 @@ export function kubeCommand(): Command {
   return new Command('kube')
     .description('Run the embedded Kubernetes API: on loopback, for trying and tests only.')
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', '0')
-    .option('--kubeconfig-out <file>', 'where to write a kubeconfig (default: a new file in the temporary folder)')
+    .option(
+      '--kubeconfig-out <file>',
+      'where to write a kubeconfig (default: a new file in the temporary folder, removed at the end)',
+    )
     .addOption(
       new Option('--crds <dir>', 'folder of CustomResourceDefinitions to serve').default(
         packageFile('crds'),
@@ -36,17 +39,17 @@ async function run(flags: Flags): Promise<void> {
   const port = portOf(flags.port);
   // V8 lets its nursery grow to 128 MB while requests come in, four times what 10,000 objects take.
   setFlagsFromString('--semi-space-growth-factor=1');
-  const { mkdtemp, writeFile } = await import('node:fs/promises');
+  const { mkdtemp, rm, writeFile } = await import('node:fs/promises');
   const { tmpdir } = await import('node:os');
   const { join, resolve } = await import('node:path');
   const { startKubeApi } = await import('../reference/kube-api/server.ts');
   const { data, http = false } = flags;
   const options = { port, http, crds: await readCrds(flags.crds), ...(data === undefined ? {} : { dataDir: data }) };
   const api = await startKubeApi(options).catch((error) => refused(error, port));
+  const { kubeconfigOut } = flags;
+  const temporary = kubeconfigOut === undefined ? await mkdtemp(join(tmpdir(), 'edge-operator-kube-')) : undefined;
   try {
-    const file = resolve(
-      flags.kubeconfigOut ?? join(await mkdtemp(join(tmpdir(), 'edge-operator-kube-')), 'kubeconfig'),
-    );
+    const file = resolve(kubeconfigOut ?? join(temporary ?? '', 'kubeconfig'));
     await writeFile(file, api.kubeconfig(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new UsageError(`--kubeconfig-out: cannot write ${file}: ${error.code}`);
     });
@@ -54,6 +57,7 @@ async function run(flags: Flags): Promise<void> {
     await stopSignal();
   } finally {
     await api.close();
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
 }
 

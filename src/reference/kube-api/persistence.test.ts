@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Agent, fetch } from 'undici';
+import { main } from '../../../test/support/main.ts';
 import { DataError } from './data-error.ts';
 import { type KubeApi, type KubeApiOptions, loadCrds, startKubeApi } from './server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at field by field in expectations
 type Body = any;
 
-const main = join(import.meta.dirname, '../../main.ts');
 const crds = loadCrds(join(import.meta.dirname, '../../../crds'));
 const configmaps = '/api/v1/namespaces/default/configmaps';
 const bots = '/apis/edge-operator.dev/v1alpha1/namespaces/default/botusers';
