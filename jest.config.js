@@ -20,8 +20,8 @@ export default {
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   maxWorkers: 2,
-  // Tests that mostly wait.
-  maxConcurrency: 11,
+  // Of concurrent tests, each of which starts a process or two.
+  maxConcurrency: 6,
   testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/kube-conformance/count.ts'],
 };

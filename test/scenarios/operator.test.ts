@@ -67,7 +67,7 @@ test('a ReservedAddr is Ready within 2 s of its creation, by one POST', () =>
     expect(await quickestMs(2_000, create)).toBeLessThan(2_000);
   }));
 
-test.concurrent(
+test(
   '250 unchanged resources: three list calls a sweep, no get, no write to Kubernetes',
   () =>
     withSetting(async ({ namespace, cloud, start }) => {

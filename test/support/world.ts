@@ -8,6 +8,7 @@ import { silentLog } from '../../src/telemetry/log.ts';
 import { startTestCloud } from './cloud-api.ts';
 import { startTestKubeApi } from './kube-api.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
+import { patient } from './patient.ts';
 import { until } from './until.ts';
 
 const eventsType: ResourceType = {
@@ -33,7 +34,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
 export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
   const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud(cloudOptions)]);
-  const connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  const connection = patient(await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog }));
   const client = new KubeClient(connection);
   const operators: OperatorProcess[] = [];
   let namespaces = 0;
