@@ -143,6 +143,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
       accounts: [{ name: 'staging', namespace: 'default', apiKey: cloud.apiKey }],
       metrics: { port },
       healthPort,
+      extraEnv: [{ name: 'EDGE_OPERATOR_LOG_FORMAT', value: 'text' }],
     };
     cpSync(chartDir, changed, { recursive: true });
     const crd = join(changed, 'files/crds/reservedaddrs.yaml');
@@ -161,6 +162,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     for (const object of await sampleObjects()) await objects.apply(object);
     await stage();
     await identities();
+    expect(pod?.logs()).toMatch(/ INFO +became the leader /);
     expect(await pod?.probe('livenessProbe')).toBe(200);
     await until('the readiness probe', async () => (await pod?.probe('readinessProbe')) === 200);
   }, 60_000);
