@@ -83,7 +83,9 @@ async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnectio
   try {
     return await connect({ kubeconfig: settings.kubeconfig, userAgent, log });
   } catch (error) {
-    throw error instanceof KubeConfigError ? new UsageError(error.message) : error;
+    if (!(error instanceof KubeConfigError)) throw error;
+    const hint = settings.kubeconfig === undefined ? '; --kubeconfig names another' : '';
+    throw new UsageError(`${error.message}${hint}`, { cause: error });
   }
 }
 

@@ -240,7 +240,9 @@ describe('what cannot be used is one line and exit code 2', () => {
     [['--log-level', 'loud'], /--log-level .*error, warn, info or debug/],
     [['--kubeconfig', '/nowhere/config'], /\/nowhere\/config/],
     [['--api-key-file', '/nowhere/key'], /--api-key-file.*\/nowhere\/key/],
+    [['--watch-namespaces', 'A B'], /--watch-namespaces .*"A B" is no list of namespaces/],
     [['--no-such-flag'], /--no-such-flag/],
+    [['--api-url', 'http://cloud'], /EDGE_OPERATOR_API_KEY holds no API key/, { EDGE_OPERATOR_API_KEY: 'two\nlines' }],
     [[], /EDGE_OPERATOR_LOG_FORMAT.*"xml" .*json or text/, { EDGE_OPERATOR_LOG_FORMAT: 'xml' }],
   ];
   test.concurrent.each(cases)('%j', async (args, line, env = {}) => {
@@ -257,7 +259,20 @@ describe('what cannot be used is one line and exit code 2', () => {
     expect(code).toBe(2);
   });
 
-  async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
+  test.concurrent('an address that is taken', async () => {
+    const taken = new URL(world.cloud.url).host;
+    const { code, stderr } = await run(['--kubeconfig', world.kube.kubeconfig, '--metrics-addr', taken]);
+    expect(stderr).toBe(`error: --metrics-addr: cannot listen on ${taken}: the address is in use\n`);
+    expect(code).toBe(2);
+  });
+
+  test.concurrent('no kubeconfig anywhere', async () => {
+    const { code, stderr } = await run([], { HOME: '/nowhere' });
+    expect(stderr).toBe('error: kubeconfig /nowhere/.kube/config: no such file; --kubeconfig names another\n');
+    expect(code).toBe(2);
+  });
+
+  async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const child = spawn(process.execPath, [main, 'run', ...args], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
