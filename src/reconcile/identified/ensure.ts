@@ -53,7 +53,7 @@ export async function ensure<Spec extends ManagedSpec, Observed, Client>(
         }
         break;
       case 'update': {
-        const ignored = action.fields.filter((field) => sent.has(field));
+        const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
         if (ignored.length > 0) return { ...notTaken(kind.noun, ignored), fields: kind.status(observed as Observed) };
         object = await writer.addFinalizer(object);
         await update(turn, spec, id as string, action.fields);
