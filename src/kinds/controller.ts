@@ -124,6 +124,7 @@ export function kindController<Client>(
     change === 'delete' ? flow.claims(object) : old === undefined ? [] : flow.claims(old);
   resources.onChange(
     (change) => {
+      if (change.type !== 'delete') reconciler.note(change.object);
       for (const rival of released(change).flatMap((claim) => resources.byIndex('claim', claim))) {
         if (keyOf(rival) !== keyOf(change.object)) queue.add(keyOf(rival), 'change');
       }

@@ -30,6 +30,21 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
+/** What the operator keeps on record; the other annotations are people's. */
+const records: readonly string[] = [
+  annotation.externalID,
+  annotation.createdID,
+  annotation.account,
+  annotation.createIntent,
+  annotation.replayIntent,
+  annotation.appliedParts,
+  annotation.startedTunnel,
+];
+
+export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => records.includes(name)));
+}
+
 /** The parts that this resource applied and that are therefore its to remove; durable, unlike status. */
 export function appliedParts(object: KubeObject): ReadonlySet<string> {
   const names = annotationOf(object, annotation.appliedParts)?.split(',') ?? [];

@@ -1,5 +1,5 @@
 import type { ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf } from './annotations.ts';
+import { annotation, annotationOf, recordsOf } from './annotations.ts';
 import { announce } from './announce.ts';
 import { movedAccount } from './claims.ts';
 import type { ManagedObject } from './fields.ts';
@@ -37,6 +37,11 @@ export class Reconciler<Client> {
     return settle(tools, key, object, outcome);
   }
 
+  /** What is on record of a resource that is held, in case somebody replaces it by a manifest without. */
+  note(object: ManagedObject): void {
+    if (hasFinalizer(object)) this.#factsOf(object).records = recordsOf(object);
+  }
+
   /** The resource is gone from Kubernetes: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
     this.#tools.memory.forget(object.metadata.uid ?? '');
@@ -49,6 +54,18 @@ export class Reconciler<Client> {
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
     }
     if (isDeleting(object)) return this.#delete(tools, object, signal);
+    return this.#ensure(tools, await this.#recorded(tools, object), signal);
+  }
+
+  /** A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind. */
+  async #recorded(tools: Tools<Client>, object: ManagedObject): Promise<ManagedObject> {
+    const { records } = this.#factsOf(object);
+    if (records === undefined || hasFinalizer(object)) return object;
+    tools.log.warn('finalizer and records were removed by somebody else; putting them back');
+    return tools.writer.restoreRecords(object, { ...records, ...recordsOf(object) });
+  }
+
+  async #ensure(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     const moved = movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
     return this.#flow.ensure(this.#turn(tools, object, signal));

@@ -79,6 +79,11 @@ export class ObjectWriter {
     return this.#patch(object, { metadata: { annotations } });
   }
 
+  /** Puts finalizer and records back. */
+  async restoreRecords(object: ManagedObject, annotations: Readonly<Record<string, string>>): Promise<ManagedObject> {
+    return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
+  }
+
   /** The parts that the resource has applied, or is about to. */
   async recordApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
     const same = appliedParts(object).symmetricDifference(parts).size === 0;

@@ -185,6 +185,14 @@ describe('a definition', () => {
     await available('web', { options: {} });
   });
 
+  test('is replaced also by a replacement of its resource, which wipes its record', async () => {
+    await applyAgent();
+    const web = await available('web');
+    await world.replace(web, { ...web.spec, addr: '1', tunnelName: 'other' });
+    await until('one tunnel, the other', async () => (await runningIn(agent)).join() === 'other');
+    await world.reason(web, 'Available');
+  });
+
   test('under another name, or in another agent, is one tunnel still', async () => {
     const other = new LocalAgent(ports.pop() ?? 0);
     await other.start();

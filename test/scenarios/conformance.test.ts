@@ -71,6 +71,22 @@ describe.each(kindCases)('$kind', ({ kind, path, spec, created, changes, drift, 
     ).toEqual([]);
   });
 
+  test('a replacement that wipes finalizer and annotations loses nothing', async () => {
+    const object = await available('a');
+    world.cloud.clearRequests();
+    await world.replace(object, { ...spec, resyncIntervalSeconds: 30 });
+    const found = await until('the records to be back', async () => {
+      const { metadata } = (await world.get(object)) as ManagedObject;
+      return (
+        metadata.annotations?.[annotation.createdID] !== undefined && metadata.finalizers?.length === 1 && metadata
+      );
+    });
+    expect(found.annotations).toEqual(object.metadata.annotations);
+    await world.delete(object);
+    await world.gone(object);
+    expect(mutations().map(({ method }) => method)).toEqual(['DELETE']);
+  });
+
   test('a list that is refused, as when its cursor has just been deleted, stalls nobody', async () => {
     const object = await available('a');
     world.cloud.fault(`GET ${path} status=400 count=1`);

@@ -411,6 +411,15 @@ describe('parts of one route', () => {
     expect(await stored(compression)).toEqual({ enabled: false });
   });
 
+  test('a part that leaves the spec by a replacement, which wipes all records, is removed', async () => {
+    const object = await available('a', { ipRestriction: ipRestriction.spec, compression: {} });
+    await world.replace(object, { ...route?.ids(parents), ipRestriction: ipRestriction.spec });
+    await until('the part to go', async () => (await call('GET', compression)).status === 404);
+    await world.delete(await world.reason(object, 'Available'));
+    await world.gone(object);
+    expect((await call('GET', ipRestriction)).status).toBe(404);
+  });
+
   test('parts that were never named are never touched, nor looked at', async () => {
     const others = [saml, webhook, compression];
     for (const part of others) await call('PUT', part, part.sent);

@@ -105,6 +105,20 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
       return client.patch(typeOf(object.kind), object.metadata, { type: 'merge', body: { metadata: { annotations } } });
     },
 
+    /** As `kubectl replace` does: what the manifest does not have is gone, but for the status. */
+    async replace({ kind, apiVersion, metadata: { name, namespace } }: ManagedObject, spec: object): Promise<void> {
+      await until(`${kind} ${name} to be replaced`, async () => {
+        const found = await client.get<ManagedObject>(typeOf(kind), { name, namespace });
+        const metadata = {
+          name,
+          namespace,
+          resourceVersion: found?.metadata.resourceVersion,
+        } as KubeObject['metadata'];
+        await client.update(typeOf(kind), { apiVersion, kind, metadata, spec } as KubeObject);
+        return true;
+      });
+    },
+
     get: (object: ManagedObject) => client.get<ManagedObject>(typeOf(object.kind), object.metadata),
 
     async list(kind: string, namespace: string): Promise<readonly ManagedObject[]> {
