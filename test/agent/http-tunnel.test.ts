@@ -82,6 +82,25 @@ describe('what the local server sees', () => {
     expect(headerOf(rawHeaders, 'host')).toEqual([wanted(local.addr, new URL(tunnel.public_url).host)]);
   });
 
+  test('a body with its length, whatever headers are to be left out', async () => {
+    const url = await tunnelTo(echo);
+    const headers = { connection: 'close, content-length, host', 'content-length': '4' };
+    const seen = JSON.parse((await agent.visit(url, { method: 'POST', headers, body: 'body' })).text);
+    expect(seen.body).toBe('body');
+    expect(headerOf(seen.rawHeaders, 'content-length')).toEqual(['4']);
+    expect(headerOf(seen.rawHeaders, 'host')).toEqual([new URL(url).host]);
+  });
+
+  test('one Host, that by which the tunnel was found', async () => {
+    const { host } = new URL(await tunnelTo(echo));
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nHost: other\r\nConnection: close\r\n\r\n`);
+    const answered = await text(socket);
+    const { rawHeaders } = JSON.parse(answered.slice(answered.indexOf('{')));
+    expect(headerOf(rawHeaders, 'host')).toEqual([host]);
+    expect(headerOf(rawHeaders, 'x-forwarded-host')).toEqual([host]);
+  });
+
   test('no header of the connection to the client', async () => {
     const url = await tunnelTo(echo);
     const headers = { connection: 'close, X-Hop', 'x-hop': '1', 'proxy-authorization': 'x', 'keep-alive': 'timeout=9' };
@@ -319,6 +338,31 @@ describe('failures', () => {
   test('a local server that closes without an answer is 502', async () => {
     const url = await tunnelTo((incoming) => incoming.socket.destroy());
     expect((await agent.visit(url)).status).toBe(502);
+  });
+
+  test.each([
+    [
+      'a control character in its status',
+      'HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok',
+      'the status line is malformed',
+    ],
+    ['a status of 000', 'HTTP/1.1 000 X\r\nContent-Length: 2\r\n\r\nok', 'the status line is malformed'],
+    ['an upgrade nobody asked for', 'HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'another protocol'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok', 'HPE_'],
+    ['a head of over 64 kB', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, 'HPE_HEADER_OVERFLOW'],
+    ['what is no HTTP', 'hello\r\n\r\n', 'HPE_'],
+  ])('an answer with %s is 502', async (_, bytes, why) => {
+    const local = await serve(() => {});
+    local.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+      socket.on('error', () => {}).on('end', () => socket.end());
+      socket.once('data', () => socket.write(Buffer.from(bytes, 'latin1')));
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    const answer = await agent.visit(url);
+    expect(answer.status).toBe(502);
+    expect(answer.text).toMatch(`gave no answer that can be passed on: `);
+    expect(answer.text).toContain(why);
+    expect(await finished()).toMatchObject({ response: { status_code: 502 }, error: expect.stringContaining(why) });
   });
 
   test('a client that goes away ends the request to the local server', async () => {

@@ -97,6 +97,7 @@ export class Exchange {
     upstream.on('information', ({ statusCode, rawHeaders }) => this.#inform(statusCode, rawHeaders));
     upstream.on('response', (answer) => this.#receive(answer));
     upstream.on('error', (error: NodeJS.ErrnoException) => this.#onError(upstream, error));
+    upstream.on('close', () => this.#onUpstreamClosed(upstream));
   }
 
   #inform(statusCode: number, rawHeaders: readonly string[]): void {
@@ -107,12 +108,13 @@ export class Exchange {
 
   #receive(answer: IncomingMessage): void {
     const { client, capture } = this.#parts;
+    if (client !== undefined && !passHead(answer, client)) {
+      answer.destroy();
+      this.#refuse(new Error('the status line is malformed'));
+      return;
+    }
     this.#answer = answer;
     capture?.respond(headOf(answer));
-    if (client !== undefined) {
-      client.sendDate = false;
-      client.writeHead(answer.statusCode ?? 502, answer.statusMessage, responseHeaders(answer.rawHeaders));
-    }
     answer.on('data', (chunk: Buffer) => {
       capture?.responseData(chunk);
       if (client?.write(chunk) === false) answer.pause();
@@ -133,6 +135,13 @@ export class Exchange {
     else this.#refuse(error);
   }
 
+  /** Without an answer and without an error: it changed to another protocol that nobody had asked for. */
+  #onUpstreamClosed(upstream: ClientRequest): void {
+    const isCurrent = upstream === this.#upstream && this.#joined.length === 0;
+    if (isCurrent && this.#answer === undefined && !this.#over)
+      this.#refuse(new Error('it changed to another protocol'));
+  }
+
   /** For when the local server closed an idle connection at the very moment that it was used again. */
   #sendAgain(): void {
     this.#send();
@@ -142,11 +151,8 @@ export class Exchange {
   #refuse(error: NodeJS.ErrnoException): void {
     const { request, upstreamName, capture, client } = this.#parts;
     const [accept] = valuesOf(request.rawHeaders, 'accept');
-    const page = errorPage(
-      accept,
-      '502 Bad Gateway',
-      `The local server at ${upstreamName} cannot be reached: ${why(error)}.`,
-    );
+    const what = isAway(error) ? 'cannot be reached' : 'gave no answer that can be passed on';
+    const page = errorPage(accept, '502 Bad Gateway', `The local server at ${upstreamName} ${what}: ${why(error)}.`);
     const rawHeaders = ['Content-Type', page.contentType, 'Content-Length', String(page.body.length)];
     const head = { statusCode: 502, statusMessage: 'Bad Gateway', httpVersion: '1.1', rawHeaders };
     capture?.respond(head);
@@ -187,9 +193,22 @@ export function declaresBody(rawHeaders: RawHeaders): boolean {
 
 const why = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
+const isAway = ({ syscall }: NodeJS.ErrnoException): boolean => syscall === 'connect' || syscall === 'getaddrinfo';
+
 /** Whether it may be sent twice (RFC 9110, section 9.2.1), and nothing of it is used up. */
 function isRepeatable({ method, rawHeaders }: RequestHead): boolean {
   return safeMethods.includes(method) && !declaresBody(rawHeaders);
+}
+
+/** False when Node will not write what it has read: control characters in the status message, a status below 100. */
+function passHead(answer: IncomingMessage, client: ServerResponse): boolean {
+  client.sendDate = false;
+  try {
+    client.writeHead(answer.statusCode ?? 502, answer.statusMessage, responseHeaders(answer.rawHeaders));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function headOf(answer: IncomingMessage): ResponseHead {
@@ -205,7 +224,8 @@ function serialize({ statusCode, statusMessage, rawHeaders }: ResponseHead): Buf
 function limitConnecting(upstream: ClientRequest): void {
   upstream.once('socket', (socket) => {
     if (!socket.connecting) return;
-    const give = () => upstream.destroy(new Error(`no connection within ${connectTimeoutMs / 1_000} s`));
+    const late = Object.assign(new Error(`no connection within ${connectTimeoutMs / 1_000} s`), { syscall: 'connect' });
+    const give = () => upstream.destroy(late);
     const timer = setTimeout(give, connectTimeoutMs);
     for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer));
   });

@@ -37,16 +37,18 @@ export function requestHeaders(headers: RawHeaders, options: ForwardOptions): st
     if (key === 'x-forwarded-for') forwardedFor.push(value);
     else if (key === 'x-forwarded-host' || key === 'x-forwarded-proto') continue;
     else if (key === 'host') {
-      originalHost = value;
-      out.push(name, options.host ?? value);
+      // A second one would let the local server go by another host than the edge did.
+      if (originalHost === undefined) out.push(name, options.host ?? value);
+      originalHost ??= value;
+    } else if (key === 'content-length') {
+      // Whatever Connection names: without it the body would be taken for the next request.
+      framed = true;
+      out.push(name, value);
     } else if (key === 'transfer-encoding') {
       framed = true;
       out.push(name, 'chunked');
     } else if (key === 'te' && /\btrailers\b/i.test(value)) out.push(name, 'trailers');
-    else if (!hopByHop.has(key) && dropped?.has(key) !== true) {
-      framed ||= key === 'content-length';
-      out.push(name, value);
-    }
+    else if (!hopByHop.has(key) && dropped?.has(key) !== true) out.push(name, value);
   }
   out.push('X-Forwarded-For', [...forwardedFor, options.remoteAddr].join(', '), 'X-Forwarded-Proto', 'http');
   if (originalHost !== undefined) out.push('X-Forwarded-Host', originalHost);
