@@ -28,8 +28,11 @@ export async function runDemo({ once }: { readonly once: boolean }): Promise<boo
   await using stack = new AsyncDisposableStack();
   stack.defer(() => endings.forEach((name) => void process.off(name, interrupt)));
   const dir = await mkdtemp(join(tmpdir(), 'edge-operator-demo-'));
-  stack.defer(() => rm(dir, { recursive: true, force: true }));
-  return await present(await startWorld(dir, stack), once, stop.signal);
+  let keepLog = false;
+  stack.defer(() => (keepLog ? undefined : rm(dir, { recursive: true, force: true })));
+  const shown = await present(await startWorld(dir, stack), once, stop.signal);
+  keepLog = once && !shown && !stop.signal.aborted;
+  return shown;
 }
 
 async function present(world: World, once: boolean, stop: AbortSignal): Promise<boolean> {
@@ -47,7 +50,7 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
     const path = ready && replay !== undefined ? await pathOf(world, client, replay, inTime) : undefined;
     if (stop.aborted) return false;
     table.detach();
-    process.stdout.write(`\n${summary(ready, path, namespace)}`);
+    process.stdout.write(`\n${summary(ready, path, { namespace, logFile: world.logFile })}`);
     if (!once) {
       process.stdout.write(invitation(world, path));
       await showUntil(client, samples, table, stop);

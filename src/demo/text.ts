@@ -1,9 +1,15 @@
 import type { RequestPath } from './request-path.ts';
 import type { World } from './world.ts';
 
-export function summary(ready: boolean, path: RequestPath | undefined, namespace: string): string {
-  if (!ready) return 'Not everything became Ready within a minute; the log says why.\n';
-  if (path === undefined) return 'Everything is Ready, but no request came through the tunnel; the log says why.\n';
+interface Where {
+  readonly namespace: string;
+  readonly logFile: string;
+}
+
+export function summary(ready: boolean, path: RequestPath | undefined, { namespace, logFile }: Where): string {
+  const why = `the log says why: ${logFile}\n`;
+  if (!ready) return `Not everything became Ready within a minute; ${why}`;
+  if (path === undefined) return `Everything is Ready, but no request came through the tunnel; ${why}`;
   return `Everything is Ready, and a request went through the tunnel:
 
   asked      ${path.publicURL}/hello
