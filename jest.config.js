@@ -19,9 +19,10 @@ export default {
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
-  maxWorkers: 2,
+  // For two processors: some suites do little but wait.
+  maxWorkers: 3,
   // Of concurrent tests, each of which starts a process or two.
-  maxConcurrency: 6,
+  maxConcurrency: 4,
   testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/kube-conformance/count.ts'],
 };
