@@ -24,10 +24,12 @@ export async function use(
     actions.count++;
     if (object === undefined) await apply();
     else if (object.metadata.deletionTimestamp !== undefined) await goneThenBack(act < 0.5);
-    else if (act < 0.35) await apply();
+    else if (act < 0.28) await apply();
+    // Wipes what the operator has on record.
+    else if (act < 0.35) await briefly(world.replace(object, subject.spec(name, random)));
     else if (act < 0.55) await world.delete(object);
     // Faults strike this too, and the object may have gone meanwhile.
-    else if (act < 0.8) await Promise.race([subject.disturb(object, random).catch(() => {}), sleep(3_000)]);
+    else if (act < 0.8) await briefly(subject.disturb(object, random));
     else if (act < 0.9) await world.annotate(object, { [annotation.reconcileAt]: String(act) }).catch(() => {});
     else await pause();
   }
@@ -45,4 +47,9 @@ export async function use(
     await sleep(random.between(100, 2_000));
     await world.annotate(object, { [annotation.paused]: null }).catch(() => {});
   }
+}
+
+/** Whether it succeeds or not. */
+async function briefly(action: Promise<void>): Promise<void> {
+  await Promise.race([action.catch(() => {}), sleep(3_000)]);
 }
