@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { annotation } from '../../src/reconcile/annotations.ts';
+import { annotation, annotationOf } from '../../src/reconcile/annotations.ts';
+import type { ManagedObject } from '../../src/reconcile/fields.ts';
 import type { World } from '../support/world.ts';
 import type { Random } from './random.ts';
 import type { Subject } from './subjects.ts';
@@ -25,11 +26,10 @@ export async function use(
     if (object === undefined) await apply();
     else if (object.metadata.deletionTimestamp !== undefined) await goneThenBack(act < 0.5);
     else if (act < 0.28) await apply();
-    // Wipes what the operator has on record.
-    else if (act < 0.35) await briefly(world.replace(object, subject.spec(name, random)));
+    else if (act < 0.35) await replace(object);
     else if (act < 0.55) await world.delete(object);
     // Faults strike this too, and the object may have gone meanwhile.
-    else if (act < 0.8) await briefly(subject.disturb(object, random));
+    else if (act < 0.8) await Promise.race([subject.disturb(object, random).catch(() => {}), sleep(3_000)]);
     else if (act < 0.9) await world.annotate(object, { [annotation.reconcileAt]: String(act) }).catch(() => {});
     else await pause();
   }
@@ -40,6 +40,13 @@ export async function use(
     if (back && !until.aborted) await apply();
   }
 
+  /** Wipes what the operator has on record; where the status has no more, only an operator that runs makes up for it. */
+  async function replace(object: ManagedObject): Promise<void> {
+    const begun = annotationOf(object, annotation.createIntent) !== undefined;
+    if (begun || annotationOf(object, annotation.externalID) !== object.status?.id) return;
+    await world.replace(object, object.spec).catch(() => {});
+  }
+
   async function pause(): Promise<void> {
     const object = await find();
     if (object === undefined) return;
@@ -47,9 +54,4 @@ export async function use(
     await sleep(random.between(100, 2_000));
     await world.annotate(object, { [annotation.paused]: null }).catch(() => {});
   }
-}
-
-/** Whether it succeeds or not. */
-async function briefly(action: Promise<void>): Promise<void> {
-  await Promise.race([action.catch(() => {}), sleep(3_000)]);
 }

@@ -105,18 +105,11 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
       return client.patch(typeOf(object.kind), object.metadata, { type: 'merge', body: { metadata: { annotations } } });
     },
 
-    /** As `kubectl replace` does: what the manifest does not have is gone, but for the status. */
-    async replace({ kind, apiVersion, metadata: { name, namespace } }: ManagedObject, spec: object): Promise<void> {
-      await until(`${kind} ${name} to be replaced`, async () => {
-        const found = await client.get<ManagedObject>(typeOf(kind), { name, namespace });
-        const metadata = {
-          name,
-          namespace,
-          resourceVersion: found?.metadata.resourceVersion,
-        } as KubeObject['metadata'];
-        await client.update(typeOf(kind), { apiVersion, kind, metadata, spec } as KubeObject);
-        return true;
-      });
+    /** As `kubectl replace` does, of the object as it was read: what the manifest does not have is gone, but for the status. */
+    async replace({ kind, apiVersion, metadata }: ManagedObject, spec: object): Promise<void> {
+      const { name, namespace, resourceVersion } = metadata;
+      const manifest = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, spec };
+      await client.update(typeOf(kind), manifest as KubeObject);
     },
 
     get: (object: ManagedObject) => client.get<ManagedObject>(typeOf(object.kind), object.metadata),
