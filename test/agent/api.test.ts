@@ -445,7 +445,9 @@ describe('bodies, paths and hosts', () => {
     const answer = await agent.call('PUT', '/api/tunnels', {});
     expect(answer).toMatchObject(error(103, 405, 'GET, POST'));
     expect(answer.headers.get('allow')).toBe('GET, POST');
-    expect(await agent.call('GET', '/api/tunnels/%zz')).toMatchObject(error(100, 400, 'malformed'));
+    for (const name of ['%zz', 'x'.repeat(5_000)]) {
+      expect(await agent.call('GET', `/api/tunnels/${name}`)).toMatchObject(error(100, 400, 'malformed'));
+    }
   });
 
   test.each([

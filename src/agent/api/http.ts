@@ -37,6 +37,7 @@ function problemOf(error: unknown): AgentProblem {
       return new AgentProblem('bodyTooLarge', 'the body must be at most 1 MiB');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
       return new AgentProblem('requestMalformed', 'the path or length header is malformed');
     default:
       return new AgentProblem('internal', 'something went wrong in the agent');
