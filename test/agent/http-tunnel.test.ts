@@ -411,6 +411,21 @@ describe('failures', () => {
     expect(sockets.length).toBe(5);
   });
 
+  test('a connection that was idle for long is not used again: the local server may be closing it', async () => {
+    let later = 0;
+    const slow = await startTestAgent({}, { ticks: () => performance.now() + later });
+    const local = await serve(echo);
+    const opened: Socket[] = [];
+    local.server.on('connection', (socket) => opened.push(socket));
+    const { public_url: url } = await slow.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    await slow.visit(url);
+    later += 2_000;
+    expect((await slow.visit(url, { method: 'POST', body: 'x' })).status).toBe(200);
+    expect(opened).toHaveLength(2);
+    await until('the old one to close', () => opened[0]?.destroyed);
+    await slow.close();
+  });
+
   test('connections to the local server are used again, and not more than 256 are kept', async () => {
     const local = await serve(echo);
     const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });

@@ -72,7 +72,7 @@ export class HttpTunnel {
     this.metrics = newTunnelMetrics(ticks);
     this.#parts = parts;
     this.#carrying = { key, name: definition.name };
-    this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Connections(upstream);
+    this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Connections(upstream, ticks);
   }
 
   serve(request: IncomingMessage, client: ServerResponse): void {
