@@ -189,11 +189,15 @@ describe('watches', () => {
     ]);
   });
 
-  test('timeoutSeconds ends them', async () => {
+  test('timeoutSeconds ends them, be it after weeks', async () => {
     const path = await cluster.fresh();
     const started = performance.now();
-    expect(await watchUntil(cluster, `${path}?watch=true&timeoutSeconds=1`, () => false)).toEqual([]);
+    const long = watchUntil(cluster, `${path}?watch=true&timeoutSeconds=4000000`, () => true);
+    const short = watchUntil(cluster, `${path}?watch=true&timeoutSeconds=1`, () => false);
+    expect(await Promise.race([short, long.then(() => 'ended')])).toEqual([]);
     expect(performance.now() - started).toBeGreaterThan(900);
+    await cluster.send('POST', path, widget('a'));
+    expect(await long).toHaveLength(1);
   });
 
   test('deletion that waits for finalizers is a modification first', async () => {

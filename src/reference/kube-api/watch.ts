@@ -24,6 +24,9 @@ export interface WatchRequest {
   readonly timeoutMs: number;
 }
 
+/** A longer timer of Node fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** Reads the watch parameters of a list request. Throws 400 or 422 when they make no sense. */
 export function parseWatch(query: URLSearchParams, type: ResourceType, namespace: string | undefined): WatchRequest {
   checkWatchOptions(query);
@@ -38,7 +41,7 @@ export function parseWatch(query: URLSearchParams, type: ResourceType, namespace
     from: initial || (!fromNow && (version === undefined || version === 0)) ? undefined : (version ?? 0),
     marksInitialEvents: initial && bookmarks,
     bookmarks,
-    timeoutMs: 1_000 * (parseNumber(query.get('timeoutSeconds')) ?? 1_800),
+    timeoutMs: Math.min(1_000 * (parseNumber(query.get('timeoutSeconds')) ?? 1_800), longestTimerMs),
   };
 }
 
