@@ -115,9 +115,9 @@ describe('in the operator’s mirror', () => {
     const [left] = await mirroredAre(1);
     expect(left?.data['endpoint.json']).toContain('killed.localhost');
     await killed.stop('SIGKILL');
-    aheadMs += 15_000;
+    aheadMs += 10_000;
     expect(await hostports()).toHaveLength(1);
-    aheadMs += 15_000;
+    aheadMs += 20_000;
     expect(await hostports()).toEqual([]);
     await mirroredAre(0);
   });
