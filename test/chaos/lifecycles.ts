@@ -42,7 +42,8 @@ const wrongs: string[] = [];
 
 function start(): OperatorProcess {
   const args = ['--watch-namespaces', namespace, '--resync-interval', `${resyncMs}ms`, '--requests-per-minute', '6000'];
-  args.push('--allowed-agent-hosts', new URL(agent.url).host);
+  // All that may be said, in which no key may be.
+  args.push('--allowed-agent-hosts', new URL(agent.url).host, '--log-level', 'debug');
   if (replicas > 1) args.push('--leader-elect', '--leader-elect-namespace', namespace);
   const options = { kubeconfig: config.path, apiURL: world.cloud.url, apiKey: world.cloud.apiKey, args };
   const operator = startOperatorProcess(options);

@@ -25,6 +25,8 @@ export class Replica {
   /** @param freezes for longer than a lease: another takes over, and this one must do nothing when it wakes */
   async run(random: Random, until: AbortSignal, deaths: Deaths, freezes: boolean): Promise<void> {
     while (!until.aborted) {
+      // One that is killed before it is up does nothing worth watching.
+      await this.#operator.url('health').catch(() => {});
       const pause = sleep(random.between(500, freezes ? 40_000 : 12_000), undefined, { signal: until }).catch(() => {});
       await Promise.race([pause, this.#operator.exited]);
       if (until.aborted) break;
