@@ -23,6 +23,7 @@ describe('readAccounts', () => {
     [['ok', 'two words'], 'API key 2 is neither'],
     [[''], 'API key 1 is neither'],
     [['-blue=k'], 'API key 1 is neither'],
+    [['k', 'team1='], 'API key 2 is "account=" without a key'],
     [['blue=same', 'red=same'], 'API key 2 was already given to account blue'],
   ])('%j is refused without showing it', (entries, message) => {
     expect(() => readAccounts(entries)).toThrow(message);

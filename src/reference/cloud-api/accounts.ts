@@ -36,6 +36,10 @@ export function readAccounts(entries: readonly string[]): Accounts {
 function readEntry(entry: string, place: number): { account: string; key: string } {
   const [, account, key] = named.exec(entry) ?? [];
   if (account !== undefined && key !== undefined) return { account, key };
+  // The padding of a base64 key ends at a multiple of four.
+  if (/^[^=]+=$/.test(entry) && entry.length % 4 !== 0) {
+    throw new SetupError(`API key ${place} is "account=" without a key`);
+  }
   if (bare.test(entry)) return { account: `key-${digest(entry).slice(0, 16)}`, key: entry };
   throw new SetupError(`API key ${place} is neither "key" nor "account=key" of letters, digits and - . _ ~ + /`);
 }
