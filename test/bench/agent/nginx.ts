@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 export interface Nginx {
   readonly port: number;
+  readonly pid: number | undefined;
   stop(): Promise<void>;
 }
 
@@ -26,7 +27,7 @@ export async function startNginx(upstream: number): Promise<Nginx | undefined> {
     await ended;
     await rm(dir, { recursive: true, force: true });
   };
-  return { port, stop };
+  return { port, pid: nginx.pid, stop };
 }
 
 const settings = (dir: string, port: number, upstream: number) => `
