@@ -16,8 +16,8 @@ test('while the service is away one list in a while is sent for all, later and l
   );
   const ask = () => Array.fromAsync(list(call));
   for (; state.now <= 120_000; state.now += 100) await expect(ask()).rejects.toThrow('away');
-  // At 0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5 s, and then every 30 s.
-  expect(state.lists).toBe(9);
+  // At 0, 0.5, 1.5, 3.5, 7.5, 15.5 s, and then every 10 s.
+  expect(state.lists).toBe(16);
 
   state.away = false;
   state.now += 30_000;
@@ -27,4 +27,18 @@ test('while the service is away one list in a while is sent for all, later and l
   state.away = false;
   state.now += 500;
   expect(await ask()).toEqual(['a']);
+});
+
+test('a refused key may have been replaced: nobody is told of it without asking', async () => {
+  let refused = true;
+  const list = spared(
+    async function* () {
+      if (refused) throw Object.assign(new Error('403'), { reason: 'Unauthorized', definite: true });
+      yield 'a';
+    },
+    () => 0,
+  );
+  await expect(Array.fromAsync(list(call))).rejects.toThrow('403');
+  refused = false;
+  expect(await Array.fromAsync(list(call))).toEqual(['a']);
 });

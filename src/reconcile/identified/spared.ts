@@ -1,8 +1,8 @@
-import type { Call } from '../external.ts';
+import { type Call, isCallFailure } from '../external.ts';
 
 /** Not longer than whoever asks waits before it asks again. */
 const firstPauseMs = 500;
-const longestPauseMs = 30_000;
+const longestPauseMs = 10_000;
 
 type List<T> = (call: Call) => AsyncIterable<T>;
 
@@ -18,6 +18,8 @@ export function spared<T>(list: List<T>, now: () => number): List<T> {
       yield* list(call);
       failed = undefined;
     } catch (error) {
+      // A key that was refused may be replaced at any moment, and is then to be tried at once.
+      if (isCallFailure(error) && error.reason === 'Unauthorized') throw error;
       const times = (failed?.times ?? 0) + 1;
       failed = { error, until: now() + Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs), times };
       throw error;
