@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
-import { widget } from './cluster.ts';
+import { configMap, widget } from './cluster.ts';
 import { widgetCrd } from './widget-crd.ts';
 
 const isInstalled = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -205,6 +205,31 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
     ]);
   });
 
+  test('apply takes an item out of a list of a built-in type', async () => {
+    const service = (...ports: readonly number[]) => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'ports' },
+      spec: { ports: ports.map((port) => ({ name: `p${port}`, port })) },
+    });
+    const ports = 'get svc ports -o jsonpath={.spec.ports[*].port}';
+    await follow([['apply -f FILE', /created/]], await manifest(service(80, 81)));
+    await follow([[ports, /^80 81$/]]);
+    await follow([['apply -f FILE', /configured/]], await manifest(service(81, 82)));
+    await follow([[ports, /^(81 82|82 81)$/]]);
+  });
+
+  test('asks for OpenAPI v3 only, but for a client-side apply of a custom resource', async () => {
+    const without = (args: string): Step => [`${args} -v=6`, /^(?![\s\S]*\/openapi\/v2)/];
+    const applies = ['apply -f FILE', 'apply -f FILE', 'apply --server-side --force-conflicts -f FILE'];
+    await follow(applies.map(without), await manifest(configMap('asked')));
+    await follow(applies.slice(2).map(without), await manifest(widget('asked')));
+    await follow(
+      ['explain wd.spec', 'describe wd asked', 'replace -f FILE', 'delete wd,cm asked'].map(without),
+      await manifest(widget('asked')),
+    );
+  });
+
   test('edit, patch, label, annotate, wait', async () => {
     await follow([['apply -f FILE', /created/]], await manifest(widget('edited')));
     const before = env;
@@ -225,6 +250,7 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
         /edited patched$/m,
       ],
       ['wait --for=condition=Ready wd/edited --timeout=10s', /edited condition met$/m],
+      ['wait --for=condition=Established crd/widgets.test.example.com --timeout=10s', /condition met$/m],
       ['wait --for=jsonpath={.spec.size}=6 wd/edited --timeout=10s', /condition met$/m],
       ['label wd edited k=v', /edited labeled$/m],
       ['annotate wd edited k=v', /edited annotated$/m],

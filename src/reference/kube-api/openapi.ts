@@ -2,6 +2,7 @@ import { fieldsV1, managedFieldsEntry, objectMeta, ownerReference } from './buil
 import type { Document } from './discovery.ts';
 import { groupVersions } from './discovery.ts';
 import type { Exchange } from './exchange.ts';
+import { patchTypes } from './patch.ts';
 import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -86,6 +87,15 @@ function pathsOf(type: ResourceType) {
   });
   return {
     [prefix]: { post: operation('post'), get: operation('list') },
-    [`${prefix}/{name}`]: { get: operation('get'), put: operation('put'), patch: operation('patch') },
+    [`${prefix}/{name}`]: {
+      get: operation('get'),
+      put: operation('put'),
+      patch: { ...operation('patch'), requestBody: { content: patchContent(type) } },
+    },
   };
+}
+
+/** kubectl looks here whether objects of the type can be merged strategically. */
+function patchContent(type: ResourceType) {
+  return Object.fromEntries(patchTypes(type).map((mediaType) => [mediaType, { schema: { type: 'object' } }]));
 }

@@ -21,8 +21,13 @@ export function decodePatch(body: string, mediaType: string, type: ResourceType)
     const patch = parseMap(body);
     return (current) => strategicMerge(current, patch, type.schema);
   }
+  throw unsupportedMediaType(patchTypes(type));
+}
+
+/** Media types of patches of a type. */
+export function patchTypes(type: ResourceType): readonly string[] {
   const strategic = type.custom ? [] : [strategicType];
-  throw unsupportedMediaType([jsonType, mergeType, ...strategic, 'application/apply-patch+yaml']);
+  return [jsonType, mergeType, ...strategic, 'application/apply-patch+yaml'];
 }
 
 function parseJson(body: string): unknown {

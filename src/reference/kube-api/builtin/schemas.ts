@@ -46,7 +46,12 @@ export const list = (description: string, items: Structural, more: Structural = 
 });
 
 export const listOfMaps = (description: string, keys: readonly string[], items: Structural): Structural =>
-  list(description, items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
+  list(description, items, {
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    'x-kubernetes-patch-strategy': 'merge',
+    'x-kubernetes-patch-merge-key': keys[0] ?? '',
+  });
 
 export const anyObject = (description: string): Structural => ({
   type: 'object',
@@ -89,6 +94,7 @@ export const objectMeta: Structural = object(`Standard object's metadata. More i
   deletionTimestamp: time('When deletion was asked for; set by the server.'),
   finalizers: list('What must be done before the object is removed.', string('Name of a finalizer.'), {
     'x-kubernetes-list-type': 'set',
+    'x-kubernetes-patch-strategy': 'merge',
   }),
   generateName: string('Prefix from which the server makes a unique name when name is empty.'),
   generation: integer('Number of the desired state; set by the server.', 'int64'),

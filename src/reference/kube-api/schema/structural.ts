@@ -41,6 +41,9 @@ export interface Structural {
   readonly 'x-kubernetes-embedded-resource'?: boolean;
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  /** How kubectl makes a strategic merge patch; on built-in types only. */
+  readonly 'x-kubernetes-patch-strategy'?: 'merge';
+  readonly 'x-kubernetes-patch-merge-key'?: string;
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
   readonly 'x-kubernetes-validations'?: readonly CelRule[];
 }
