@@ -40,10 +40,10 @@ export async function use(
     if (back && !until.aborted) await apply();
   }
 
-  /** Wipes what the operator has on record; where the status has no more, only an operator that runs makes up for it. */
+  /** Wipes what the operator has on record. An operator that was away meanwhile has only the status to make up for it. */
   async function replace(object: ManagedObject): Promise<void> {
-    const begun = annotationOf(object, annotation.createIntent) !== undefined;
-    if (begun || annotationOf(object, annotation.externalID) !== object.status?.id) return;
+    const id = annotationOf(object, annotation.externalID);
+    if (id === undefined || id !== object.status?.id) return;
     await world.replace(object, object.spec).catch(() => {});
   }
 
