@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { annotation, annotationOf } from '../../src/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/reconcile/fields.ts';
+import { annotation } from '../../src/reconcile/annotations.ts';
 import type { World } from '../support/world.ts';
 import type { Random } from './random.ts';
 import type { Subject } from './subjects.ts';
@@ -25,8 +24,7 @@ export async function use(
     actions.count++;
     if (object === undefined) await apply();
     else if (object.metadata.deletionTimestamp !== undefined) await goneThenBack(act < 0.5);
-    else if (act < 0.28) await apply();
-    else if (act < 0.35) await replace(object);
+    else if (act < 0.35) await apply();
     else if (act < 0.55) await world.delete(object);
     // Faults strike this too, and the object may have gone meanwhile.
     else if (act < 0.8) await Promise.race([subject.disturb(object, random).catch(() => {}), sleep(3_000)]);
@@ -38,13 +36,6 @@ export async function use(
   async function goneThenBack(back: boolean): Promise<void> {
     while (!until.aborted && (await find()) !== undefined) await sleep(20);
     if (back && !until.aborted) await apply();
-  }
-
-  /** Wipes what the operator has on record. An operator that was away meanwhile has only the status to make up for it. */
-  async function replace(object: ManagedObject): Promise<void> {
-    const id = annotationOf(object, annotation.externalID);
-    if (id === undefined || id !== object.status?.id) return;
-    await world.replace(object, object.spec).catch(() => {});
   }
 
   async function pause(): Promise<void> {
