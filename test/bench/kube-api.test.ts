@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { quickestMs } from '../support/elapsed.ts';
 import { main } from '../support/main.ts';
 import { measureDelays } from './kube-delays.ts';
 import { fill, type KubeProcess, sender, startKubeProcess } from './kube-process.ts';
@@ -28,13 +27,9 @@ onLinux('2,000 custom resources of 1.5 KB take little memory and CPU time', asyn
 });
 
 onLinux('an event reaches 50 watchers at little cost', async () => {
-  const cpuPerWrite: number[] = [];
-  const p50 = await quickestMs(250, async () => {
-    const delays = await measureDelays(server, { watchers: 50, perSecond: 100, seconds: 2 });
-    expect(delays.events).toBeGreaterThanOrEqual(50 * 50);
-    cpuPerWrite.push(delays.cpuPerWrite);
-    return delays.p50;
-  });
-  expect(p50).toBeLessThan(250);
-  expect(Math.min(...cpuPerWrite)).toBeLessThan(6);
+  const delays = await measureDelays(server, { watchers: 50, perSecond: 100, seconds: 2 });
+  expect(delays.events).toBeGreaterThanOrEqual(50 * 50);
+  // Where the machine is busy the writes themselves take their time.
+  expect(delays.p50).toBeLessThan(Math.max(250, 3 * delays.writeP50));
+  expect(delays.cpuPerWrite).toBeLessThan(6);
 });

@@ -12,6 +12,8 @@ export interface Delays {
   readonly p99: number;
   readonly max: number;
   readonly events: number;
+  /** Median of how long the writes themselves took. */
+  readonly writeP50: number;
   readonly writesPerSecond: number;
   /** CPU time of the server for one write and its events, in milliseconds. */
   readonly cpuPerWrite: number;
@@ -38,7 +40,7 @@ export async function measureDelays(server: KubeProcess, load: Load): Promise<De
     await writeSteadily(server, { ...load, seconds: 1 });
     await ask();
     const cpuBefore = await server.cpuTime();
-    const { count, seconds } = await writeSteadily(server, load);
+    const { count, seconds, tookMs } = await writeSteadily(server, load);
     const delays: number[] = [];
     const arrived = async () => {
       for (const delay of await ask()) delays.push(delay);
@@ -46,13 +48,12 @@ export async function measureDelays(server: KubeProcess, load: Load): Promise<De
     };
     await until('every event to arrive', arrived, 60_000);
     const cpu = (await server.cpuTime()) - cpuBefore;
-    const sorted = delays.toSorted((a, b) => a - b);
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
     return {
-      p50: at(0.5),
-      p99: at(0.99),
-      max: at(1),
-      events: sorted.length,
+      p50: quantile(delays, 0.5),
+      p99: quantile(delays, 0.99),
+      max: quantile(delays, 1),
+      events: delays.length,
+      writeP50: quantile(tookMs, 0.5),
       writesPerSecond: count / seconds,
       cpuPerWrite: cpu / count,
     };
@@ -62,25 +63,35 @@ export async function measureDelays(server: KubeProcess, load: Load): Promise<De
   }
 }
 
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
 async function writeSteadily(server: KubeProcess, { perSecond, seconds }: Load) {
   const { send, close } = sender(server);
   const started = performance.now();
   const pending = new Set<Promise<void>>();
+  const tookMs: number[] = [];
   let count = 0;
   while (performance.now() - started < seconds * 1_000) {
     const due = Math.floor(((performance.now() - started) / 1_000) * perSecond);
     for (; count < due; count += 1) {
+      const sentAt = performance.now();
       const write = send(
         'PATCH',
         `${addresses}/bench-${count % 100}`,
         JSON.stringify({ spec: { description: mark() } }),
       );
       pending.add(write);
-      void write.then(() => pending.delete(write));
+      void write.then(() => {
+        pending.delete(write);
+        tookMs.push(performance.now() - sentAt);
+      });
     }
     await sleep(1);
   }
   await Promise.all(pending);
   await close();
-  return { count, seconds: (performance.now() - started) / 1_000 };
+  return { count, tookMs, seconds: (performance.now() - started) / 1_000 };
 }
