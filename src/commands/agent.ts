@@ -40,8 +40,9 @@ async function run(flags: Flags): Promise<void> {
     import('../telemetry/logger.ts'),
   ]);
   const agent = await startAgent(config, { version, cloud, log: createLogger({ level: 'info', format: 'text' }) });
+  const stopped = stopSignal();
   process.stdout.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
-  await stopSignal();
+  await stopped;
   await agent.close();
 }
 

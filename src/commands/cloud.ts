@@ -53,8 +53,9 @@ async function run(flags: Flags): Promise<void> {
   const apiKeys = given.length > 0 ? given : [`default=${randomBytes(24).toString('base64url')}`];
   const api = await start({ ...options, apiKeys }, flags.seed ?? []);
   const made = given.length > 0 ? '' : ` (API key: ${apiKeys[0]?.replace('default=', '')})`;
+  const stopped = stopSignal();
   process.stdout.write(`Cloud Management API listening on ${api.url}${made}\n`);
-  await stopSignal();
+  await stopped;
   await api.close();
 }
 

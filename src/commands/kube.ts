@@ -53,8 +53,9 @@ async function run(flags: Flags): Promise<void> {
     await writeFile(file, api.kubeconfig(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new UsageError(`--kubeconfig-out: cannot write ${file}: ${error.code}`);
     });
+    const stopped = stopSignal();
     process.stdout.write(`Kubernetes API on ${api.url}\nexport KUBECONFIG=${file}\n`);
-    await stopSignal();
+    await stopped;
   } finally {
     await api.close();
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
