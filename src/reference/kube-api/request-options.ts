@@ -58,11 +58,13 @@ export function writeOptions({ exchange, type }: Call, kind: string, body: strin
   const { query } = exchange;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   const validation = query.get('fieldValidation') || 'Warn';
-  const isApply = applyPatchTypes.includes(exchange.mediaType);
+  const isOtherPatch = kind === 'PatchOptions' && !applyPatchTypes.includes(exchange.mediaType);
   const errors = [
     ...dryRunErrors(dryRun),
     ...((query.get('fieldManager') ?? '').length > 128 ? [tooLong('fieldManager', 128)] : []),
-    ...(query.has('force') && !isApply ? [forbiddenField('force', 'may not be specified for non-apply patch')] : []),
+    ...(query.has('force') && isOtherPatch
+      ? [forbiddenField('force', 'may not be specified for non-apply patch')]
+      : []),
     ...(['Strict', 'Warn', 'Ignore'].includes(validation)
       ? []
       : [notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn'])]),
