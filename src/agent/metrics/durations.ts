@@ -35,7 +35,7 @@ export class Durations {
     const all = new Histogram();
     all.add(this.#previous);
     all.add(this.#current);
-    return { p50: all.quantile(0.5), p90: all.quantile(0.9), p95: all.quantile(0.95), p99: all.quantile(0.99) };
+    return { p50: all.percentile(50), p90: all.percentile(90), p95: all.percentile(95), p99: all.percentile(99) };
   }
 
   #turn(): void {

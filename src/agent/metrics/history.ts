@@ -46,7 +46,7 @@ export class History {
     const agoMs = (now - step) * stepMs;
     if (sample === undefined) return { agoMs, rate: 0, p50: 0, p99: 0 };
     const rate = (sample.count * 1_000) / stepMs;
-    return { agoMs, rate, p50: sample.quantile(0.5), p99: sample.quantile(0.99) };
+    return { agoMs, rate, p50: sample.percentile(50), p99: sample.percentile(99) };
   }
 
   #step(): number {
