@@ -10,6 +10,7 @@ import type { ManagedObject } from '../reconcile/fields.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { Accounts } from './accounts.ts';
 import { ApiHosts } from './api-hosts.ts';
+import { Budgets } from './budgets.ts';
 import { OpenAccount, type OpenAccountOptions } from './open-account.ts';
 
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
@@ -20,7 +21,7 @@ let connection: KubeConnection;
 let client: KubeClient;
 let accounts: Accounts;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
-let opened: { account: OpenAccount; options: Omit<OpenAccountOptions, 'userAgent'> }[];
+let opened: { account: OpenAccount; options: Omit<OpenAccountOptions, 'userAgent' | 'budgets'> }[];
 let budgets: Map<OpenAccountOptions, () => { limit: number }>;
 let woken: string[];
 
@@ -36,12 +37,14 @@ afterAll(async () => {
 
 beforeEach(() => {
   [opened, woken, budgets] = [[], [], new Map()];
+  const shared = new Budgets();
   accounts = new Accounts({
     defaultAccount: undefined,
     hosts: new ApiHosts(url, ['other.example.test']),
     open: (key, options) => {
       const account: OpenAccount = new OpenAccount(key, {
         ...options,
+        budgets: shared,
         userAgent: 'test',
         watchBudget: (state) => {
           budgets.set(options as OpenAccountOptions, state);

@@ -90,7 +90,7 @@ describe('429', () => {
   test('carries Retry-After and pauses everything that shares the limiter', async () => {
     const limiter = new Limiter({ requestsPerMinute: 100 });
     api.play(error(429, { 'retry-after': '30' }));
-    const failed = await failure(api.client({ limiter }).botUsers.get('bot_1', { priority: 'resync' }));
+    const failed = await failure(api.client({ limiter: () => limiter }).botUsers.get('bot_1', { priority: 'resync' }));
     expect(failed.retryAfterMs).toBe(30_000);
     const pause = (limiter.state().pausedUntilMs ?? 0) - performance.now();
     expect(pause).toBeGreaterThan(25_000);
@@ -101,7 +101,7 @@ describe('429', () => {
   test('is told to changes that come while a long pause lasts, without a request', async () => {
     const limiter = new Limiter({ requestsPerMinute: 100 });
     api.play(error(429, { 'retry-after': '30' }));
-    const client = api.client({ limiter });
+    const client = api.client({ limiter: () => limiter });
     await failure(client.botUsers.get('bot_1', call));
     expect(await failure(client.botUsers.get('bot_2', { priority: 'change' }))).toMatchObject({
       message: 'bot_users.get: not sent, the API answered 429 before and asked for a pause',
@@ -226,7 +226,7 @@ describe('no answer', () => {
 
   test('an abort while waiting for the limiter is definite and sends nothing', async () => {
     const limiter = new Limiter({ requestsPerMinute: 1 });
-    const client = api.client({ limiter });
+    const client = api.client({ limiter: () => limiter });
     api.play(json(200, bot));
     await client.botUsers.get('bot_1', call);
     const abort = new AbortController();
@@ -250,7 +250,7 @@ describe('the guard', () => {
     const guard = () => {
       if (deposed) throw new Error('no longer the leader');
     };
-    const client = api.client({ limiter, guard });
+    const client = api.client({ limiter: () => limiter, guard });
     expect(await failure(client.botUsers.create({}, call))).toMatchObject({
       message: 'bot_users.create: not sent: no longer the leader',
       reason: 'Unreachable',
@@ -293,7 +293,7 @@ describe('the API key', () => {
   test('that was refused is not sent again, not even by calls that were waiting', async () => {
     let key = 'revoked';
     const limiter = new Limiter({ requestsPerMinute: 1 });
-    const client = api.client({ limiter, apiKey: () => key });
+    const client = api.client({ limiter: () => limiter, apiKey: () => key });
     api.play(error(401), json(200, bot));
     const first = failure(client.botUsers.get('bot_1', call));
     const waiting = failure(client.botUsers.get('bot_1', call));
@@ -336,7 +336,7 @@ describe('secrets', () => {
 
 test('reports how long a request waited and took', async () => {
   const limiter = new Limiter({ requestsPerMinute: 1 });
-  const client = api.client({ limiter });
+  const client = api.client({ limiter: () => limiter });
   api.play(json(200, bot), (response) => void setTimeout(() => json(200, bot)(response), 50));
   await client.botUsers.get('bot_1', call);
   const second = client.botUsers.get('bot_1', { priority: 'resync' });

@@ -20,10 +20,11 @@ export async function startScriptedAPI(): Promise<ScriptedAPI> {
     ...server,
     reports,
     client: (options = {}) => {
+      const limiter = new Limiter({ requestsPerMinute: 10_000 });
       const client = new CloudClient({
         baseURL: server.url,
         apiKey: () => 'key-for-tests',
-        limiter: new Limiter({ requestsPerMinute: 10_000 }),
+        limiter: () => limiter,
         userAgent: 'edge-operator/test',
         onRequest: (report) => reports.push(report),
         ...options,

@@ -31,12 +31,18 @@ export interface RequestReport {
 export interface TransportOptions extends WireOptions {
   /** The current key, asked for each request. */
   readonly apiKey: () => string;
-  /** Shared by every client of the same credential. */
-  readonly limiter: Limiter;
+  /** Asked for each request: shared by every client of the same credential. */
+  readonly limiter: () => Limiter;
   /** Called right before a request is sent; what it throws stops the request. */
   readonly guard?: () => void;
   /** Called once for every request that was sent. */
   readonly onRequest?: (report: RequestReport) => void;
+}
+
+/** The permission to send one request. */
+interface Grant extends CallOptions {
+  readonly limiter: Limiter;
+  readonly waitedMs: number;
 }
 
 /** Takes a call through limiter, key, guard and credential gate to the wire, and learns from its answer. */
@@ -52,14 +58,14 @@ export class Transport {
 
   /** Throws a {@link CloudError} and nothing else. */
   async send<T>(call: Call<T>, options: CallOptions): Promise<T> {
-    const { limiter } = this.#options;
     this.#gate.check(call.operation, this.#key(call.operation));
-    const waitedMs = await this.#wait(call.operation, options);
+    const limiter = this.#options.limiter();
+    const waitedMs = await wait(limiter, call.operation, options);
     let sent = false;
     try {
       const key = this.#admit(call.operation);
       sent = true;
-      return await this.#exchange(call, key, { ...options, waitedMs });
+      return await this.#exchange(call, key, { ...options, waitedMs, limiter });
     } finally {
       limiter.release(options.priority, sent);
     }
@@ -67,14 +73,6 @@ export class Transport {
 
   close(): Promise<void> {
     return this.#wire.close();
-  }
-
-  async #wait(operation: string, { priority, signal }: CallOptions): Promise<number> {
-    try {
-      return await this.#options.limiter.acquire(priority, signal);
-    } catch (cause) {
-      throw cause instanceof BudgetPausedError ? paused(operation, cause) : notSent(operation, cause);
-    }
   }
 
   /** While the call waited, the key may have been replaced or refused, and the right to send lost. */
@@ -101,7 +99,7 @@ export class Transport {
     throw unusableKey(operation, 'the API key is empty or has characters that a header cannot carry');
   }
 
-  async #exchange<T>(call: Call<T>, key: string, wait: CallOptions & { readonly waitedMs: number }): Promise<T> {
+  async #exchange<T>(call: Call<T>, key: string, grant: Grant): Promise<T> {
     const started = performance.now();
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
@@ -114,15 +112,23 @@ export class Transport {
       if (error instanceof CloudError) {
         outcome = error.reason;
         status = error.status;
-        if (outcome === 'RateLimited') this.#options.limiter.penalize(error.retryAfterMs);
+        if (outcome === 'RateLimited') grant.limiter.penalize(error.retryAfterMs);
       }
       throw error;
     } finally {
       const { operation, method } = call;
-      const { waitedMs, priority } = wait;
+      const { waitedMs, priority } = grant;
       const ms = performance.now() - started;
       this.#options.onRequest?.({ operation, method, status, outcome, ms, waitedMs, priority });
     }
+  }
+}
+
+async function wait(limiter: Limiter, operation: string, { priority, signal }: CallOptions): Promise<number> {
+  try {
+    return await limiter.acquire(priority, signal);
+  } catch (cause) {
+    throw cause instanceof BudgetPausedError ? paused(operation, cause) : notSent(operation, cause);
   }
 }
 

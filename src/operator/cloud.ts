@@ -1,5 +1,6 @@
 import { Accounts } from '../accounts/accounts.ts';
 import { ApiHosts } from '../accounts/api-hosts.ts';
+import { Budgets } from '../accounts/budgets.ts';
 import { accountController } from '../accounts/controller.ts';
 import { Mirrors } from '../accounts/mirrors.ts';
 import { OpenAccount, type OpenAccountOptions } from '../accounts/open-account.ts';
@@ -38,6 +39,7 @@ export class Cloud {
   readonly kinds: readonly KindController[];
   readonly mirrors: Mirrors;
   readonly #options: CloudOptions;
+  readonly #budgets = new Budgets();
   readonly #defaultAccount: OpenAccount | undefined;
   readonly #accounts: Accounts;
   readonly #accountKind: KindController;
@@ -50,7 +52,7 @@ export class Cloud {
     const { shared, createSettleMs } = options;
     const { reader, client, clock, log } = shared;
     this.#options = options;
-    this.#defaultAccount = openDefault(options);
+    this.#defaultAccount = openDefault(options, this.#budgets);
     this.mirrors = new Mirrors({ reader, client, clock, random: Math.random, log });
     this.#accounts = this.#createAccounts();
     const accountOf = (object: ManagedObject) => this.#accounts.of(object);
@@ -97,7 +99,7 @@ export class Cloud {
     return new Accounts({
       defaultAccount: this.#defaultAccount,
       hosts: new ApiHosts(settings.apiUrl, settings.allowedApiHosts),
-      open: (key, account) => openAccount(this.#options, key, account),
+      open: (key, account) => openAccount(this.#options, key, { ...account, budgets: this.#budgets }),
       secrets: { reader, clock, log },
       wake: (account) => this.#wake(account),
       wakeUsers: (account, which) => this.#users.wake(account, which),
@@ -142,10 +144,10 @@ function openAccount(options: CloudOptions, key: string, account: Omit<OpenAccou
   });
 }
 
-function openDefault(options: CloudOptions): OpenAccount | undefined {
+function openDefault(options: CloudOptions, budgets: Budgets): OpenAccount | undefined {
   const { credential, settings } = options;
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
   if (baseURL === undefined) throw new UsageError('--api-url is needed: the address of the Cloud Management API');
-  return openAccount(options, defaultKey, { baseURL, requestsPerMinute, apiKey: () => credential.key() });
+  return openAccount(options, defaultKey, { baseURL, requestsPerMinute, budgets, apiKey: () => credential.key() });
 }

@@ -167,6 +167,27 @@ describe('side by side', () => {
     }));
 });
 
+test.concurrent('accounts of one key share one budget, the lowest of theirs', () =>
+  withSetting(async ({ namespace, cloud, start, account, bot, writeSecret }) => {
+    const operator = start();
+    await writeSecret(keys[0]);
+    const low = await account({ requestsPerMinute: 6 }, 'low');
+    const high = await account({ requestsPerMinute: 1_000 }, 'high');
+    await Promise.all([world.reason(low, 'Available'), world.reason(high, 'Available')]);
+    const names = Array.from({ length: 8 }, (_, index) => `b${index}`);
+    const accountOf = (index: number) => ({ name: index % 2 === 0 ? 'low' : 'high' });
+    await Promise.all(names.map((name, index) => bot(name, { name, accountRef: accountOf(index) })));
+    const used = (name: string) => `edge_operator_cloud_rate_limit_used_requests{account="${namespace}/${name}"} 6`;
+    await until('the budget to be used up', async () => {
+      const metrics = await operator.metrics();
+      return metrics.includes(used('low')) && metrics.includes(used('high'));
+    });
+    expect(cloud.requests()).toHaveLength(6);
+    await account({ requestsPerMinute: 1_000 }, 'low');
+    for (const name of names) await world.reason(await botOf(low, name), 'Available');
+    expect(await botsIn(cloud)).toEqual(names);
+  }));
+
 describe('another accountRef', () => {
   test.concurrent('is refused once the resource has made something: it would be left behind in the account before', () =>
     withSetting(async ({ cloud, start, account, bot, writeSecret }) => {

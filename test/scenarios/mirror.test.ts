@@ -70,11 +70,12 @@ interface Started {
 function start(options: Partial<EndpointMirrorOptions> = {}): Started {
   const [writes, reports, warnings]: [string[], RequestReport[], string[]] = [[], [], []];
   const record = ({ method, path }: KubeRequest) => writes.push(`${method} ${path.split('/').at(-1)}`);
+  const limiter = new Limiter({ requestsPerMinute: 100_000 });
   const account = new CloudClient({
     baseURL: cloud.url,
     apiKey: () => cloud.apiKey,
     userAgent: 'test',
-    limiter: new Limiter({ requestsPerMinute: 100_000 }),
+    limiter: () => limiter,
     onRequest: (report) => reports.push(report),
   });
   const log: Log = {

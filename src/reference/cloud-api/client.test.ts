@@ -35,10 +35,11 @@ beforeAll(async () => {
       },
     ],
   });
+  const limiter = new Limiter({ requestsPerMinute: 10_000 });
   client = new CloudClient({
     baseURL: cloud.url,
     apiKey: () => cloud.apiKey,
-    limiter: new Limiter({ requestsPerMinute: 10_000 }),
+    limiter: () => limiter,
     userAgent: 'test',
     onRequest: ({ operation }) => called.add(operation),
   });

@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Budgets, type Sharer } from './budgets.ts';
+
+type Account = { -readonly [field in keyof Sharer]: Sharer[field] };
+
+let budgets: Budgets;
+
+beforeEach(() => {
+  budgets = new Budgets();
+});
+
+function account(key: string, requestsPerMinute = 100, url = 'https://api.example.test'): Account {
+  const made = { url, apiKey: () => key, requestsPerMinute };
+  budgets.join(made);
+  return made;
+}
+
+async function use(sharer: Sharer, times: number): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    const limiter = budgets.of(sharer);
+    await limiter.acquire('change');
+    limiter.release('change');
+  }
+}
+
+describe('accounts of one credential', () => {
+  test('share one budget, the lowest of theirs', async () => {
+    const [one, two] = [account('k', 100), account('k', 60, 'https://api.example.test/')];
+    await use(one, 3);
+    await use(two, 2);
+    expect(budgets.of(one).state()).toMatchObject({ used: 5, limit: 60 });
+    two.requestsPerMinute = 200;
+    expect(budgets.of(two).state()).toMatchObject({ used: 5, limit: 100 });
+  });
+
+  test('share only while their keys are the same', async () => {
+    const [one, two] = [account('k'), account('other')];
+    await use(one, 3);
+    expect(budgets.of(two).state().used).toBe(0);
+    two.apiKey = () => 'k';
+    expect(budgets.of(two).state().used).toBe(3);
+    one.apiKey = () => 'another';
+    expect(budgets.of(two).state().used).toBe(0);
+    expect(budgets.of(one).state().used).toBe(3);
+  });
+
+  test('go on with what was used when one of them leaves, and without its limit', async () => {
+    const [one, two] = [account('k', 10), account('k', 100)];
+    await use(one, 3);
+    budgets.leave(one);
+    expect(budgets.of(two).state()).toMatchObject({ used: 3, limit: 100 });
+    budgets.leave(two);
+    expect(budgets.of(account('k')).state().used).toBe(0);
+  });
+});
+
+test('the same key elsewhere is another credential, and no key is none', async () => {
+  const elsewhere = account('k', 100, 'https://other.example.test');
+  await use(account('k'), 3);
+  const none = () => {
+    throw new Error('the Secret was not read');
+  };
+  const [without, neither] = [account(''), account('')];
+  [without.apiKey, neither.apiKey] = [none, none];
+  await use(without, 1);
+  expect([elsewhere, neither].map((each) => budgets.of(each).state().used)).toEqual([0, 0]);
+});
