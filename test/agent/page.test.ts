@@ -192,7 +192,8 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await until('the tunnels', async () => (await browser.text('#tunnels')).includes(local.addr));
     expect(await browser.text('#agent')).toMatch(/online[\s\S]*1\.2\.3[\s\S]*us \(/);
     expect(await browser.text('#tunnels tbody tr')).toContain('web');
-    expect(await browser.evaluate('document.querySelectorAll("#latency-chart polyline").length')).toBe(2);
+    // A step of the charts takes 5 s, and is drawn when it is over.
+    await browser.until('both percentiles', 'document.querySelectorAll("#latency-chart polyline").length === 2');
   });
 
   test('pages that were left hold no connection, of which a browser has six', async () => {
