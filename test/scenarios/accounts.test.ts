@@ -182,6 +182,7 @@ test.concurrent('accounts of one key share one budget, the lowest of theirs', ()
       const metrics = await operator.metrics();
       return metrics.includes(used('low')) && metrics.includes(used('high'));
     });
+    await until('what was let through to arrive', () => cloud.requests().length >= 6);
     expect(cloud.requests()).toHaveLength(6);
     await account({ requestsPerMinute: 1_000 }, 'low');
     for (const name of names) await world.reason(await botOf(low, name), 'Available');
