@@ -31,6 +31,13 @@ function world() {
   return { state, observations };
 }
 
+/** Holds lists back until what it returns is called. */
+function shut(state: { gate: Promise<void> }): () => void {
+  const gate = Promise.withResolvers<void>();
+  state.gate = gate.promise;
+  return gate.resolve;
+}
+
 describe('Observations', () => {
   test('everybody who asks at the same time shares one list', async () => {
     const { state, observations } = world();
@@ -51,10 +58,7 @@ describe('Observations', () => {
 
   test('one who needs a later sweep waits for the running one to end and starts another', async () => {
     const { state, observations } = world();
-    let open = () => {};
-    state.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = shut(state);
     const early = observations.sweep(1_000, call);
     state.now = 2_000;
     const late = observations.sweep(2_000, call);
@@ -66,10 +70,7 @@ describe('Observations', () => {
 
   test('our own write is newer than a sweep that began before it', async () => {
     const { state, observations } = world();
-    let open = () => {};
-    state.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = shut(state);
     const sweep = observations.sweep(1_000, call);
     state.now = 1_500;
     observations.record({ id: 'a', value: 2 }, 1_500);
@@ -115,10 +116,7 @@ describe('Observations', () => {
 
   test('what we deleted while it was listed is not in the list', async () => {
     const { state, observations } = world();
-    let open = () => {};
-    state.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = shut(state);
     const sweep = observations.sweep(1_000, call);
     state.now = 1_500;
     observations.forget('a');

@@ -14,8 +14,8 @@ export interface WriteCache {
 type MergePatch = Readonly<Record<string, unknown>>;
 
 /**
- * Writes finalizers, annotations and status of custom resources, and removes them; never writes their spec. Every write carries the
- * resourceVersion it was based on, so that nothing is ever written to a namesake created in between.
+ * Writes finalizers, annotations and status of custom resources, and removes them; never writes their spec. Every write
+ * carries the resourceVersion it was based on, so that nothing is ever written to a namesake created in between.
  */
 export class ObjectWriter {
   readonly #client: KubeClient;

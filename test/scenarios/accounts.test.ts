@@ -12,7 +12,7 @@ import { elapsedMs, quickestMs } from '../support/elapsed.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
-import { secretMark, startWorld, type World } from '../support/world.ts';
+import { namespaceType, secretMark, startWorld, type World } from '../support/world.ts';
 
 /*
  * CloudAccounts and the resources that use them. Every test has an operator, a namespace and a cloud of its own; the
@@ -21,13 +21,6 @@ import { secretMark, startWorld, type World } from '../support/world.ts';
 
 const accountType = definitions.find(({ type }) => type.kind === 'CloudAccount')?.type as ResourceType;
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-const namespaceType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};
 const keys = [`${secretMark}-1`, `${secretMark}-2`] as const;
 const wrongKey = `${secretMark}-wrong`;
 const ref = { name: 'keys', key: 'api-key' };

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
+import type { KubeObject } from '../../src/kube/types.ts';
 import { annotation } from '../../src/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
 import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
@@ -9,20 +9,12 @@ import { LocalAgent, visit } from '../support/local-agent.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';
 import { claimPorts, type Ports } from '../support/ports.ts';
 import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { namespaceType, startWorld, type World } from '../support/world.ts';
 
 /*
  * Agents and the tunnels in them. One operator, as a process of its own, looks every second; every test has an agent and
  * a namespace of its own.
  */
-
-const namespaceType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};
 
 let world: World;
 let operator: OperatorProcess;

@@ -5,7 +5,7 @@ import { Limiter } from '../../src/cloud/limiter.ts';
 import type { RequestReport } from '../../src/cloud/transport.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connect, type KubeConnection, type KubeRequest } from '../../src/kube/connection.ts';
-import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
+import type { KubeObject } from '../../src/kube/types.ts';
 import { type ConfigMap, configMapType, endpointName } from '../../src/mirror/config-map.ts';
 import { EndpointMirror, type EndpointMirrorOptions } from '../../src/mirror/mirror.ts';
 import { removeMirrored } from '../../src/mirror/remove.ts';
@@ -14,16 +14,10 @@ import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
+import { namespaceType } from '../support/world.ts';
 
 /* The endpoint mirror, between a Kubernetes API and the reference cloud. Every test has its own cloud and namespace. */
 
-const namespaceType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};
 const hourMs = 3_600_000;
 
 let kube: TestKubeApi;

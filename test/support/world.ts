@@ -18,7 +18,7 @@ const eventsType: ResourceType = {
   kind: 'Event',
   namespaced: true,
 };
-const namespaceType: ResourceType = {
+export const namespaceType: ResourceType = {
   group: '',
   version: 'v1',
   plural: 'namespaces',
