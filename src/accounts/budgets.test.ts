@@ -40,8 +40,20 @@ describe('accounts of one credential', () => {
     two.apiKey = () => 'k';
     expect(budgets.of(two).state().used).toBe(3);
     one.apiKey = () => 'another';
-    expect(budgets.of(two).state().used).toBe(0);
-    expect(budgets.of(one).state().used).toBe(3);
+    expect(budgets.of(one).state().used).toBe(0);
+    expect(budgets.of(two).state().used).toBe(3);
+    two.apiKey = () => 'rotated';
+    expect(budgets.of(two).state().used).toBe(3);
+  });
+
+  test('share what was sent before the other had its key', async () => {
+    const [first, second] = [account(''), account('k')];
+    first.apiKey = () => {
+      throw new Error('the Secret was not read');
+    };
+    await use(second, 2);
+    first.apiKey = () => 'k';
+    expect(budgets.of(first).state().used).toBe(2);
   });
 
   test('go on with what was used when one of them leaves, and without its limit', async () => {

@@ -10,37 +10,51 @@ export interface Sharer {
 
 /**
  * One budget for each credential: the service counts the requests of a key, however many accounts here use it. Keys
- * change, so who shares is found anew for each request; the lowest `requestsPerMinute` of those that share holds.
+ * change, so whose budget it is is found anew for each request; the lowest `requestsPerMinute` of those that share holds.
  */
 export class Budgets {
-  /** In the order in which they came: the first of a credential has the limiter that holds. */
-  readonly #limiters = new Map<Sharer, Limiter>();
+  readonly #limiters = new Map<string, Limiter>();
+  /** The credential that each was last seen with. */
+  readonly #sharers = new Map<Sharer, string | undefined>();
 
   join(sharer: Sharer): void {
-    this.#limiters.set(sharer, new Limiter(sharer));
+    this.#sharers.set(sharer, undefined);
   }
 
-  /** The limiter goes to the next of the same credential: what was sent still counts. */
   leave(sharer: Sharer): void {
-    const [first, next] = this.#sharing(sharer);
-    const limiter = this.#limiters.get(sharer);
-    if (first === sharer && next !== undefined && limiter !== undefined) this.#limiters.set(next, limiter);
-    this.#limiters.delete(sharer);
+    const credential = this.#sharers.get(sharer);
+    this.#sharers.delete(sharer);
+    this.#dropUnused(credential);
   }
 
   of(sharer: Sharer): Limiter {
-    const sharing = this.#sharing(sharer);
-    // One that has left has a client that is closed: its calls fail there.
-    const limiter = this.#limiters.get(sharing[0] ?? sharer) ?? new Limiter(sharer);
-    limiter.setRequestsPerMinute(Math.min(...sharing.map(({ requestsPerMinute }) => requestsPerMinute)));
+    const credential = credentialOf(sharer);
+    // Without a key nothing is sent, nor by one that has left.
+    if (credential === undefined || !this.#sharers.has(sharer)) return new Limiter(sharer);
+    const limiter = this.#limiterOf(sharer, credential);
+    limiter.setRequestsPerMinute(Math.min(...this.#sharing(credential).map((each) => each.requestsPerMinute)));
     return limiter;
   }
 
-  /** All of the same credential; without a key an account is on its own. */
-  #sharing(sharer: Sharer): readonly Sharer[] {
-    const credential = credentialOf(sharer);
-    if (credential === undefined) return [sharer];
-    return [...this.#limiters.keys()].filter((other) => other === sharer || credentialOf(other) === credential);
+  /** A key that replaces another, which nobody uses any more, goes on with what was used. */
+  #limiterOf(sharer: Sharer, credential: string): Limiter {
+    const before = this.#sharers.get(sharer);
+    this.#sharers.set(sharer, credential);
+    const replaced = before === credential ? undefined : this.#dropUnused(before);
+    const limiter = this.#limiters.get(credential) ?? replaced ?? new Limiter(sharer);
+    this.#limiters.set(credential, limiter);
+    return limiter;
+  }
+
+  #dropUnused(credential: string | undefined): Limiter | undefined {
+    if (credential === undefined || this.#sharing(credential).length > 0) return undefined;
+    const limiter = this.#limiters.get(credential);
+    this.#limiters.delete(credential);
+    return limiter;
+  }
+
+  #sharing(credential: string): readonly Sharer[] {
+    return [...this.#sharers.keys()].filter((sharer) => credentialOf(sharer) === credential);
   }
 }
 
