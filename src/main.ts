@@ -2,9 +2,9 @@
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { loadCommands } from './commands/index.ts';
-import { UsageError } from './usage.ts';
-import { version } from './version.ts';
+import { loadCommands } from './cli/index.ts';
+import { UsageError } from './common/usage.ts';
+import { version } from './common/version.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 used wrongly (one line on stderr says how). */
 async function main(argv: readonly string[]): Promise<number> {

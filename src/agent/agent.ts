@@ -1,6 +1,6 @@
-import { cannotListen } from '../listen.ts';
-import { type Log, silentLog } from '../telemetry/log.ts';
-import { UsageError } from '../usage.ts';
+import { cannotListen } from '../common/listen.ts';
+import { type Log, silentLog } from '../common/log.ts';
+import { UsageError } from '../common/usage.ts';
 import { createApp } from './api/app.ts';
 import { apiRoutes } from './api/routes.ts';
 import { agentStatus } from './api/status.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseAddress } from '../listen.ts';
-import { UsageError } from '../usage.ts';
-import { parseYaml } from '../yaml.ts';
+import { parseAddress } from '../common/listen.ts';
+import { UsageError } from '../common/usage.ts';
+import { parseYaml } from '../common/yaml.ts';
 import { explain } from './fields.ts';
 import { cloudURLForm, isCloudURL } from './leases/cloud-url.ts';
 import { type Definition, definitionSchema } from './tunnels/definition.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { AgentClient } from '../../src/agent-client/client.ts';
+import { AgentClient } from '../../src/operator/agent-client/client.ts';
 import { until } from '../support/until.ts';
 import { echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
 

@@ -6,8 +6,8 @@ import { json } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { tool } from '../../scripts/tools.ts';
-import { definitions } from '../../src/kinds/index.ts';
-import { conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
 import { recorded } from './recorded.ts';
 import { type State, states } from './states.ts';
 

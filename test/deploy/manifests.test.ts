@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { renderOperator } from '../../scripts/deploy.ts';
-import { definitions } from '../../src/kinds/index.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { foreignCrds } from './foreign-crds.ts';

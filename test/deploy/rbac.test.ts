@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { definitions } from '../../src/kinds/index.ts';
-import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
-import { type ConfigMap, configMapType } from '../../src/mirror/config-map.ts';
-import { annotation } from '../../src/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/reconcile/fields.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
+import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
+import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/fields.ts';
 import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
 import {
   type GateProxy,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { metricDefinitions } from '../../src/telemetry/metric-names.ts';
+import { metricDefinitions } from '../../src/operator/metrics/metric-names.ts';
 import { alerts, projectDir } from './alerts.ts';
 
 const page = (name: string) => readFileSync(join(projectDir, 'docs', name), 'utf8');

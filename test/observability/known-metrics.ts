@@ -1,8 +1,8 @@
-import { definitions } from '../../src/kinds/index.ts';
-import { reasons } from '../../src/reconcile/reasons.ts';
-import { accountStates } from '../../src/telemetry/account-metrics.ts';
-import { metricDefinitions } from '../../src/telemetry/metric-names.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
+import { accountStates } from '../../src/operator/metrics/account-metrics.ts';
+import { metricDefinitions } from '../../src/operator/metrics/metric-names.ts';
+import { createMetrics } from '../../src/operator/metrics/metrics.ts';
+import { reasons } from '../../src/operator/reconcile/reasons.ts';
 import { parseMetrics } from '../support/prometheus-text.ts';
 
 export const kindNames: readonly string[] = definitions.map(({ type }) => type.kind);

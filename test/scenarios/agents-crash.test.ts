@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { definition as agentTunnel } from '../../src/kinds/agent-tunnel/schema.ts';
-import { annotation } from '../../src/reconcile/annotations.ts';
+import { definition as agentTunnel } from '../../src/operator/kinds/agents/agent-tunnel/schema.ts';
+import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';

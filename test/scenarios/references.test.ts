@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/clock.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import { connect, type KubeConnection } from '../../src/kube/connection.ts';
-import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
-import { References } from '../../src/reconcile/references.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { systemClock } from '../../src/common/clock.ts';
+import { silentLog } from '../../src/common/log.ts';
+import { KubeClient } from '../../src/operator/kube/client.ts';
+import { connect, type KubeConnection } from '../../src/operator/kube/connection.ts';
+import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import { References } from '../../src/operator/reconcile/references.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
 

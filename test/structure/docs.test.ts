@@ -2,9 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { problems } from '../../src/agent/problem.ts';
-import { loadCommands } from '../../src/commands/index.ts';
-import { annotation } from '../../src/reconcile/annotations.ts';
-import { reasons } from '../../src/reconcile/reasons.ts';
+import { loadCommands } from '../../src/cli/index.ts';
+import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { reasons } from '../../src/operator/reconcile/reasons.ts';
 
 /** What the docs name of other programs. */
 const foreignFlags = ['--build-arg', '--reuse-values'];

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { definitions } from '../../src/kinds/index.ts';
-import { cloudKinds } from '../../src/operator/kinds.ts';
+import { cloudKinds } from '../../src/operator/kinds/cloud/index.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
 import { kindCases } from '../scenarios/kinds.ts';
 import { partKindCases } from '../scenarios/part-kinds.ts';
 

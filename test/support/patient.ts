@@ -1,5 +1,5 @@
-import type { KubeConnection, KubeRequest, KubeResponse } from '../../src/kube/connection.ts';
-import { KubeConnectionError } from '../../src/kube/errors.ts';
+import type { KubeConnection, KubeRequest, KubeResponse } from '../../src/operator/kube/connection.ts';
+import { KubeConnectionError } from '../../src/operator/kube/errors.ts';
 
 /** Sends again what never left: on a busy machine it may take the tests longer to connect than the product waits. */
 export function patient(inner: KubeConnection): KubeConnection {

@@ -1,10 +1,10 @@
-import { definitions } from '../../src/kinds/index.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import { connect } from '../../src/kube/connection.ts';
-import type { KubeObject, ResourceType } from '../../src/kube/types.ts';
-import { type Condition, conditionOf, type ManagedObject } from '../../src/reconcile/fields.ts';
+import { silentLog } from '../../src/common/log.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
+import { KubeClient } from '../../src/operator/kube/client.ts';
+import { connect } from '../../src/operator/kube/connection.ts';
+import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
 import { startTestCloud } from './cloud-api.ts';
 import { startTestKubeApi } from './kube-api.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';

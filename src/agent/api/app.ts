@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Log } from '../../telemetry/log.ts';
+import type { Log } from '../../common/log.ts';
 import { AgentProblem } from '../problem.ts';
 import { isAllowedHost } from './hosts.ts';
 import { answerError, readJson } from './http.ts';

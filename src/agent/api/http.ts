@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { Log } from '../../telemetry/log.ts';
+import type { Log } from '../../common/log.ts';
 import { AgentProblem, errorBody, problems } from '../problem.ts';
 
 /** The body as a JSON object. @throws AgentProblem */

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Address } from '../../listen.ts';
+import type { Address } from '../../common/listen.ts';
 import type { CloudStatus } from '../leases/start-leases.ts';
 import type { Ticks } from '../metrics/rate.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../telemetry/log.ts';
+import type { Log } from '../../common/log.ts';
 import { newId, type Random } from '../ids.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { endpointOf, type ServedTunnel } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { silentLog } from '../../telemetry/log.ts';
+import { silentLog } from '../../common/log.ts';
 import type { Endpoint, ServedTunnel } from './endpoint.ts';
 import { LeaseError } from './lease-client.ts';
 import { Leases } from './leases.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { ServedTunnel } from './endpoint.ts';
 import { Lease, type LeaseOptions } from './lease.ts';
 

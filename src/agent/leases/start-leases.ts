@@ -1,6 +1,6 @@
-import { systemClock } from '../../clock.ts';
-import type { Credential } from '../../credential/credential.ts';
-import type { Log } from '../../telemetry/log.ts';
+import { systemClock } from '../../common/clock.ts';
+import type { Credential } from '../../common/credential/credential.ts';
+import type { Log } from '../../common/log.ts';
 import type { Random } from '../ids.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';

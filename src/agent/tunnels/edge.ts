@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Address, listen } from '../../listen.ts';
+import { type Address, listen } from '../../common/listen.ts';
 import { errorPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
 

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { type Listening, listen } from '../../listen.ts';
-import type { Log } from '../../telemetry/log.ts';
+import { type Listening, listen } from '../../common/listen.ts';
+import type { Log } from '../../common/log.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../telemetry/log.ts';
+import type { Log } from '../../common/log.ts';
 import type { Captures } from '../captures/captures.ts';
 import { newId, type Random, randomLabel } from '../ids.ts';
 import type { History } from '../metrics/history.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { CloudClient } from '../../cloud/client.ts';
-import { Limiter } from '../../cloud/limiter.ts';
+import { CloudClient } from '../../operator/cloud/client.ts';
+import { Limiter } from '../../operator/cloud/limiter.ts';
 import { readContract } from './contract.fixture.ts';
 
 /*

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../common/clock.ts';
 
 const path = '/_agent/endpoints/ep_a';
 const lease = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import { Collection, kinds } from './collection.ts';
 import { hostport, idOf, type Region, refShape, regions, text, time, uri } from './fields.ts';
 import { ref } from './ids.ts';

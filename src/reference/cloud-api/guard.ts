@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { Accounts } from './accounts.ts';
 import { ApiProblem } from './problem.ts';
 import type { RateLimit } from './rate-limit.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import { isOpen, pathOf } from './guard.ts';
 
 /** A request as it was received, for tests that assert exact calls. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../common/clock.ts';
 import { type Contract, contractChecker, readContract } from './contract.fixture.ts';
 import { openDatabase } from './database.ts';
 import { idMaker } from './ids.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../common/clock.ts';
 import { openDatabase } from './database.ts';
 import { idMaker } from './ids.ts';
 import { operations } from './operations.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { startTestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../common/clock.ts';
 import { RateLimit } from './rate-limit.ts';
 
 describe('RateLimit', () => {

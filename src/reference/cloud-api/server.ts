@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../common/clock.ts';
 import { readAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
 import { openDatabase } from './database.ts';

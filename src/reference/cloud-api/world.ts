@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { NewId } from './ids.ts';
 
 /** What operations act on: the stored objects, time and fresh ids. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import { ApiError, noSuchResource, notFound } from './api-error.ts';
 import type { HandlerContext } from './call.ts';
 import { discover } from './discovery.ts';

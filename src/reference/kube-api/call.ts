@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { Subresource } from './admission.ts';
 import type { Batches } from './batches.ts';
 import type { EventLines } from './event-lines.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
 import { establishedStatus, terminatingStatus } from './crd-status.ts';
 import { crdTypes, reformed } from './crd-types.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import { check, keepServerFields, nextGeneration, normalise, type Subresource, type Validators } from './admission.ts';
 import { ApiError, alreadyExists, forbidden, notFound } from './api-error.ts';
 import { isHeld, marked } from './deletion.ts';

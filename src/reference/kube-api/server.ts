@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../common/clock.ts';
 import { answer } from './api.ts';
 import { Batches } from './batches.ts';
 import { builtinTypes } from './builtin/types.ts';

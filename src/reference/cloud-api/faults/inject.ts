@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../../clock.ts';
+import type { Clock } from '../../../common/clock.ts';
 import { isOpen, pathOf } from '../guard.ts';
 import type { NewId } from '../ids.ts';
 import { errorBody } from '../problem.ts';

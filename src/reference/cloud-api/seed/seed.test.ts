@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../../test/support/cloud-api.ts';
-import { systemClock } from '../../../clock.ts';
+import { systemClock } from '../../../common/clock.ts';
 import { readSeedFile } from './read.ts';
 import type { Seed } from './schema.ts';
 

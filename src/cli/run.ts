@@ -1,0 +1,36 @@
+import { Command, Option } from 'commander';
+import { parseSettings, settingsHelp } from '../operator/settings.ts';
+
+/** A pod is killed 30 s after SIGTERM: what is not finished by then is given up in an orderly way. */
+const shutdownMs = 25_000;
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description('Run the operator: watch the custom resources and reconcile them with the cloud.')
+    .addHelpText('after', '\nEvery flag is also a variable: --api-url is EDGE_OPERATOR_API_URL.');
+  for (const { flag, variable, arg, about } of settingsHelp()) {
+    command.addOption(new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable));
+  }
+  return command.action(run);
+}
+
+async function run(options: Record<string, unknown>): Promise<void> {
+  const settings = parseSettings(options);
+  const [{ runOperator }, { createLogger }] = await Promise.all([
+    import('../operator/operator.ts'),
+    import('../common/logger.ts'),
+  ]);
+  const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (stop.signal.aborted) process.exit(1);
+    log.info('stopping', { signal: name });
+    stop.abort();
+    setTimeout(() => {
+      log.error(`not stopped after ${shutdownMs / 1000} s; what is under way is given up`);
+      process.exit(1);
+    }, shutdownMs).unref();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log }, stop.signal);
+}

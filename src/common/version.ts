@@ -1,0 +1,4 @@
+import manifest from '../../package.json' with { type: 'json' };
+
+export const version: string = manifest.version;
+export const userAgent = `edge-operator/${version}`;

@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  json,
+  type Respond,
+  type ScriptedServer,
+  startScriptedServer,
+  text,
+} from '../../common/http/scripted-server.fixture.ts';
+import { AgentClient } from './client.ts';
+import type { AgentError } from './errors.ts';
+import type { AgentClientOptions } from './transport.ts';
+
+let server: ScriptedServer;
+const clients: AgentClient[] = [];
+
+beforeEach(async () => {
+  server = await startScriptedServer();
+});
+afterEach(async () => {
+  await server.close();
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+
+function open(options: Partial<AgentClientOptions> = {}): AgentClient {
+  const client = new AgentClient({ url: server.url, userAgent: 'x', ...options });
+  clients.push(client);
+  return client;
+}
+
+const failure = (promise: Promise<unknown>): Promise<AgentError> =>
+  promise.then(
+    () => Promise.reject(new Error('expected an AgentError')),
+    (error: AgentError) => error,
+  );
+
+const error = (status: number) =>
+  json(status, { error_code: 106, status_code: status, msg: 'invalid body', details: { err: 'missing field "id"' } });
+
+describe('an answer that is not a success', () => {
+  test.each([
+    [400, 'Rejected', true],
+    [401, 'Unauthorized', true],
+    [403, 'Unauthorized', true],
+    [404, 'NotFound', true],
+    [408, 'Unreachable', true],
+    [409, 'Conflict', true],
+    [413, 'Rejected', true],
+    [415, 'Rejected', true],
+    [429, 'RateLimited', true],
+    [500, 'Unreachable', false],
+    [502, 'Rejected', false],
+    [503, 'Unreachable', false],
+  ])('%i is %s, definite: %s', async (status, reason, definite) => {
+    server.play(error(status));
+    expect(await failure(open().replay({ id: 'req_1' }))).toMatchObject({
+      name: 'AgentError',
+      message: `requests.replay: the agent answered ${status} (error 106): invalid body: missing field "id"`,
+      operation: 'requests.replay',
+      reason,
+      definite,
+      status,
+      code: 106,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['no body', text(502), 'the agent answered 502'],
+    ['HTML', text(502, '<html>Bad gateway</html>'), 'the agent answered 502'],
+    ['JSON of another shape', json(400, [{ msg: 'x' }]), 'the agent answered 400'],
+    ['fields of other types', json(400, { error_code: 'X', msg: 7, details: 'x' }), 'the agent answered 400'],
+    ['several lines', json(400, { msg: 'a\r\n\u001b[31mb', details: { err: '' } }), 'the agent answered 400: a [31mb'],
+    ['a redirect', text(302, '', { location: 'http://127.0.0.1:9/' }), 'redirects are not followed'],
+  ])('with %s says what it can', async (_, respond, message) => {
+    server.play(respond);
+    const failed = await failure(open().clearRequests());
+    expect(failed.message).toContain(`requests.clear: `);
+    expect(failed.message).toContain(message);
+    expect(failed.message.length).toBeLessThan(120);
+    expect(failed.code).toBeUndefined();
+  });
+
+  test('a 502 that is not of the agent is on the way to it', async () => {
+    server.play(text(502, 'Bad gateway'));
+    const started = open().startTunnel({ name: 'web', proto: 'http', addr: '80' });
+    expect(await failure(started)).toMatchObject({ reason: 'Unreachable', definite: false });
+  });
+});
+
+const tunnel = { name: 'web', uri: 'u', public_url: 'p', proto: 'http', config: { addr: '80', inspect: true } };
+const captured = { id: 'r', uri: 'u', tunnel_name: '', remote_addr: '', start: '', duration: 1, response: null };
+
+describe('an answer that cannot be understood', () => {
+  test.each<readonly [string, (agent: AgentClient) => Promise<unknown>, Respond, string]>([
+    [
+      'a wrong type deep inside',
+      (agent) => agent.listTunnels(),
+      json(200, { uri: 'u', tunnels: [{ ...tunnel, config: { addr: 'hunter2', inspect: 'hunter2' } }] }),
+      'tunnels.list: the response is malformed: tunnels.0.config.inspect: expected boolean',
+    ],
+    [
+      'a missing field',
+      (agent) => agent.getTunnel('web'),
+      json(200, tunnel),
+      'tunnels.get: the response is malformed: metrics: expected object',
+    ],
+    [
+      'headers that are no lists',
+      (agent) => agent.getRequest('r'),
+      json(200, { ...captured, request: { method: 'GET', proto: '', headers: { A: 'hunter2' }, uri: '/', raw: '' } }),
+      'requests.get: the response is malformed: request.headers.A: expected array',
+    ],
+    ['HTML', (agent) => agent.status(), text(200, '<html>hunter2'), 'status.get: the response is malformed: not JSON'],
+    ['nothing', (agent) => agent.root(), text(200), 'root.get: the response is malformed: the body is empty'],
+    [
+      'a 200 where a tunnel should have started',
+      (agent) => agent.startTunnel({ proto: 'http', addr: '80' }),
+      json(200, tunnel),
+      'tunnels.start: the response is malformed: unexpected status 200',
+    ],
+    [
+      'a 200 to a replay',
+      (agent) => agent.replay({ id: 'r' }),
+      json(200, {}),
+      'requests.replay: the response is malformed: unexpected status 200',
+    ],
+  ])('%s names the operation and the field, never the value', async (_, send, respond, message) => {
+    server.play(respond);
+    const failed = await failure(send(open()));
+    expect(failed).toMatchObject({ name: 'AgentError', message, reason: 'Unreachable', definite: false });
+    expect(JSON.stringify([failed.message, failed.cause])).not.toContain('hunter2');
+  });
+
+  test('a body that does not end is cut off', async () => {
+    const chunk = 'x'.repeat(1024 * 1024);
+    server.play((response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(chunk));
+        response.once('drain', more);
+      };
+      more();
+    });
+    const failed = await failure(open().listTunnels());
+    expect(failed.message).toBe('tunnels.list: the response is malformed: larger than 8 MiB');
+  });
+});
+
+describe('no answer', () => {
+  test('a refused connection is definite: nothing was sent', async () => {
+    const { url, close } = await startScriptedServer();
+    await close();
+    expect(await failure(open({ url }).replay({ id: 'r' }))).toMatchObject({
+      message: 'requests.replay: the connection was refused',
+      reason: 'Unreachable',
+      definite: true,
+      status: undefined,
+    });
+  });
+
+  test.each<readonly [string, Respond, string]>([
+    ['no headers', () => {}, 'timed out waiting for the answer'],
+    ['half a body', (response) => void response.writeHead(200).write('{"id":'), 'timed out reading the answer'],
+    ['a close', (response) => void response.socket?.destroy(), 'the connection broke'],
+  ])('%s is not definite', async (_, respond, message) => {
+    server.play(respond);
+    const client = open({ timeouts: { connectMs: 5_000, headersMs: 150, bodyMs: 150 } });
+    const failed = await failure(client.replay({ id: 'r' }));
+    expect(failed).toMatchObject({
+      message: `requests.replay: ${message}`,
+      reason: 'Unreachable',
+      definite: false,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('what the guard throws stops the request', async () => {
+    const guard = () => {
+      throw new Error('no longer the leader');
+    };
+    expect(await failure(open({ guard }).replay({ id: 'r' }))).toMatchObject({
+      message: 'requests.replay: not sent: no longer the leader',
+      definite: true,
+    });
+    expect(server.requests).toHaveLength(0);
+  });
+});

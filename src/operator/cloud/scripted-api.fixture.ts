@@ -1,0 +1,40 @@
+import type { ScriptedServer } from '../../common/http/scripted-server.fixture.ts';
+import { startScriptedServer } from '../../common/http/scripted-server.fixture.ts';
+import { CloudClient } from './client.ts';
+import { Limiter } from './limiter.ts';
+import type { RequestReport, TransportOptions } from './transport.ts';
+
+export { json, type Respond, text } from '../../common/http/scripted-server.fixture.ts';
+
+/** A scripted server, with clients of it. */
+export interface ScriptedAPI extends ScriptedServer {
+  readonly reports: readonly RequestReport[];
+  client(options?: Partial<TransportOptions>): CloudClient;
+}
+
+export async function startScriptedAPI(): Promise<ScriptedAPI> {
+  const server = await startScriptedServer();
+  const reports: RequestReport[] = [];
+  const clients: CloudClient[] = [];
+  return {
+    ...server,
+    reports,
+    client: (options = {}) => {
+      const limiter = new Limiter({ requestsPerMinute: 10_000 });
+      const client = new CloudClient({
+        baseURL: server.url,
+        apiKey: () => 'key-for-tests',
+        limiter: () => limiter,
+        userAgent: 'edge-operator/test',
+        onRequest: (report) => reports.push(report),
+        ...options,
+      });
+      clients.push(client);
+      return client;
+    },
+    close: async () => {
+      await server.close();
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { type Log, silentLog } from '../../common/log.ts';
+import { KubeError } from '../kube/errors.ts';
+import { until } from '../kube/fake-api.fixture.ts';
+import { Controller, type Reconcile, type ReconcileOutcome, type ReconcileResult } from './controller.ts';
+import { WorkQueue } from './queue.ts';
+
+const stops: (() => Promise<void>)[] = [];
+
+function start(reconcile: Reconcile, concurrency = 2) {
+  const queue = new WorkQueue({ random: () => 1, backoff: { minMs: 20, maxMs: 100 } });
+  const outcomes: ReconcileOutcome[] = [];
+  const active: number[] = [];
+  const errors: Record<string, unknown>[] = [];
+  const log: Log = { ...silentLog, error: (_message, fields) => void errors.push({ ...fields }) };
+  const metrics = {
+    onReconcile: (outcome: ReconcileOutcome) => outcomes.push(outcome),
+    onActiveWorkers: (count: number) => active.push(count),
+  };
+  const controller = new Controller({ name: 'widget', reconcile, queue, concurrency, log, metrics });
+  const stop = new AbortController();
+  const abandon = new AbortController();
+  const running = controller.run(stop.signal, abandon.signal);
+  stops.push(async () => {
+    stop.abort();
+    await running;
+    queue.close();
+  });
+  return { queue, controller, outcomes, active, errors, stop, abandon, running };
+}
+
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+function scripted(...results: (ReconcileResult | Error)[]): {
+  readonly reconcile: Reconcile;
+  readonly times: number[];
+} {
+  const times: number[] = [];
+  const reconcile: Reconcile = async () => {
+    times.push(Date.now());
+    const result = results.shift() ?? { kind: 'done' };
+    if (result instanceof Error) throw result;
+    return result;
+  };
+  return { reconcile, times };
+}
+
+test.each<[string, ReconcileResult | Error, ReconcileOutcome, number]>([
+  ['again', { kind: 'again' }, 'requeue', 0],
+  ['after', { kind: 'after', ms: 60 }, 'requeue_after', 55],
+  ['backoff', { kind: 'backoff' }, 'requeue', 15],
+  ['backoff with a minimum', { kind: 'backoff', atLeastMs: 60 }, 'requeue', 55],
+  ['a conflict', new KubeError('patching x', { status: 409, reason: 'Conflict', message: 'stale' }), 'requeue', 0],
+  ['any other error', new Error('broken'), 'error', 15],
+])('%s brings the key back in its time', async (_what, result, outcome, atLeastMs) => {
+  const { reconcile, times } = scripted(result);
+  const { queue, outcomes, errors } = start(reconcile);
+  queue.add('default/a', 'change');
+  await until('the second reconcile', () => outcomes.length === 2);
+  expect(outcomes).toEqual([outcome, 'success']);
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(atLeastMs);
+  expect(errors).toHaveLength(outcome === 'error' ? 1 : 0);
+});
+
+test('an error is logged with key and reconcile id', async () => {
+  const { reconcile } = scripted(new TypeError('broken'));
+  const { queue, errors } = start(reconcile);
+  queue.add('default/a', 'change');
+  await until('the error', () => errors.length === 1);
+  expect(errors[0]).toMatchObject({
+    controller: 'widget',
+    namespace: 'default',
+    name: 'a',
+    reconcileID: expect.any(String),
+  });
+  expect(errors[0]?.error).toContain('TypeError: broken');
+});
+
+test('endless conflicts are slowed down', async () => {
+  const { reconcile, times } = scripted(...Array.from({ length: 4 }, () => ({ kind: 'again' }) as const));
+  const { queue, outcomes } = start(reconcile);
+  queue.add('default/a', 'change');
+  await until('the end', () => outcomes.length === 5);
+  expect((times[4] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(150);
+});
+
+test('reconciles run side by side, but never two of one key', async () => {
+  const gates: (() => void)[] = [];
+  const keys: string[] = [];
+  const { queue, active } = start(async ({ key }) => {
+    keys.push(key);
+    await new Promise<void>((resolve) => gates.push(resolve));
+    return { kind: 'done' };
+  });
+  queue.add('a', 'resync');
+  queue.add('b', 'resync');
+  await until('both', () => keys.length === 2);
+  queue.add('a', 'resync');
+  queue.add('c', 'resync');
+  gates[1]?.();
+  await until('the next', () => keys.length === 3);
+  expect(keys).toEqual(['a', 'b', 'c']);
+  gates[0]?.();
+  await until('the repeat', () => keys.length === 4);
+  expect(keys[3]).toBe('a');
+  expect(Math.max(...active)).toBe(2);
+  for (const gate of gates) gate();
+});
+
+test('stopping lets what is in flight finish, starts nothing new and shows how old it is', async () => {
+  const gate = Promise.withResolvers<void>();
+  const keys: string[] = [];
+  const { queue, controller, stop, running, abandon } = start(async ({ key, signal }) => {
+    keys.push(key);
+    await gate.promise;
+    keys.push(`${key} ${signal.aborted}`);
+    return { kind: 'done' };
+  }, 1);
+  queue.add('a', 'resync');
+  queue.add('b', 'resync');
+  await until('the first', () => keys.length === 1 && controller.oldestReconcileMs() > 5);
+  stop.abort();
+  let ended = false;
+  void running.then(() => {
+    ended = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ended).toBe(false);
+  abandon.abort();
+  gate.resolve();
+  await running;
+  expect(keys).toEqual(['a', 'a true']);
+  expect(controller.oldestReconcileMs()).toBe(0);
+});
+
+test('a change does not wait behind drift checks that fill every worker', async () => {
+  const gate = Promise.withResolvers<void>();
+  const keys: string[] = [];
+  const { queue } = start(async ({ key }) => {
+    keys.push(key);
+    if (key !== 'changed') await gate.promise;
+    return { kind: 'done' };
+  });
+  for (const key of ['a', 'b', 'c', 'd']) queue.add(key, 'resync');
+  await until('all workers to be busy', () => keys.length === 2);
+  queue.add('changed', 'change');
+  await until('the change', () => keys.includes('changed'));
+  expect(keys).toEqual(['a', 'b', 'changed']);
+  gate.resolve();
+});
+
+test('a change of a key whose drift check is waiting ends that wait', async () => {
+  const outcomes: string[] = [];
+  const { queue } = start(async ({ signal }) => {
+    if (outcomes.length === 0) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    }
+    outcomes.push(`aborted: ${signal.aborted}`);
+    return { kind: 'done' };
+  });
+  queue.add('a', 'resync');
+  await until('the check to run', () => queue.depth() === 0);
+  queue.add('a', 'resync');
+  queue.add('a', 'change');
+  await until('both', () => outcomes.length === 2);
+  expect(outcomes).toEqual(['aborted: true', 'aborted: false']);
+});

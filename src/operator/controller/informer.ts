@@ -1,0 +1,205 @@
+import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
+import { HeldEvents } from './held-events.ts';
+import { Reflector } from './reflector.ts';
+import { ObjectStore, type StoreChange } from './store.ts';
+import { sameUid } from './version.ts';
+
+export interface InformerOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly type: ResourceType;
+  /** Without it, all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly clock?: Clock | undefined;
+  /** In 0..1, for jitter. */
+  readonly random?: (() => number) | undefined;
+  readonly log: Log;
+  /** Objects in a page of a list; default 500. */
+  readonly pageSize?: number | undefined;
+  /** A watch without even a bookmark for this long is dead; default 150 s. */
+  readonly silenceTimeoutMs?: number | undefined;
+  /** Default 0.8 s to 30 s. */
+  readonly backoff?: { readonly minMs: number; readonly maxMs: number } | undefined;
+  /** Applied to everything before it is stored, to keep less of it; must keep metadata. */
+  readonly transform?: ((object: T) => T) | undefined;
+}
+
+/** `initial`: the object was there before the handler or the informer was. */
+export type Change<T extends KubeObject> = StoreChange<T> & { readonly initial: boolean };
+export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
+
+export interface HandlerOptions {
+  /** Told of our own writes too, at `assume`; for readers of other kinds that depend on this one. Default false. */
+  readonly ownWrites?: boolean;
+}
+
+interface Registration<T extends KubeObject> extends HandlerOptions {
+  readonly handler: ChangeHandler<T>;
+}
+
+/** A cache of the objects of one type that follows the server and tells handlers what changes. */
+export class Informer<T extends KubeObject> {
+  readonly #store = new ObjectStore<T>();
+  readonly #held = new HeldEvents();
+  readonly #handlers = new Set<Registration<T>>();
+  readonly #reflector: Reflector<T>;
+  readonly #transform: (object: T) => T;
+  readonly #log: Log;
+  readonly #synced = Promise.withResolvers<void>();
+  #hasSynced = false;
+
+  constructor(options: InformerOptions<T>) {
+    const {
+      client,
+      type,
+      namespace,
+      labelSelector,
+      fieldSelector,
+      clock = systemClock,
+      random = Math.random,
+    } = options;
+    this.#log = options.log.child({ informer: type.plural, ...(namespace === undefined ? {} : { namespace }) });
+    this.#transform = options.transform ?? ((object) => object);
+    this.#reflector = new Reflector<T>({
+      client,
+      type,
+      selection: { namespace, labelSelector, fieldSelector },
+      sink: this.#sink(),
+      clock,
+      random,
+      log: this.#log,
+      pageSize: options.pageSize ?? 500,
+      silenceTimeoutMs: options.silenceTimeoutMs ?? 150_000,
+      backoff: options.backoff ?? { minMs: 800, maxMs: 30_000 },
+    });
+  }
+
+  /** Follows the server until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#reflector.run(signal);
+  }
+
+  /** The first list is in the cache and handlers have been told of it. */
+  get synced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** Rejects with the signal's reason when it aborts first. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      await Promise.race([this.#synced.promise, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** @param key `namespace/name`, or `name` of a cluster-scoped object */
+  get(key: string): T | undefined {
+    return this.#store.get(key);
+  }
+
+  list(): readonly T[] {
+    return this.#store.list();
+  }
+
+  /** Calls the handler for everything cached and then for every change, in order; returns how to stop that. */
+  onChange(handler: ChangeHandler<T>, options: HandlerOptions = {}): () => void {
+    const registration = { handler, ...options };
+    this.#handlers.add(registration);
+    for (const object of this.#store.list()) this.#tell(registration, { type: 'add', object, initial: true });
+    return () => this.#handlers.delete(registration);
+  }
+
+  /** Must not throw for any object. */
+  addIndex(name: string, valuesOf: (object: T) => readonly string[]): void {
+    this.#store.addIndex(name, valuesOf);
+  }
+
+  byIndex(name: string, value: string): readonly T[] {
+    return this.#store.byIndex(name, value);
+  }
+
+  /**
+   * Puts the answer to our own write into the cache, so that nobody here reads an older state than we wrote. Handlers are
+   * called neither for it nor for its echo by the server (but see `ownWrites`), unless the object has gone by it.
+   */
+  assume(object: T): void {
+    const change = this.#store.assume(this.#slim(object));
+    if (change === undefined) return;
+    for (const registration of this.#handlers) {
+      if (registration.ownWrites || change.type === 'delete') this.#tell(registration, { ...change, initial: false });
+    }
+  }
+
+  /**
+   * Performs a write to the object and assumes its answer, keeping back what the server tells of the object meanwhile:
+   * the echo of a write often overtakes the answer to it, and would pass for somebody else's change.
+   */
+  async write(key: string, perform: () => Promise<T>): Promise<T> {
+    const release = this.#held.hold(key);
+    try {
+      const written = await perform();
+      const stored = this.get(key);
+      // A namesake has taken its place meanwhile: the end of the old one is among what is kept back.
+      if (stored !== undefined && !sameUid(stored, written)) release();
+      this.assume(written);
+      return written;
+    } finally {
+      release();
+    }
+  }
+
+  #sink() {
+    const store = this.#store;
+    return {
+      get newest() {
+        return store.newest;
+      },
+      slim: (object: T) => this.#slim(object),
+      replace: (objects: readonly T[], version: bigint, reset: boolean) => this.#replace(objects, version, reset),
+      upsert: (object: T) => this.#held.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
+      remove: (object: T) => this.#held.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
+    };
+  }
+
+  #replace(objects: readonly T[], version: bigint, reset: boolean): void {
+    this.#held.flush();
+    this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
+    this.#hasSynced = true;
+    this.#synced.resolve();
+  }
+
+  /** Without `managedFields`, which nobody reads here and which are half of an object. */
+  #slim(object: T): T {
+    const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
+    return this.#transform({ ...object, metadata });
+  }
+
+  #notify(changes: readonly StoreChange<T>[], initial: boolean): void {
+    for (const change of changes) {
+      for (const registration of this.#handlers) this.#tell(registration, { ...change, initial });
+    }
+  }
+
+  #tell(registration: Registration<T>, change: Change<T>): void {
+    try {
+      const answer: unknown = registration.handler(change);
+      if (answer instanceof Promise) answer.catch((error: unknown) => this.#handlerFailed(error, change));
+    } catch (error) {
+      this.#handlerFailed(error, change);
+    }
+  }
+
+  #handlerFailed(error: unknown, change: Change<T>): void {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#log.error('a change handler failed', { key: keyOf(change.object), change: change.type, error: cause });
+  }
+}

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { silentLog } from '../../common/log.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
+import { LeaderElector } from './leader-election.ts';
+import { type Lease, leaseType } from './lease.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
+
+let api: FakeApi;
+let client: KubeClient;
+const path = '/apis/coordination.k8s.io/v1/namespaces/ops/leases/operator';
+const isWrite = (request: SeenRequest) => request.method !== 'GET';
+
+beforeEach(async () => {
+  api = await FakeApi.start();
+  client = await api.client();
+});
+
+afterEach(() => api.stop());
+
+/** So that a busy machine deposes nobody: what is to be quick is quicker than these by far. */
+const times = { leaseDurationMs: 10_000, renewDeadlineMs: 6_000, retryPeriodMs: 60 };
+/** Some ten times shorter than the defaults, for those that are to be deposed. */
+const deadlineMs = 800;
+const doomed = { leaseDurationMs: 1_500, renewDeadlineMs: deadlineMs };
+
+function replica(identity: string, options: Partial<typeof times> & { readonly monotonic?: ManualClock } = {}) {
+  const elector = new LeaderElector({
+    client,
+    namespace: 'ops',
+    name: 'operator',
+    identity,
+    log: silentLog,
+    ...times,
+    ...options,
+  });
+  const stop = new AbortController();
+  const terms: AbortSignal[] = [];
+  const finish = Promise.withResolvers<void>();
+  const lead = async (leading: AbortSignal) => {
+    terms.push(leading);
+    await new Promise<void>((resolve) => {
+      leading.addEventListener('abort', () => resolve());
+      void finish.promise.then(resolve);
+    });
+  };
+  const ended = elector.run({ signal: stop.signal, lead });
+  const shutDown = async () => {
+    stop.abort();
+    finish.resolve();
+    return ended;
+  };
+  return { elector, terms, ended, stop, finish, shutDown };
+}
+
+async function leaseNow(): Promise<Lease['spec']> {
+  return (await client.get<Lease>(leaseType, { namespace: 'ops', name: 'operator' }))?.spec;
+}
+
+test('one of two leads, renews, and hands over at once when it shuts down', async () => {
+  const one = replica('one');
+  await until('a leader', () => one.terms.length === 1);
+  const two = replica('two');
+  await until('renewals', () => api.requests.filter((request) => request.method === 'PUT').length >= 3);
+  expect([one.elector.holdsLease(), two.elector.holdsLease(), two.terms.length]).toEqual([true, false, 0]);
+  expect(await leaseNow()).toMatchObject({ holderIdentity: 'one', leaseTransitions: 0, leaseDurationSeconds: 10 });
+  const startedAt = Date.now();
+  expect(await one.shutDown()).toBe('finished');
+  await until('the successor', () => two.terms.length === 1);
+  expect(Date.now() - startedAt).toBeLessThan(times.leaseDurationMs / 2);
+  expect(await leaseNow()).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
+  expect((await leaseNow())?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  await two.shutDown();
+  expect(await leaseNow()).toMatchObject({ holderIdentity: '' });
+});
+
+test('while it winds up a leader still leads; only then is the lease given away', async () => {
+  const one = replica('one');
+  await until('a leader', () => one.terms.length === 1);
+  one.stop.abort();
+  const renewals = api.requests.length;
+  await until('more renewals', () => api.requests.length >= renewals + 3);
+  expect(one.elector.holdsLease()).toBe(true);
+  expect(one.terms[0]?.aborted).toBe(false);
+  one.finish.resolve();
+  expect(await one.ended).toBe('finished');
+  expect(one.elector.holdsLease()).toBe(false);
+  expect(await leaseNow()).toMatchObject({ holderIdentity: '' });
+});
+
+test('a crashed leader is followed when its lease has not changed for its duration, whatever its clock said', async () => {
+  const long = { renewTime: '2099-01-01T00:00:00.000000Z', acquireTime: '2099-01-01T00:00:00.000000Z' };
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'ops', name: 'operator' },
+  };
+  await client.create<Lease>(leaseType, {
+    ...lease,
+    spec: { holderIdentity: 'dead', leaseDurationSeconds: 1, leaseTransitions: 4, ...long },
+  });
+  const startedAt = Date.now();
+  const two = replica('two');
+  await until('the takeover', () => two.terms.length === 1);
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
+  expect(Date.now() - startedAt).toBeLessThan(times.leaseDurationMs / 2);
+  expect(await leaseNow()).toMatchObject({ holderIdentity: 'two', leaseTransitions: 5 });
+  await two.shutDown();
+});
+
+describe('a leader that cannot renew', () => {
+  test('is deposed at the deadline, and what it led has returned before run does', async () => {
+    const one = replica('one', doomed);
+    await until('a leader', () => one.terms.length === 1);
+    for (let time = 0; time < 100; time++)
+      api.script(
+        () => true,
+        (response) => status(response, 500, 'InternalError'),
+      );
+    await until('the deposition', () => one.terms[0]?.aborted === true);
+    expect(one.elector.holdsLease()).toBe(false);
+    expect(await one.ended).toBe('deposed');
+  });
+
+  test('is deposed although the API server never answers', async () => {
+    const one = replica('one', doomed);
+    await until('a leader', () => one.terms.length === 1);
+    for (let time = 0; time < 100; time++) api.script(isWrite, () => {});
+    const startedAt = Date.now();
+    expect(await one.ended).toBe('deposed');
+    expect(Date.now() - startedAt).toBeLessThan(times.renewDeadlineMs);
+  });
+
+  test('survives an outage that is shorter than the deadline', async () => {
+    const one = replica('one');
+    await until('a leader', () => one.terms.length === 1);
+    for (let time = 0; time < 2; time++) api.script(isWrite, (response) => response.socket?.resetAndDestroy());
+    const renewals = api.requests.length;
+    await until('renewals after it', () => api.requests.length >= renewals + 8);
+    expect(one.elector.holdsLease()).toBe(true);
+    await one.shutDown();
+  });
+
+  test('goes on after a renewal whose answer was lost', async () => {
+    const one = replica('one');
+    await until('a leader', () => one.terms.length === 1);
+    api.script(isWrite, (response, request) => {
+      void client.update(leaseType, JSON.parse(request.body)).then(
+        () => response.socket?.resetAndDestroy(),
+        () => response.socket?.resetAndDestroy(),
+      );
+    });
+    const renewals = api.requests.length;
+    await until('renewals after it', () => api.requests.length >= renewals + 8);
+    expect([one.elector.holdsLease(), one.terms.length]).toEqual([true, 1]);
+    await one.shutDown();
+  });
+
+  test('is deposed at once when it sees another holder', async () => {
+    const one = replica('one');
+    await until('a leader', () => one.terms.length === 1);
+    await client.patch(
+      leaseType,
+      { namespace: 'ops', name: 'operator' },
+      { type: 'merge', body: { spec: { holderIdentity: 'thief', leaseDurationSeconds: 1 } } },
+    );
+    expect(await one.ended).toBe('deposed');
+    expect(await leaseNow()).toMatchObject({ holderIdentity: 'thief' });
+  });
+});
+
+test('a process that was stopped does not hold the lease when it wakes', async () => {
+  const monotonic = new ManualClock();
+  const one = replica('one', { ...doomed, monotonic });
+  await until('a leader', () => one.terms.length === 1);
+  monotonic.freeze(deadlineMs - 1);
+  expect(one.elector.holdsLease()).toBe(true);
+  monotonic.freeze(1);
+  expect(one.elector.holdsLease()).toBe(false);
+  await monotonic.advance(0);
+  await until('the deposition', () => one.terms[0]?.aborted === true);
+  expect(await one.ended).toBe('deposed');
+});
+
+test('the deadline counts from the start of a renewal, not from its answer', async () => {
+  const monotonic = new ManualClock();
+  api.script(isWrite, async (response, request) => {
+    const lease = await client.create(leaseType, JSON.parse(request.body));
+    monotonic.freeze(500);
+    json(response, 201, lease);
+  });
+  const one = replica('one', { ...doomed, monotonic });
+  await until('a leader', () => one.terms.length === 1);
+  monotonic.freeze(deadlineMs - 501);
+  expect(one.elector.holdsLease()).toBe(true);
+  monotonic.freeze(1);
+  expect(one.elector.holdsLease()).toBe(false);
+  await monotonic.advance(0);
+  expect(await one.ended).toBe('deposed');
+});
+
+test('what leading rejects with is passed on, and the lease is released', async () => {
+  const elector = new LeaderElector({ client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog });
+  const run = elector.run({ signal: new AbortController().signal, lead: () => Promise.reject(new Error('no kinds')) });
+  await expect(run).rejects.toThrow('no kinds');
+  expect(await leaseNow()).toMatchObject({ holderIdentity: '' });
+  expect(api.requests.map((request) => request.path)).toContain(path);
+});
+
+test('durations that cannot keep two leaders apart are refused', () => {
+  const options = { client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog };
+  expect(() => new LeaderElector({ ...options, leaseDurationMs: 5_000 })).toThrow(RangeError);
+});

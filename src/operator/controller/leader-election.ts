@@ -1,0 +1,219 @@
+import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isAlreadyExists, isConflict } from '../kube/errors.ts';
+import { claimed, LeaseStore, released } from './lease.ts';
+import { monotonicClock } from './monotonic.ts';
+import { ObservedLease } from './observed-lease.ts';
+
+export interface LeaderElectorOptions {
+  /** Not behind a guard that asks this elector: it must be able to campaign. */
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique to this process. */
+  readonly identity: string;
+  /** Others wait this long after the last renewal they saw; default 15 s. */
+  readonly leaseDurationMs?: number | undefined;
+  /** The leader gives up this long after the start of its last successful renewal; default 10 s. */
+  readonly renewDeadlineMs?: number | undefined;
+  /** Between attempts, to renew as to acquire; default 2 s. */
+  readonly retryPeriodMs?: number | undefined;
+  /** For the times that are written. */
+  readonly clock?: Clock | undefined;
+  /** For measuring: must not jump, and must go on while the process is stopped. */
+  readonly monotonic?: Clock | undefined;
+  /** In 0..1, for jitter. */
+  readonly random?: (() => number) | undefined;
+  readonly log: Log;
+}
+
+/** How a term of leadership is run. */
+export interface Campaign {
+  /** Ends the campaign; a leader first waits for `lead` to return, then gives the lease away. */
+  readonly signal: AbortSignal;
+  /**
+   * Called while this process leads. `leading` aborts when leadership is lost, not at the campaign's own end: for an
+   * orderly stop `lead` watches the campaign's signal itself, still leads while it winds up, and then returns.
+   */
+  readonly lead: (leading: AbortSignal) => Promise<void>;
+}
+
+const never = new AbortController().signal;
+
+/**
+ * Elects one leader among processes by means of a Lease, as client-go does: clocks of different machines are never
+ * compared; a lease has expired when it has not been seen to change for its duration.
+ */
+export class LeaderElector {
+  readonly #leases: LeaseStore;
+  readonly #options: LeaderElectorOptions;
+  readonly #clock: Clock;
+  readonly #monotonic: Clock;
+  readonly #random: () => number;
+  readonly #leaseDurationMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #retryPeriodMs: number;
+  readonly #observed: ObservedLease;
+  /** Until when, on the monotonic clock, nobody else can lead. */
+  #leadsUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options;
+    this.#leases = new LeaseStore(options.client, options);
+    this.#clock = options.clock ?? systemClock;
+    this.#monotonic = options.monotonic ?? monotonicClock;
+    this.#random = options.random ?? Math.random;
+    this.#leaseDurationMs = options.leaseDurationMs ?? 15_000;
+    this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
+    this.#retryPeriodMs = options.retryPeriodMs ?? 2_000;
+    this.#observed = new ObservedLease(this.#monotonic, this.#leaseDurationMs);
+    if (this.#renewDeadlineMs >= this.#leaseDurationMs || this.#retryPeriodMs >= this.#renewDeadlineMs) {
+      throw new RangeError('leader election needs retry period < renew deadline < lease duration');
+    }
+  }
+
+  /** True while no other process can lead. Asked before every call, it stops even a process that was frozen meanwhile. */
+  holdsLease(): boolean {
+    return this.#monotonic.now() < this.#leadsUntil;
+  }
+
+  /**
+   * Campaigns and leads once. Resolves to `deposed` when leadership was lost, else to `finished`: the signal aborted or
+   * `lead` ended by itself. Either way only after `lead` has returned. Rejects with what `lead` rejects with, unless it
+   * was deposed by then.
+   */
+  async run({ signal, lead }: Campaign): Promise<'finished' | 'deposed'> {
+    return (await this.#acquire(signal)) ? this.#term(lead) : 'finished';
+  }
+
+  /** False when the signal aborted first. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    this.#log('info', 'waiting for leadership');
+    while (!signal.aborted) {
+      if (await this.#attempt(signal)) {
+        this.#log('info', 'became the leader');
+        return true;
+      }
+      await this.#monotonic.sleep(this.#pause(), signal).catch(() => {});
+    }
+    return false;
+  }
+
+  async #term(lead: Campaign['lead']): Promise<'finished' | 'deposed'> {
+    const leading = new AbortController();
+    const ended = new AbortController();
+    const renewing = this.#renewUntil(ended.signal, leading);
+    try {
+      await lead(leading.signal);
+    } catch (error) {
+      if (!leading.signal.aborted) throw error;
+      this.#log('debug', 'leading ended with an error after leadership was lost', error);
+    } finally {
+      ended.abort();
+      await renewing;
+      await this.#release();
+    }
+    return leading.signal.aborted ? 'deposed' : 'finished';
+  }
+
+  /** Renews until `ended` aborts, or aborts `leading` at the renew deadline. */
+  async #renewUntil(ended: AbortSignal, leading: AbortController): Promise<void> {
+    while (!ended.aborted) {
+      await this.#monotonic.sleep(Math.min(this.#retryPeriodMs, this.#remainingMs()), ended).catch(() => {});
+      if (ended.aborted) return;
+      // Not cut short by the end of the term: a write of unknown fate would stand in the way of the release.
+      if (this.#remainingMs() > 0) await this.#attempt(never);
+      if (this.holdsLease() || ended.aborted) continue;
+      this.#log('error', 'lost leadership: the lease could not be renewed in time');
+      leading.abort(new Error('leadership was lost'));
+      return;
+    }
+  }
+
+  /** One try to acquire or renew; failures are logged and count as false. */
+  async #attempt(signal: AbortSignal): Promise<boolean> {
+    const timeout = new AbortController();
+    const limitMs = Math.min(this.#renewDeadlineMs / 2, this.#attemptLimitMs());
+    const timer = this.#monotonic.sleep(limitMs, timeout.signal).then(
+      () => timeout.abort(new Error(`no answer within ${Math.round(limitMs)} ms`)),
+      () => {},
+    );
+    const either = AbortSignal.any([signal, timeout.signal]);
+    try {
+      return await this.#acquireOrRenew(either);
+    } catch (error) {
+      this.#attemptFailed(error, signal);
+      return false;
+    } finally {
+      timeout.abort();
+      await timer;
+    }
+  }
+
+  #attemptLimitMs(): number {
+    return this.holdsLease() ? Math.max(1, this.#remainingMs()) : this.#renewDeadlineMs;
+  }
+
+  #attemptFailed(error: unknown, signal: AbortSignal): void {
+    // The write may have been carried out all the same, so what it was based on may be stale.
+    if (this.#observed.holder === this.#options.identity) this.#observed.forget();
+    if (signal.aborted) return;
+    const raced = isConflict(error) || isAlreadyExists(error);
+    this.#log(raced ? 'debug' : 'warn', 'could not acquire or renew the lease', error);
+  }
+
+  async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
+    const { identity } = this.#options;
+    const observed = this.#observed;
+    // While we lead nobody else writes, so what we wrote last need not be read again.
+    if (!this.holdsLease() || observed.lease === undefined) observed.see(await this.#leases.read(signal));
+    if (observed.holder !== identity && observed.expiresInMs > 0) {
+      this.#leadsUntil = Number.NEGATIVE_INFINITY;
+      return false;
+    }
+    const spec = claimed(observed.lease?.spec, identity, this.#leaseDurationMs, this.#clock.now());
+    const startedAt = this.#monotonic.now();
+    observed.see(await this.#leases.write(observed.lease, spec, signal));
+    this.#leadsUntil = startedAt + this.#renewDeadlineMs;
+    return this.holdsLease();
+  }
+
+  /** So that the next leader need not wait for the lease to expire. */
+  async #release(): Promise<void> {
+    const held = this.holdsLease();
+    this.#leadsUntil = Number.NEGATIVE_INFINITY;
+    try {
+      if (held && (await this.#giveAway())) this.#log('info', 'gave up leadership');
+    } catch (error) {
+      this.#log('warn', 'could not release the lease; others will wait for it to expire', error);
+    } finally {
+      this.#observed.forget();
+    }
+  }
+
+  async #giveAway(): Promise<boolean> {
+    const timeout = AbortSignal.timeout(this.#renewDeadlineMs / 2);
+    const lease = this.#observed.lease ?? (await this.#leases.read(timeout));
+    if (lease?.spec?.holderIdentity !== this.#options.identity) return false;
+    await this.#leases.write(lease, released(lease.spec, this.#clock.now()), timeout);
+    return true;
+  }
+
+  /** Until the next try to acquire; not longer than the present claim stands. */
+  #pause(): number {
+    const jittered = this.#retryPeriodMs * (0.8 + 0.2 * this.#random());
+    const { expiresInMs } = this.#observed;
+    return expiresInMs > 0 ? Math.min(jittered, expiresInMs) : jittered;
+  }
+
+  #remainingMs(): number {
+    return Math.max(0, this.#leadsUntil - this.#monotonic.now());
+  }
+
+  #log(level: 'debug' | 'info' | 'warn' | 'error', message: string, error?: unknown): void {
+    const { identity, namespace, name, log } = this.#options;
+    const cause = error instanceof Error ? error.message : error;
+    log[level](message, { lease: `${namespace}/${name}`, identity, ...(cause === undefined ? {} : { error: cause }) });
+  }
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../common/clock.ts';
+import type { Lease } from './lease.ts';
+
+/** A lease as this process sees it: clocks of others are not trusted, only for how long it has not changed. */
+export class ObservedLease {
+  readonly #monotonic: Clock;
+  readonly #defaultDurationMs: number;
+  #lease: Lease | undefined;
+  #changedAt = 0;
+
+  constructor(monotonic: Clock, defaultDurationMs: number) {
+    this.#monotonic = monotonic;
+    this.#defaultDurationMs = defaultDurationMs;
+  }
+
+  get lease(): Lease | undefined {
+    return this.#lease;
+  }
+
+  /** Empty when nobody holds it. */
+  get holder(): string {
+    return this.#lease?.spec?.holderIdentity ?? '';
+  }
+
+  /** How long the holder's claim still stands; 0 when it may be taken. */
+  get expiresInMs(): number {
+    if (this.holder === '') return 0;
+    const seconds = this.#lease?.spec?.leaseDurationSeconds ?? this.#defaultDurationMs / 1_000;
+    return Math.max(0, this.#changedAt + seconds * 1_000 - this.#monotonic.now());
+  }
+
+  see(lease: Lease | undefined): void {
+    if (lease?.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) {
+      this.#changedAt = this.#monotonic.now();
+    }
+    this.#lease = lease;
+  }
+
+  /** What was seen can no longer be relied on; it must be read again. */
+  forget(): void {
+    this.#lease = undefined;
+  }
+}

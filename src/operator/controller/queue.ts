@@ -1,0 +1,174 @@
+import type { Clock } from '../../common/clock.ts';
+import { Backoff, type BackoffOptions } from './backoff.ts';
+import { monotonicClock } from './monotonic.ts';
+import { moreUrgent, type Priority, rankOf } from './priority.ts';
+import { ReadyList } from './ready-list.ts';
+import { Timers } from './timers.ts';
+
+export type { Priority } from './priority.ts';
+
+/** What controller-runtime's workqueue metrics are made of; times in milliseconds. */
+export interface QueueHooks {
+  /** A key that was not waiting yet has been added: `workqueue_adds_total`. */
+  onAdd?(priority: Priority): void;
+  /** A key has been handed out: `workqueue_queue_duration_seconds`. */
+  onStart?(waitedMs: number): void;
+  /** Work on a key is done: `workqueue_work_duration_seconds`. */
+  onDone?(workedMs: number): void;
+  /** A key has been added with backoff: `workqueue_retries_total`. */
+  onRetry?(): void;
+}
+
+export interface WorkQueueOptions {
+  readonly clock?: Clock | undefined;
+  /** In 0..1, for jitter. */
+  readonly random?: (() => number) | undefined;
+  /** A key that has waited this much longer overtakes one of the next more urgent class; default 30 s. */
+  readonly ageingMs?: number | undefined;
+  /** Default 1 s to 5 min. */
+  readonly backoff?: BackoffOptions | undefined;
+  readonly hooks?: QueueHooks | undefined;
+}
+
+/**
+ * Keys that need work. A key waits at most once, in the most urgent class it was added with, and is never handed out
+ * while it is being worked on: added then, it is delivered after `done`.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #hooks: QueueHooks;
+  readonly #backoff: Backoff;
+  readonly #ready: ReadyList;
+  readonly #timers: Timers;
+  /** When work on a key began. */
+  readonly #running = new Map<string, { readonly startedAt: number; readonly priority: Priority }>();
+  #overtaken: (key: string) => void = () => {};
+  /** Keys added while being worked on. */
+  readonly #again = new Map<string, Priority>();
+  readonly #takers = new Set<() => void>();
+  #closed = false;
+
+  constructor(options: WorkQueueOptions = {}) {
+    const { clock = monotonicClock, random = Math.random, ageingMs = 30_000 } = options;
+    this.#clock = clock;
+    this.#hooks = options.hooks ?? {};
+    this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
+    this.#ready = new ReadyList(ageingMs);
+    this.#timers = new Timers(clock, (key, priority) => this.add(key, priority));
+  }
+
+  /** Now. Leaves a later `addAfter` of the key in place. */
+  add(key: string, priority: Priority): void {
+    if (this.#closed) return;
+    if (this.#running.has(key)) this.#addAgain(key, priority);
+    else this.#addReady(key, priority);
+  }
+
+  /** In `ms` milliseconds; of several such for one key the earliest counts. */
+  addAfter(key: string, ms: number, priority: Priority): void {
+    if (this.#closed) return;
+    if (ms <= 0) this.add(key, priority);
+    else this.#timers.add(key, ms, priority);
+  }
+
+  /** Later the more often this was called since `forget`, and not before `atLeastMs`; answers the delay in ms. */
+  addBackoff(key: string, priority: Priority, options: { readonly atLeastMs?: number | undefined } = {}): number {
+    const delayMs = Math.max(this.#backoff.next(key), options.atLeastMs ?? 0);
+    this.#hooks.onRetry?.();
+    this.addAfter(key, delayMs, priority);
+    return delayMs;
+  }
+
+  /** The key succeeded: its next backoff starts small again. */
+  forget(key: string): void {
+    this.#backoff.forget(key);
+  }
+
+  /**
+   * Waits for a key (with `only`, of that class), which then is the caller's until `done`; undefined when the queue
+   * closes or the signal aborts.
+   */
+  async take(signal: AbortSignal, only?: Priority): Promise<string | undefined> {
+    while (!this.#closed && !signal.aborted) {
+      const ready = this.#ready.take(this.#clock.now(), only);
+      if (ready !== undefined) {
+        this.#running.set(ready.key, { startedAt: this.#clock.now(), priority: ready.priority });
+        this.#hooks.onStart?.(ready.waitedMs);
+        return ready.key;
+      }
+      await this.#wait(signal);
+    }
+    return undefined;
+  }
+
+  done(key: string): void {
+    const running = this.#running.get(key);
+    if (running === undefined) return;
+    this.#running.delete(key);
+    this.#hooks.onDone?.(this.#clock.now() - running.startedAt);
+    const priority = this.#again.get(key);
+    this.#again.delete(key);
+    if (priority !== undefined) this.add(key, priority);
+  }
+
+  /** Calls `handler` when a key is added as more urgent than the class that the work on it was begun in. */
+  onOvertaken(handler: (key: string) => void): void {
+    this.#overtaken = handler;
+  }
+
+  /** Drops what waits and ends every `take`. */
+  close(): void {
+    this.#closed = true;
+    this.#timers.close();
+    for (const wake of this.#takers) wake();
+  }
+
+  /** Keys waiting to be handed out, without those whose time is to come: `workqueue_depth`. */
+  depth(): number {
+    return this.#ready.size;
+  }
+
+  /** Sum over the keys being worked on: `workqueue_unfinished_work_seconds`. */
+  unfinishedMs(): number {
+    return this.#ages().reduce((sum, ms) => sum + ms, 0);
+  }
+
+  /** 0 when idle: `workqueue_longest_running_processor_seconds`. */
+  longestRunningMs(): number {
+    return Math.max(0, ...this.#ages());
+  }
+
+  #ages(): readonly number[] {
+    const now = this.#clock.now();
+    return [...this.#running.values()].map(({ startedAt }) => now - startedAt);
+  }
+
+  #addReady(key: string, priority: Priority): void {
+    if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
+    this.#wakeTakers();
+  }
+
+  #addAgain(key: string, priority: Priority): void {
+    const present = this.#again.get(key);
+    this.#again.set(key, present === undefined ? priority : moreUrgent(present, priority));
+    const begunAs = this.#running.get(key)?.priority;
+    if (begunAs !== undefined && rankOf(priority) < rankOf(begunAs)) this.#overtaken(key);
+  }
+
+  /** All of them: not every taker takes every class. */
+  #wakeTakers(): void {
+    for (const wake of [...this.#takers]) wake();
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#takers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#takers.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+}

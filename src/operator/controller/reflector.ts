@@ -1,0 +1,189 @@
+import type { Clock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
+import { isNothingThere, KubeConnectionError, KubeError } from '../kube/errors.ts';
+import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
+import { classify } from './reflector-errors.ts';
+
+const initialEventsEnd = 'k8s.io/initial-events-end';
+/** A watch that lived this long, or brought anything, was a success. */
+const healthyWatchMs = 5_000;
+
+/** Where a reflector puts what it reads. */
+export interface Sink<T extends KubeObject> {
+  /** The newest resourceVersion known, whoever brought it. */
+  readonly newest: bigint;
+  /** What is kept of an object; applied to everything before it is put here. */
+  slim(object: T): T;
+  replace(objects: readonly T[], version: bigint, reset: boolean): void;
+  upsert(object: T): void;
+  remove(object: T): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly type: ResourceType;
+  readonly selection: Selection;
+  readonly sink: Sink<T>;
+  readonly clock: Clock;
+  /** In 0..1. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly pageSize: number;
+  readonly silenceTimeoutMs: number;
+  readonly backoff: { readonly minMs: number; readonly maxMs: number };
+}
+
+/**
+ * Keeps a sink equal to what the server has: a list (streamed as a watch's initial events where the server can, else in
+ * pages), then a watch that is resumed where it ended, and another list when that point is too old.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  /** Where to resume; undefined when a list is due. */
+  #version: string | undefined;
+  #streamsLists = true;
+  #failures = 0;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const delayMs = await this.#cycle(signal).catch((error: unknown) => this.#failed(error, signal));
+      if (delayMs > 0) await this.#options.clock.sleep(delayMs, signal).catch(() => {});
+    }
+  }
+
+  /** A list if one is due and a watch until it ends; resolves to how long to wait before the next. */
+  async #cycle(signal: AbortSignal): Promise<number> {
+    if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
+    const brought = await this.#watch(signal);
+    return brought ? 0 : this.#backoff();
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { client, type, selection, sink, pageSize } = this.#options;
+    const floor = sink.newest;
+    // Without a resourceVersion the list is up to date, not merely some server's cache.
+    const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, signal });
+    this.#replace(items.map(sink.slim), resourceVersion, floor);
+  }
+
+  /** Resolves to whether the watch was of use: it brought something, or lived for a while. */
+  async #watch(signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const startedAt = clock.now();
+    const events = this.#open(signal);
+    let count = 0;
+    try {
+      if (this.#version === undefined) await this.#initialEvents(events);
+      for (let next = await events.next(); !next.done; next = await events.next(), count++) this.#apply(next.value);
+    } finally {
+      await events.return(undefined);
+      if (count > 0 || clock.now() - startedAt >= healthyWatchMs) this.#failures = 0;
+    }
+    return count > 0 || clock.now() - startedAt >= healthyWatchMs;
+  }
+
+  #open(signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
+    const { client, type, selection, silenceTimeoutMs, random } = this.#options;
+    const from =
+      this.#version === undefined
+        ? ({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const)
+        : { resourceVersion: this.#version };
+    // Jitter, lest all watches of all operators end and start again together.
+    const timeoutSeconds = Math.round(300 * (1 + random()));
+    return client.watch<T>(type, {
+      ...selection,
+      ...from,
+      allowWatchBookmarks: true,
+      timeoutSeconds,
+      silenceTimeoutMs,
+      signal,
+    });
+  }
+
+  async #initialEvents(events: AsyncGenerator<WatchEvent<T>>): Promise<void> {
+    const floor = this.#options.sink.newest;
+    const objects = new Map<string, T>();
+    for (let next = await events.next(); !next.done; next = await events.next()) {
+      const event = next.value;
+      if (event.type === 'ERROR') throw event.error;
+      if (event.type === 'BOOKMARK') {
+        if (event.object.metadata.annotations?.[initialEventsEnd] !== 'true') continue;
+        return this.#replace([...objects.values()], event.object.metadata.resourceVersion ?? '', floor);
+      }
+      if (event.type === 'DELETED') objects.delete(keyOf(event.object));
+      else objects.set(keyOf(event.object), this.#options.sink.slim(event.object));
+    }
+    throw new InitialEventsMissing(this.#options.type.plural);
+  }
+
+  /** @param floor the newest version known before the question was asked; an up-to-date answer is not older */
+  #replace(objects: readonly T[], resourceVersion: string, floor: bigint): void {
+    const version = BigInt(resourceVersion);
+    const reset = version < floor;
+    if (reset) this.#options.log.warn('the API server has gone back in time; taking its word', { resourceVersion });
+    this.#options.sink.replace(objects, version, reset);
+    this.#version = resourceVersion;
+    this.#options.log.debug('listed', { objects: objects.length, resourceVersion });
+  }
+
+  #apply(event: WatchEvent<T>): void {
+    const { sink } = this.#options;
+    if (event.type === 'ERROR') throw event.error;
+    if (event.type === 'DELETED') sink.remove(sink.slim(event.object));
+    else if (event.type !== 'BOOKMARK') sink.upsert(sink.slim(event.object));
+    this.#version = event.object.metadata.resourceVersion;
+  }
+
+  /** Decides what the failure means for where to go on, and how long to wait. */
+  #failed(error: unknown, signal: AbortSignal): number {
+    if (signal.aborted) return 0;
+    const streaming = this.#version === undefined && this.#streamsLists;
+    const verdict = classify(error);
+    if (streaming && (verdict === 'refused' || error instanceof InitialEventsMissing || isSilence(error))) {
+      this.#streamsLists = false;
+      this.#options.log.debug('no streamed lists here; listing in pages', { error: String(error) });
+      return 0;
+    }
+    if (verdict !== 'retry') this.#version = undefined;
+    const atOnce = verdict === 'expired' && this.#failures === 0;
+    const delayMs = Math.max(this.#backoff(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
+    this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
+    return atOnce ? 0 : delayMs;
+  }
+
+  #log(error: unknown, expired: boolean, delayMs: number): void {
+    const fields = {
+      error: error instanceof Error ? error.message : String(error),
+      ...(isNothingThere(error) ? { hint: 'is its CustomResourceDefinition installed?' } : {}),
+      delayMs: Math.round(delayMs),
+    };
+    if (expired) this.#options.log.debug('the watch is too old; listing again', fields);
+    else this.#options.log.warn('watching failed; will try again', fields);
+  }
+
+  /** Anything between the minimum and an exponentially growing limit. */
+  #backoff(): number {
+    const { minMs, maxMs } = this.#options.backoff;
+    const limit = Math.min(maxMs, minMs * 2 ** Math.min(this.#failures++, 30));
+    return minMs + this.#options.random() * (limit - minMs);
+  }
+}
+
+/** The watch ended, or ignored the question, before it had sent everything. */
+class InitialEventsMissing extends Error {
+  override readonly name = 'InitialEventsMissing';
+
+  constructor(plural: string) {
+    super(`watching ${plural}: ended before the initial events did`);
+  }
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof KubeConnectionError && error.timedOut;
+}

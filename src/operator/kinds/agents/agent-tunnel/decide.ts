@@ -1,0 +1,55 @@
+import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { canonical } from '../../../reconcile/json.ts';
+import { type Shown, type Started, shownOf } from './started.ts';
+
+export type Action =
+  | { readonly kind: 'none' | 'start' | 'adopt' }
+  /** Names of the spec fields that changed. */
+  | { readonly kind: 'replace'; readonly fields: readonly string[] }
+  /** Another's tunnel has the name; the field that differs. */
+  | { readonly kind: 'conflict'; readonly field: string };
+
+export interface Situation {
+  readonly wanted: Started;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** What this resource started under that name in that agent, if anything. */
+  readonly started: Started | undefined;
+  /** What runs there under that name. */
+  readonly running: Tunnel | undefined;
+}
+
+/** What to do about the difference between the tunnel that is asked for and the one that runs. Pure. */
+export function decide({ wanted, options, started, running }: Situation): Action {
+  if (running === undefined) return { kind: 'start' };
+  if (started === undefined || !isOf(running, started)) return whenForeign(running, wanted, options);
+  const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter((field) => started[field] !== wanted[field]);
+  return fields.length === 0 ? { kind: 'none' } : { kind: 'replace', fields };
+}
+
+/** A tunnel never changes: one that looks otherwise than what was started is another's. */
+export function isOf(running: Tunnel, started: Started): boolean {
+  return differingField(shownOf(running), started.shown ?? started) === undefined;
+}
+
+/** Another's tunnel is adopted when nothing that the agent shows of it is otherwise than asked, and else left alone. */
+function whenForeign(running: Tunnel, wanted: Started, options: Situation['options']): Action {
+  const { config } = running;
+  const option = Object.keys(options).find(
+    (key) => key in config && canonical(config[key]) !== canonical(options[key]),
+  );
+  const field = differingField(shownOf(running), wanted) ?? option;
+  return field === undefined ? { kind: 'adopt' } : { kind: 'conflict', field };
+}
+
+/** What was not asked for may be anything. */
+export function differingField(shown: Shown, asked: Shown): 'proto' | 'addr' | 'inspect' | undefined {
+  if (shown.proto !== asked.proto) return 'proto';
+  if (address(shown.addr) !== address(asked.addr)) return 'addr';
+  return asked.inspect === undefined || shown.inspect === asked.inspect ? undefined : 'inspect';
+}
+
+/** Agents show `8080` as `localhost:8080` or `http://localhost:8080` too. */
+function address(addr: string): string {
+  const bare = addr.replace(/^(http|tcp|tls):\/\//, '');
+  return /^\d+$/.test(bare) ? `localhost:${bare}` : bare;
+}

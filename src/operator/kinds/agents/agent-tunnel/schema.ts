@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { edgeType, type KindDefinition } from '../../../reconcile/definition.ts';
+import { managedStatus } from '../../../reconcile/fields.ts';
+
+const notADotSegment = 'must be neither . nor ..';
+
+export const spec = z.object({
+  agentRef: z
+    .object({ name: z.string().min(1).max(253).describe('Name of the Agent.') })
+    .describe('Agent in the same namespace that the tunnel runs in.'),
+  tunnelName: z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^\P{Cc}+$/u)
+    .refine((name) => name !== '.' && name !== '..', notADotSegment)
+    .meta({ 'x-kubernetes-validations': [{ rule: "self != '.' && self != '..'", message: notADotSegment }] })
+    .optional()
+    .describe('Name of the tunnel in the agent; default the name of this resource.'),
+  proto: z.string().min(1).max(63).describe('Protocol, such as http, tcp or tls.'),
+  addr: z.string().min(1).max(2_048).describe('Where the agent forwards to, such as "8080" or app:8080.'),
+  inspect: z.boolean().optional().describe("Whether requests are captured; default the agent's."),
+  options: z
+    .looseObject({})
+    // Else server-side apply makes null of options that are applied empty.
+    .meta({ 'x-kubernetes-map-type': 'atomic' })
+    .optional()
+    .describe(
+      'More parameters of the tunnel, as the agent knows them. None of them stands in for name, proto, addr or inspect.',
+    ),
+});
+
+export const status = z.object({
+  ...managedStatus,
+  uri: z.string().optional().describe("The tunnel's path in the agent's API."),
+  publicURL: z.string().optional().describe('Where the tunnel is reached from outside.'),
+});
+
+export type Spec = z.infer<typeof spec>;
+export type Status = z.infer<typeof status>;
+
+export const definition: KindDefinition = {
+  type: edgeType('AgentTunnel', 'agenttunnels'),
+  singular: 'agenttunnel',
+  shortNames: ['tun'],
+  description: 'A tunnel that runs in an Agent for as long as this resource exists.',
+  spec,
+  status,
+  columns: [
+    { name: 'URL', type: 'string', jsonPath: '.status.publicURL' },
+    { name: 'AGENT', type: 'string', jsonPath: '.spec.agentRef.name' },
+    { name: 'PROTO', type: 'string', jsonPath: '.spec.proto' },
+    { name: 'ADDR', type: 'string', jsonPath: '.spec.addr' },
+  ],
+};

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { TunnelDefinition } from '../../../agent-client/client.ts';
+import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
+import type { ManagedObject } from '../../../reconcile/fields.ts';
+import { fingerprint } from '../../../reconcile/json.ts';
+import type { Spec } from './schema.ts';
+
+const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
+
+const startedSchema = shownSchema.extend({
+  /** Of the resource: a record that was copied with a manifest says nothing of the copy. */
+  uid: z.string(),
+  /** Of the agent. */
+  url: z.string(),
+  name: z.string(),
+  /** Fingerprint: an agent need not show options, and they may be secret. */
+  options: z.string(),
+  /** As the agent put it when it started the tunnel, where that is not as it was asked. */
+  shown: shownSchema.optional(),
+});
+
+/** What an agent shows of a tunnel's definition. */
+export type Shown = z.infer<typeof shownSchema>;
+
+/** A tunnel that a resource started, or is about to; on record in its annotation. */
+export type Started = z.infer<typeof startedSchema>;
+
+/** The record of this very resource, unless a person garbled it. */
+export function startedOf(object: ManagedObject): Started | undefined {
+  const started = parse(annotationOf(object, annotation.startedTunnel) ?? '');
+  return started?.uid === object.metadata.uid ? started : undefined;
+}
+
+function parse(text: string): Started | undefined {
+  try {
+    return startedSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The tunnel that a resource asks for in the agent at `url`, as it is put on record. */
+export function wanted({ metadata }: ManagedObject, spec: Spec, name: string, url: string): Started {
+  const { proto, addr, inspect, options = {} } = spec;
+  return { uid: metadata.uid ?? '', url, name, proto, addr, inspect, options: fingerprint(options) };
+}
+
+/** The body of its POST. */
+export function definitionOf({ proto, addr, inspect, options }: Spec, name: string): TunnelDefinition {
+  return { ...options, name, proto, addr, inspect };
+}
+
+export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
+  return { proto, addr, inspect };
+}

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { until } from '../../../../../test/support/until.ts';
+import type { Call } from '../../../reconcile/external.ts';
+import { OpenAgent } from './open-agent.ts';
+
+const call: Call = { priority: 'resync', signal: new AbortController().signal };
+const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
+const tunnelOf = (name: string, public_url = `http://${name}.localhost`) => ({
+  name,
+  uri: `/api/tunnels/${name || 'tn_1'}`,
+  public_url,
+  proto: 'http',
+  config: { addr: '8080', inspect: true },
+  metrics: { conns: { ...rates, gauge: 0 }, http: { ...rates, count: Math.random() } },
+});
+const status = { status: 'online', agent_version: '1', session: { legs: [] }, uri: '/api/status' };
+
+let server: Server;
+let asked: string[];
+let tunnels: object[];
+/** Requests are not answered before `answerHeld`. */
+let silent: boolean;
+let held: (() => void)[];
+/** What every request is answered with instead. */
+let broken: number | undefined;
+let now: number;
+let changes: number;
+let counts: number;
+let agent: OpenAgent;
+
+beforeEach(async () => {
+  [asked, tunnels, broken, now, changes, counts] = [[], [tunnelOf('web')], undefined, 1_000, 0, 0];
+  [silent, held] = [false, []];
+  server = createServer(async (request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const body = request.url === '/api/status' ? status : { tunnels, uri: '/api/tunnels' };
+    if (silent) await new Promise<void>((resolve) => held.push(resolve));
+    if (request.method === 'DELETE') response.writeHead(204).end();
+    else if (request.method === 'POST') response.writeHead(201).end(JSON.stringify(tunnelOf('new')));
+    else response.writeHead(broken ?? 200).end(JSON.stringify(body));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  agent = new OpenAgent('team/edge', {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    userAgent: 'test',
+    clock: { now: () => now, sleep: async () => {} },
+    random: () => 1,
+    retryMs: 15_000,
+    onChange: () => {
+      changes += 1;
+    },
+    onCount: () => {
+      counts += 1;
+    },
+  });
+});
+afterEach(async () => {
+  await agent.close();
+  server.close();
+});
+
+const answerHeld = () => {
+  for (const answer of held) answer();
+};
+const lists = () => asked.filter((request) => request === 'GET /api/tunnels').length;
+const find = (name: string, since = 1_000) => agent.find(name, since, call);
+
+test('one list serves the agent and all tunnels of an interval', async () => {
+  await Promise.all([agent.check(1_000, call), ...Array.from({ length: 50 }, () => find('web'))]);
+  now = 14_000;
+  expect(await agent.check(1_000, call)).toMatchObject({ status: { status: 'online' }, tunnels: 1 });
+  expect(await find('web')).toMatchObject({ name: 'web' });
+  expect(await find('other')).toBeUndefined();
+  expect(asked).toEqual(['GET /api/tunnels', 'GET /api/status']);
+  await find('web', 14_000);
+  expect(lists()).toBe(2);
+});
+
+test('what we started and stopped is known without another list', async () => {
+  await find('web');
+  now += 1;
+  await agent.start({ name: 'new', proto: 'http', addr: '8080' });
+  await agent.stop('web');
+  expect(counts).toBe(2);
+  expect([await find('new'), await find('web')]).toEqual([expect.objectContaining({ name: 'new' }), undefined]);
+  expect(agent.running().map(({ name }) => name)).toEqual(['new']);
+  expect(lists()).toBe(1);
+});
+
+test('an agent that is away is tried again later and later, by nobody sooner, and shows no tunnels', async () => {
+  await find('web');
+  broken = 500;
+  now = 2_000;
+  await expect(Promise.all(Array.from({ length: 20 }, () => find('web', 2_000)))).rejects.toThrow(/answered 500/);
+  expect(agent.running()).toEqual([]);
+  const delays: number[] = [];
+  for (let round = 0; round < 7; round += 1) {
+    delays.push(agent.retryInMs());
+    await expect(find('web', now)).rejects.toThrow(/answered 500/);
+    now += agent.retryInMs();
+    await expect(find('web', now)).rejects.toThrow(/answered 500/);
+  }
+  expect(delays).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+  expect(lists()).toBe(2 + 7);
+  broken = undefined;
+  now += agent.retryInMs();
+  expect(await find('web', 2_000)).toMatchObject({ name: 'web' });
+  expect(agent.retryInMs()).toBe(0);
+});
+
+test('while one finds out whether a silent agent is back, nobody else waits', async () => {
+  broken = 500;
+  await expect(find('web')).rejects.toThrow(/answered 500/);
+  [broken, silent] = [undefined, true];
+  now += agent.retryInMs();
+  const first = find('web', now);
+  await until('the list to be asked for', () => lists() === 2);
+  await expect(find('web', now)).rejects.toThrow(/answered 500/);
+  answerHeld();
+  expect(await first).toMatchObject({ name: 'web' });
+  expect(await find('web', now)).toMatchObject({ name: 'web' });
+  expect(lists()).toBe(2);
+});
+
+test('what was listed before the agent was away is not relied on', async () => {
+  await find('web');
+  broken = 500;
+  now = 2_000;
+  await expect(agent.check(2_000, call)).rejects.toThrow();
+  [broken, tunnels] = [undefined, []];
+  now = 3_000;
+  await agent.check(1_000, call);
+  expect(await find('web', 1_000)).toBeUndefined();
+});
+
+test('tells of tunnels that came, went or changed, and not of their metrics', async () => {
+  const look = async (next: object[]) => {
+    tunnels = next;
+    now += 1_000;
+    await agent.check(now, call);
+    return changes;
+  };
+  expect(await look([tunnelOf('web')])).toBe(0);
+  expect(await look([tunnelOf('web')])).toBe(0);
+  expect(await look([])).toBe(1);
+  expect(await look([tunnelOf('web'), tunnelOf('')])).toBe(2);
+  expect(await look([tunnelOf('web', 'http://elsewhere'), tunnelOf('')])).toBe(3);
+});
+
+test('what has no tunnels is no agent', async () => {
+  broken = 404;
+  await expect(find('web')).rejects.toMatchObject({
+    reason: 'Unreachable',
+    message: expect.stringMatching(/no Local Agent API/),
+  });
+});

@@ -1,0 +1,117 @@
+import { AgentClient, type TunnelDefinition } from '../../../agent-client/client.ts';
+import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
+import type { AgentClientOptions } from '../../../agent-client/transport.ts';
+import type { Account, Call } from '../../../reconcile/external.ts';
+import { canonical } from '../../../reconcile/json.ts';
+import { Observations } from '../../../reconcile/observations.ts';
+import { Away, type AwayOptions } from './away.ts';
+
+export interface OpenAgentOptions extends AgentClientOptions, AwayOptions {
+  /** Tunnels came, went or changed since the last look: those who have one are to look at it. */
+  readonly onChange: () => void;
+  /** The number of tunnels may have changed. */
+  readonly onCount: () => void;
+}
+
+/** One agent, with the one client and list of tunnels that everything using it shares. */
+export class OpenAgent implements Account<AgentClient> {
+  readonly key: string;
+  readonly url: string;
+  readonly client: AgentClient;
+  readonly #options: OpenAgentOptions;
+  readonly #tunnels: Observations<Tunnel>;
+  readonly #away: Away;
+  #status: { readonly at: number; readonly status: AgentStatus } | undefined;
+  /** Of the last list, without what changes all the time. */
+  #shape: string | undefined;
+
+  /** @param key unique in this operator */
+  constructor(key: string, options: OpenAgentOptions) {
+    const { url, clock } = options;
+    this.key = key;
+    this.url = url;
+    this.client = new AgentClient(options);
+    this.#options = options;
+    this.#away = new Away(options);
+    this.#tunnels = new Observations({
+      list: () => this.#list(),
+      // An unnamed tunnel is told apart by its address.
+      idOf: ({ name, uri }) => name || uri,
+      now: () => clock.now(),
+    });
+  }
+
+  /** How the agent does, as of `since` or later. Throws an AgentError. */
+  async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
+    const status = await this.#away.try(async () => {
+      // One after the other, so that whoever asks an agent that is away is told the same.
+      await this.#look(since, call);
+      return this.#statusAsOf(since);
+    });
+    return { status, tunnels: this.running().length };
+  }
+
+  /**
+   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an AgentError; while the
+   * agent is away at once, without a call.
+   */
+  async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
+    this.#away.check();
+    await this.#away.try(() => this.#look(since, call));
+    return this.#tunnels.known(name, Math.max(since, this.#away.lastAt));
+  }
+
+  async start(definition: TunnelDefinition): Promise<Tunnel> {
+    const tunnel = await this.client.startTunnel(definition);
+    this.#tunnels.record(tunnel, this.#options.clock.now());
+    this.#options.onCount();
+    return tunnel;
+  }
+
+  async stop(name: string): Promise<void> {
+    await this.client.stopTunnel(name);
+    this.#tunnels.forget(name);
+    this.#options.onCount();
+  }
+
+  /** As last seen; none while the agent is away. */
+  running(): readonly Tunnel[] {
+    return this.#away.isAway ? [] : this.#tunnels.current();
+  }
+
+  /** When the agent, which is away, is to be tried again. */
+  retryInMs(): number {
+    return this.#away.retryInMs();
+  }
+
+  /** Resolves when the requests under way have ended. */
+  async close(): Promise<void> {
+    this.#tunnels.close();
+    await this.client.close();
+  }
+
+  /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
+  #look(since: number, call: Call): Promise<readonly Tunnel[]> {
+    return this.#tunnels.sweep(Math.max(since, this.#away.lastAt), call);
+  }
+
+  async #statusAsOf(since: number): Promise<AgentStatus> {
+    const known = this.#status;
+    if (known !== undefined && known.at >= Math.max(since, this.#away.lastAt)) return known.status;
+    const at = this.#options.clock.now();
+    const status = await this.client.status();
+    this.#status = { at, status };
+    return status;
+  }
+
+  async *#list(): AsyncIterable<Tunnel> {
+    const { tunnels } = await this.client.listTunnels();
+    const shape = canonical(tunnels.map(({ metrics: _, ...rest }) => rest));
+    const changed = this.#shape !== undefined && this.#shape !== shape;
+    this.#shape = shape;
+    yield* tunnels;
+    if (!changed) return;
+    this.#options.onChange();
+    this.#options.onCount();
+  }
+}

@@ -1,0 +1,16 @@
+import type { CloudClient } from '../../../cloud/client.ts';
+import type { PartsKind } from '../../../reconcile/parts/part.ts';
+import { compression } from './compression.ts';
+import { ipRestriction } from './ip-restriction.ts';
+import { saml } from './saml.ts';
+import { definition, type Spec, spec } from './schema.ts';
+import { webhookVerification } from './webhook-verification.ts';
+
+/** Cloud Management API, modules of HTTPS edge routes (reference sections 2 and 4). */
+export const httpsRouteModules: PartsKind<Spec, CloudClient> = {
+  type: definition.type,
+  spec,
+  parent: ({ edgeID, routeID }) => `route ${routeID} of edge ${edgeID}`,
+  parts: [saml, ipRestriction, webhookVerification, compression],
+  status: (parts) => Object.fromEntries(parts),
+};

@@ -1,0 +1,38 @@
+import type { CloudClient } from '../../../cloud/client.ts';
+import type { WebhookVerification } from '../../../cloud/module-schemas.ts';
+import type { WebhookVerificationReplace } from '../../../cloud/requests.ts';
+import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
+import { needsNoSecret, type Spec } from './schema.ts';
+
+type WebhookSpec = NonNullable<Spec['webhookVerification']>;
+
+/** The API shows the secret: it is compared here, and goes nowhere else. */
+export const webhookVerification: Part<Spec, CloudClient, WebhookVerificationReplace, WebhookVerification> = {
+  name: 'webhookVerification',
+  condition: 'WebhookVerificationReady',
+  noun: 'webhook verification module',
+  desired: async ({ webhookVerification: part }, read) => part && toReplace(part, read),
+  diff,
+  refusal: ({ provider = '', secret }) =>
+    secret === '' && !needsNoSecret(provider)
+      ? `what secretRef names is empty: provider ${provider} needs a secret`
+      : undefined,
+  status: () => ({}),
+  get: (cloud, route, call) => cloud.routeModules.webhookVerification.get(route, call),
+  replace: (cloud, route, body, call) => cloud.routeModules.webhookVerification.replace(route, body, call),
+  delete: (cloud, route, call) => cloud.routeModules.webhookVerification.delete(route, call),
+};
+
+async function toReplace(spec: WebhookSpec, read: ReadReference): Promise<WebhookVerificationReplace> {
+  const { enabled, provider, secretRef } = spec;
+  return { enabled, provider, secret: secretRef && (await read({ kind: 'Secret', ...secretRef })) };
+}
+
+function diff(body: WebhookVerificationReplace, found: WebhookVerification): readonly string[] {
+  const rekeyed = body.secret !== undefined && body.secret !== (found.secret ?? '');
+  return [
+    ...(body.enabled === found.enabled ? [] : ['enabled']),
+    ...(body.provider === found.provider ? [] : ['provider']),
+    ...(rekeyed ? ['secretRef'] : []),
+  ];
+}

@@ -1,0 +1,43 @@
+import { parseYaml } from '../../../../common/yaml.ts';
+import type { CallFailure } from '../../../reconcile/external.ts';
+import { type Policy, policy } from './schema.ts';
+
+/** A traffic policy that the service would refuse; the message names the path: `inbound[2].actions[0].type`. */
+export class MalformedPolicyError extends Error implements CallFailure {
+  override readonly name = 'MalformedPolicyError';
+  readonly reason = 'Rejected';
+  readonly definite = true;
+}
+
+/**
+ * The traffic policy that a text holds, as JSON or YAML, with every key that is there. Throws MalformedPolicyError.
+ *
+ * @param source what people call the text: "ConfigMap edge, key policy.yaml"
+ */
+export function parsePolicy(text: string, source: string): Policy {
+  const document = parseText(text, source);
+  const issue = policy.safeParse(document).error?.issues[0];
+  if (issue === undefined) return document as Policy;
+  const path = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  const at = path === '' ? '' : `${path.replace(/^\./, '')}: `;
+  throw new MalformedPolicyError(`${source} holds a malformed traffic policy: ${at}${issue.message}`);
+}
+
+/** JSON first: what is valid JSON means what JSON says. */
+function parseText(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return fromYaml(text, source);
+  }
+}
+
+function fromYaml(text: string, source: string): unknown {
+  try {
+    // What JSON cannot say (an alias to itself, a NaN) the service could not be sent.
+    return JSON.parse(JSON.stringify(parseYaml(text)));
+  } catch (cause) {
+    const [problem = ''] = (cause as Error).message.split('\n');
+    throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, { cause });
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { edgeType, type KindDefinition } from '../../../reconcile/definition.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/fields.ts';
+import { enabled, keyRef, parentID } from '../../fields.ts';
+
+const action = z.looseObject({
+  type: z.string().describe('What is done, such as log or deny.'),
+  config: z.looseObject({}).optional().describe('What this type of action needs to know.'),
+});
+
+const rule = z.looseObject({
+  name: z.string().describe('Name of the rule, for people.'),
+  expressions: z.array(z.string()).describe('When the rule applies.'),
+  actions: z.array(action).describe('What is done, in this order.'),
+});
+
+/** What is known of the grammar (Cloud Management API section 2); other keys and types of action pass through. */
+export const policy = z.looseObject({
+  inbound: z.array(rule).describe('Rules for what comes in, in this order.'),
+});
+
+export type Policy = z.infer<typeof policy>;
+
+const policyFrom = z.object({
+  configMapKeyRef: keyRef.describe('A key of a ConfigMap that holds the policy as JSON or YAML.'),
+});
+
+export const spec = z
+  .object({
+    ...managedSpec,
+    edgeID: parentID('edgeID').describe('Id (edgtls_...) of the TLS edge; cannot be changed.'),
+    enabled: enabled('policy'),
+    policy: policy.optional().describe('The traffic policy. Exactly one of this and policyFrom.'),
+    policyFrom: policyFrom
+      .optional()
+      .describe('Where the traffic policy is read from, and followed when it changes. Exactly one of this and policy.'),
+  })
+  .refine(
+    (it) => (it.policy === undefined) !== (it.policyFrom === undefined),
+    'needs exactly one of policy and policyFrom',
+  )
+  .meta({
+    'x-kubernetes-validations': [
+      { rule: 'has(self.policy) != has(self.policyFrom)', message: 'needs exactly one of policy and policyFrom' },
+    ],
+  });
+
+export const status = z.object({
+  ...managedStatus,
+  appliedPolicyHash: z
+    .string()
+    .optional()
+    .describe(
+      'Short hash of the policy in the cloud as parsed JSON: equal for equal policies, however they are written.',
+    ),
+  ruleCount: z.int().min(0).optional().describe('Number of inbound rules of the policy in the cloud.'),
+});
+
+export type Spec = z.infer<typeof spec>;
+export type Status = z.infer<typeof status>;
+
+export const definition: KindDefinition = {
+  type: edgeType('TlsEdgeTrafficPolicy', 'tlsedgetrafficpolicies'),
+  singular: 'tlsedgetrafficpolicy',
+  shortNames: ['tetp'],
+  description: 'The traffic policy of a TLS edge.',
+  spec,
+  status,
+  columns: [
+    { name: 'EDGE', type: 'string', jsonPath: '.spec.edgeID' },
+    { name: 'ENABLED', type: 'boolean', jsonPath: '.spec.enabled' },
+    { name: 'RULES', type: 'integer', jsonPath: '.status.ruleCount' },
+    { name: 'HASH', type: 'string', jsonPath: '.status.appliedPolicyHash', priority: 1 },
+  ],
+};

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { PrinterColumn } from '../reconcile/definition.ts';
+
+/* Fields that several kinds have. */
+
+/** The id of what the resource configures; it cannot be changed, because another parent is another resource. */
+export function parentID(field: string) {
+  return z
+    .string()
+    .min(1)
+    .max(256)
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: 'self == oldSelf', message: `${field} cannot be changed; delete this resource and create another` },
+      ],
+    });
+}
+
+/** A key of a Secret or a ConfigMap; the name goes into a field selector and must be one. */
+export const keyRef = z.object({
+  name: z
+    .string()
+    .max(253)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
+    .describe('Name of the object, in the namespace of this resource.'),
+  key: z
+    .string()
+    .max(253)
+    .regex(/^[-._a-zA-Z0-9]+$/)
+    .describe('Key in its data.'),
+});
+
+/** Cloud Management API section 2: every module has it, and it defaults to true. */
+export function enabled(what: string) {
+  return z
+    .boolean()
+    .default(true)
+    .describe(`Whether the ${what} applies to traffic; false keeps it configured but off.`);
+}
+
+/** A list without order or repetition; server-side apply merges it as one. */
+export const set = { 'x-kubernetes-list-type': 'set' };
+
+/** A column that shows the status of a part's condition. */
+export function readiness(name: string, condition: string): PrinterColumn {
+  return { name, type: 'string', jsonPath: `.status.conditions[?(@.type=="${condition}")].status` };
+}

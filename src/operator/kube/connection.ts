@@ -1,0 +1,233 @@
+import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import { CredentialCache } from './credential-cache.ts';
+import { type Credentials, findAccess } from './credentials.ts';
+import { KubeConnectionError } from './errors.ts';
+import { Semaphore } from './semaphore.ts';
+import { maxConnections, type Transport, Transports } from './transport.ts';
+
+/** One HTTP request to the API server. */
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With the query, without the server: `/api/v1/namespaces/default/pods?limit=5`. */
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: string;
+  /** What is being done, for errors: `patching ReservedAddr default/a`. */
+  readonly doing: string;
+  /** Longest silence, before the answer and within it. */
+  readonly silenceTimeoutMs: number;
+  /** A watch holds a connection of its own for as long as it lasts. */
+  readonly watch?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer, whatever its status. Reading it fails with a KubeConnectionError. */
+export interface KubeResponse {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** Of a watch, which must be read to its end or `destroy`ed; any other answer has been read already, see `text`. */
+  readonly body: AsyncIterable<Uint8Array>;
+  text(): Promise<string>;
+  destroy(): void;
+}
+
+/** Called before a request is sent; what it throws is thrown to the caller and nothing is sent. */
+export type Guard = (request: KubeRequest) => void;
+
+export interface KubeConnection {
+  /** `https://host:port`, without a slash at the end. */
+  readonly server: string;
+  /** The pod's own namespace in a cluster, else the context's, else `default`. */
+  readonly namespace: string;
+  readonly inCluster: boolean;
+  /**
+   * Sends one request and resolves when the answer is there (of a watch, its headers). A 401 renews the credentials and is
+   * tried once more; nothing else is ever sent twice.
+   */
+  request(request: KubeRequest): Promise<KubeResponse>;
+  /** The same connections behind another guard; closing either closes both. */
+  withGuard(guard: Guard): KubeConnection;
+  /** The same server by connections of its own: calls there never wait for others, however long those hang. */
+  apart(): KubeConnection;
+  /** Ends every request and watch. */
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** Path of a kubeconfig; without it in-cluster, else the default kubeconfig. */
+  readonly kubeconfig?: string | undefined;
+  readonly userAgent: string;
+  readonly guard?: Guard | undefined;
+  readonly log: Log;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly clock?: Clock;
+}
+
+/** Finds the cluster and how to authenticate to it; sends nothing yet. Throws a KubeConfigError. */
+export async function connect(options: ConnectOptions): Promise<KubeConnection> {
+  const access = await findAccess(options.kubeconfig, options.env ?? process.env);
+  const shared = {
+    ...access,
+    userAgent: options.userAgent,
+    log: options.log,
+    credentials: new CredentialCache(access, options.clock ?? systemClock),
+    transports: new Transports(access.proxyURL),
+    calls: new Semaphore(maxConnections),
+  };
+  return new Connection(shared, options.guard ?? (() => {}));
+}
+
+interface Shared {
+  readonly server: string;
+  readonly namespace: string;
+  readonly inCluster: boolean;
+  readonly userAgent: string;
+  readonly log: Log;
+  readonly credentials: CredentialCache;
+  readonly transports: Transports;
+  readonly calls: Semaphore;
+}
+
+class Connection implements KubeConnection {
+  readonly #shared: Shared;
+  readonly #guard: Guard;
+  /** What carries calls; watches have connections of their own in any case. */
+  readonly #pool: keyof Transport;
+
+  constructor(shared: Shared, guard: Guard, pool: keyof Transport = 'calls') {
+    this.#shared = shared;
+    this.#guard = guard;
+    this.#pool = pool;
+  }
+
+  get server(): string {
+    return this.#shared.server;
+  }
+
+  get namespace(): string {
+    return this.#shared.namespace;
+  }
+
+  get inCluster(): boolean {
+    return this.#shared.inCluster;
+  }
+
+  withGuard(guard: Guard): KubeConnection {
+    return new Connection(this.#shared, guard, this.#pool);
+  }
+
+  apart(): KubeConnection {
+    return new Connection({ ...this.#shared, calls: new Semaphore(maxConnections) }, this.#guard, 'watches');
+  }
+
+  async request(request: KubeRequest): Promise<KubeResponse> {
+    if (request.watch) return this.#authenticated(request);
+    await this.#shared.calls.acquire();
+    try {
+      const response = await this.#authenticated(request);
+      const text = await response.text();
+      return { ...response, text: async () => text };
+    } finally {
+      this.#shared.calls.release();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#shared.transports.close();
+  }
+
+  async #authenticated(request: KubeRequest): Promise<KubeResponse> {
+    const { credentials, log } = this.#shared;
+    const first = await this.#credentials(request, () => credentials.get());
+    const response = await this.#send(request, first);
+    if (response.status !== 401) return response;
+    response.destroy();
+    log.debug('the API server refused the credentials; reading them again');
+    return this.#send(request, await this.#credentials(request, () => credentials.renew(first)));
+  }
+
+  async #credentials(request: KubeRequest, read: () => Promise<Credentials>): Promise<Credentials> {
+    try {
+      return await read();
+    } catch (error) {
+      throw new KubeConnectionError(`${request.doing}: reading credentials`, error);
+    }
+  }
+
+  async #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
+    const transport = this.#shared.transports.for(credentials.tls);
+    request.signal?.throwIfAborted();
+    // Last, with nothing awaited between it and the request leaving.
+    this.#guard(request);
+    try {
+      return responseOf(request, await this.#dispatch(request, transport, credentials));
+    } catch (error) {
+      throw failure(request, error);
+    }
+  }
+
+  #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials) {
+    const { method, path, body, contentType, silenceTimeoutMs, signal } = request;
+    return transport[request.watch ? 'watches' : this.#pool].request({
+      origin: new URL(this.#shared.server).origin,
+      path: new URL(this.#shared.server).pathname.replace(/\/$/, '') + path,
+      method,
+      headers: {
+        ...credentials.headers,
+        accept: 'application/json',
+        'user-agent': this.#shared.userAgent,
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      },
+      body: body ?? null,
+      headersTimeout: headersTimeoutOf(request),
+      bodyTimeout: silenceTimeoutMs,
+      // Else undici closes the connection after every DELETE that has a body.
+      reset: false,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}
+
+type Answer = Awaited<ReturnType<Transport['calls']['request']>>;
+
+function responseOf(request: KubeRequest, answer: Answer): KubeResponse {
+  const { statusCode, headers, body } = answer;
+  const retryAfter = headers['retry-after'];
+  // An unread body that fails later (the signal aborts, the socket breaks) must not end the process.
+  body.on('error', () => {});
+  return {
+    status: statusCode,
+    retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+    body: translated(request, body),
+    text: () => body.text().catch((error: unknown) => Promise.reject(failure(request, error))),
+    destroy: () => body.destroy(),
+  };
+}
+
+async function* translated(request: KubeRequest, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failure(request, error);
+  }
+}
+
+/** An abort by the caller stays what it was; everything else is a failed connection. */
+function failure(request: KubeRequest, error: unknown): unknown {
+  if (request.signal?.aborted) return request.signal.reason;
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  const limits = new Map<unknown, number>([
+    ['UND_ERR_HEADERS_TIMEOUT', headersTimeoutOf(request)],
+    ['UND_ERR_BODY_TIMEOUT', request.silenceTimeoutMs],
+  ]);
+  const limitMs = limits.get(code);
+  if (limitMs === undefined) return new KubeConnectionError(request.doing, error);
+  const silence = new Error(`the API server was silent for ${limitMs / 1_000} s`, { cause: error });
+  return new KubeConnectionError(request.doing, silence, true);
+}
+
+/** A server that works begins its answer at once, however long a watch may then be silent. */
+function headersTimeoutOf(request: KubeRequest): number {
+  return Math.min(request.silenceTimeoutMs, 30_000);
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../common/clock.ts';
+import type { ClusterAccess, Credentials } from './credentials.ts';
+
+const refreshMs = 60_000;
+
+/** Keeps credentials for a minute: tokens rotate on disk and exec plugins answer with an expiry. */
+export class CredentialCache {
+  readonly #access: ClusterAccess;
+  readonly #clock: Clock;
+  #source: (() => Promise<Credentials>) | undefined;
+  #current: { readonly readAt: number; readonly credentials: Promise<Credentials> } | undefined;
+
+  constructor(access: ClusterAccess, clock: Clock) {
+    this.#access = access;
+    this.#clock = clock;
+  }
+
+  get(): Promise<Credentials> {
+    const age = this.#clock.now() - (this.#current?.readAt ?? Number.NEGATIVE_INFINITY);
+    if (this.#current === undefined || age >= refreshMs || age < 0) return this.#read();
+    return this.#current.credentials;
+  }
+
+  /** After a 401 with `refused`: reads everything again, once for all who were refused together. */
+  async renew(refused: Credentials): Promise<Credentials> {
+    const current = await this.get();
+    if (current !== refused) return current;
+    this.#source = undefined;
+    return this.#read();
+  }
+
+  #read(): Promise<Credentials> {
+    const credentials = this.#load();
+    const entry = { readAt: this.#clock.now(), credentials };
+    this.#current = entry;
+    credentials.catch(() => {
+      if (this.#current === entry) this.#current = undefined;
+    });
+    return credentials;
+  }
+
+  async #load(): Promise<Credentials> {
+    this.#source ??= await this.#access.load();
+    return this.#source();
+  }
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import type { KubeClient } from './client.ts';
+import { isNamespaceTerminating, isNotFound } from './errors.ts';
+import { cutUtf8, type EventInput, type EventObject, eventType, toEvent } from './event-object.ts';
+import { EventSeries } from './event-series.ts';
+
+export type { EventInput } from './event-object.ts';
+
+export interface EventRecorderOptions {
+  readonly client: KubeClient;
+  /** `reportingController`; default `edge-operator.dev/operator`. */
+  readonly controller?: string | undefined;
+  /** `reportingInstance`: this process, such as its host name. */
+  readonly instance: string;
+  readonly clock?: Clock | undefined;
+  readonly log: Log;
+}
+
+/** How long after an event the same one again only counts up its series, as in client-go. */
+const seriesMs = 6 * 60_000;
+const maxSeries = 2_000;
+
+/**
+ * Writes Kubernetes events (events.k8s.io/v1) in the background, in order. The same event again within six minutes is
+ * counted in a series of the first one. Never throws and never waits: what cannot be written is logged and dropped.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #clock: Clock;
+  readonly #series = new Map<string, EventSeries>();
+  readonly #due = new Set<EventSeries>();
+  #sending: Promise<void> | undefined;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** The note is cut at 1024 bytes. The event is in the object's namespace, or `default` if it has none. */
+  record(input: EventInput): void {
+    const now = this.#clock.now();
+    const note = cutUtf8(input.note, 1024);
+    const { regarding, type, reason } = input;
+    const key = hashOf([regarding.metadata.uid ?? regarding.metadata.name, type, reason, note]);
+    const known = this.#series.get(key);
+    // Set again in either case: the order of the map is that of last use.
+    this.#series.delete(key);
+    const series =
+      known !== undefined && now - known.lastAt < seriesMs ? known : this.#begin({ ...input, note }, now, key);
+    series.count(now);
+    this.#series.set(key, series);
+    this.#bound();
+    this.#due.add(series);
+    this.#sending ??= this.#send();
+  }
+
+  /** Resolves when everything recorded has been written or dropped. */
+  async flush(): Promise<void> {
+    await this.#sending;
+  }
+
+  #begin(input: EventInput, now: number, key: string): EventSeries {
+    const { controller = 'edge-operator.dev/operator', instance } = this.#options;
+    return new EventSeries(
+      toEvent(input, { controller, instance, now, suffix: `${now.toString(16)}.${key.slice(0, 8)}` }),
+    );
+  }
+
+  #bound(): void {
+    const [oldest] = this.#series;
+    if (this.#series.size <= maxSeries || oldest === undefined) return;
+    this.#series.delete(oldest[0]);
+    if (this.#due.delete(oldest[1])) this.#log(oldest[1].event, new Error('too many events at once'));
+  }
+
+  async #send(): Promise<void> {
+    // A turn later, so that `#sending` is set before it can be cleared.
+    await Promise.resolve();
+    for (let [series] = this.#due; series !== undefined; [series] = this.#due) {
+      this.#due.delete(series);
+      await this.#write(series).catch((error: unknown) => this.#log(series.event, error));
+    }
+    this.#sending = undefined;
+  }
+
+  async #write(series: EventSeries): Promise<void> {
+    const { client } = this.#options;
+    const patch = series.patch();
+    if (patch === undefined) {
+      await client.create<EventObject>(eventType, series.event);
+      return series.written();
+    }
+    try {
+      await client.patch(eventType, series.event.metadata, { type: 'merge', body: patch });
+    } catch (error) {
+      // Events live for an hour; one that has gone begins anew.
+      if (!isNotFound(error)) throw error;
+      await client.create<EventObject>(eventType, { ...series.event, ...patch });
+    }
+  }
+
+  #log(event: EventObject, error: unknown): void {
+    const { namespace, name } = event.regarding;
+    const fields = { kind: event.regarding.kind, namespace, name, reason: event.reason, error: messageOf(error) };
+    this.#options.log[isNamespaceTerminating(error) ? 'debug' : 'warn']('could not write an event', fields);
+  }
+}
+
+function hashOf(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest('hex');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { type Address, listen } from '../../common/listen.ts';
+
+export interface RouteAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** By exact path. */
+export type Routes = Readonly<Record<string, () => Promise<RouteAnswer>>>;
+
+export interface TelemetryServer {
+  /** With the port it really has. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Undefined when all is well, else what is not. */
+export type Check = () => string | undefined;
+
+const plain = 'text/plain; charset=utf-8';
+
+/** Serves GET and HEAD on a few paths. Rejects, naming the address, when it cannot listen there. */
+export async function startTelemetryServer(options: {
+  readonly address: Address;
+  readonly routes: Routes;
+}): Promise<TelemetryServer> {
+  const routes = new Map(Object.entries(options.routes));
+  const server = createServer((request, response) => {
+    answer(routes, request).then(
+      (found) => write(request, response, found),
+      () => write(request, response, { status: 500, contentType: plain, body: 'internal error\n' }),
+    );
+  });
+  const { text } = await listen(server, options.address);
+  return { url: `http://${text}`, close: () => close(server) };
+}
+
+/** `/metrics`. */
+export function metricsRoute(scrape: () => Promise<{ readonly contentType: string; readonly body: string }>): Routes {
+  return { '/metrics': async () => ({ status: 200, ...(await scrape()) }) };
+}
+
+/** `/healthz` and `/readyz`: 200, or 503 with the reason. */
+export function healthRoutes(checks: { readonly healthy: Check; readonly ready: Check }): Routes {
+  return { '/healthz': async () => checked(checks.healthy()), '/readyz': async () => checked(checks.ready()) };
+}
+
+function checked(problem: string | undefined): RouteAnswer {
+  if (problem === undefined) return { status: 200, contentType: plain, body: 'ok\n' };
+  return { status: 503, contentType: plain, body: `${problem}\n` };
+}
+
+async function answer(
+  routes: ReadonlyMap<string, () => Promise<RouteAnswer>>,
+  request: IncomingMessage,
+): Promise<RouteAnswer> {
+  const path = (request.url ?? '/').replace(/\?.*$/s, '');
+  const route = routes.get(path);
+  if (route === undefined) return { status: 404, contentType: plain, body: 'not found\n' };
+  if (request.method === 'GET' || request.method === 'HEAD') return route();
+  return { status: 405, contentType: plain, body: 'only GET and HEAD\n' };
+}
+
+function write(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: RouteAnswer): void {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,104 @@
+import type { Log } from '../../common/log.ts';
+import type { Readable } from '../cloud/resources.ts';
+import type { Endpoint } from '../cloud/schemas.ts';
+import { endpointJSON, endpointName } from './config-map.ts';
+import { ConfigMapSet, type ConfigMapSetOptions } from './config-map-set.ts';
+import { Sweeps } from './sweeps.ts';
+
+export interface EndpointMirrorOptions extends ConfigMapSetOptions {
+  readonly endpoints: Pick<Readable<Endpoint>, 'listAll'>;
+  /** Endpoints that appear, change or go are shown within this time. */
+  readonly intervalMs: number;
+  /** Mirror only endpoints with one of these as `proto`; all when there are none. */
+  readonly protocols?: readonly string[] | undefined;
+  /** As `protocols`, of `type`. */
+  readonly types?: readonly string[] | undefined;
+}
+
+export interface MirrorStatus {
+  /** A sweep has finished whole, and the ConfigMaps are what it says. */
+  readonly synced: boolean;
+  /** Endpoints that are mirrored. */
+  readonly endpoints: number;
+  /** ConfigMaps still to be written or deleted, those that cannot be included. */
+  readonly pending: number;
+  /** When the last sweep that finished whole began, in milliseconds since the epoch. */
+  readonly sweptAt: number | undefined;
+  /** Why the last sweep failed, else why the ConfigMap that is pending could not be written. */
+  readonly error: string | undefined;
+}
+
+/**
+ * Keeps one ConfigMap per active endpoint of an account in a namespace (reference section 2, Endpoint). The cloud is
+ * asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it showed, and
+ * deletes nothing.
+ */
+export class EndpointMirror {
+  readonly #options: EndpointMirrorOptions;
+  readonly #log: Log;
+  readonly #configMaps: ConfigMapSet;
+  readonly #sweeps: Sweeps;
+  #sweptAt: number | undefined;
+  #sweepError: string | undefined;
+
+  constructor(options: EndpointMirrorOptions) {
+    this.#options = options;
+    this.#log = options.log.child({ controller: 'endpointmirror', account: options.account });
+    this.#configMaps = new ConfigMapSet({ ...options, log: this.#log });
+    this.#sweeps = new Sweeps({
+      ...options,
+      sweep: (startedAt, signal) => this.#sweep(startedAt, signal),
+      onEnd: (error) => this.#ended(error),
+    });
+  }
+
+  /** Mirrors until the signal aborts, then finishes the writes under way. To be called once; never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#configMaps.run(signal, () => this.#sweeps.run(signal));
+  }
+
+  /** Does not wait for the interval to end, as after a change of credentials. */
+  sweepNow(): void {
+    this.#sweeps.now();
+  }
+
+  status(): MirrorStatus {
+    const { size, pending, error } = this.#configMaps;
+    return {
+      synced: this.#sweptAt !== undefined && pending === 0,
+      endpoints: size,
+      pending,
+      sweptAt: this.#sweptAt,
+      error: this.#sweepError ?? error,
+    };
+  }
+
+  async #sweep(startedAt: number, signal: AbortSignal): Promise<void> {
+    const priority = this.#sweptAt === undefined ? 'first' : 'resync';
+    const names = new Set<string>();
+    let changed = 0;
+    for await (const endpoint of this.#options.endpoints.listAll({ priority, signal })) {
+      if (!this.#admits(endpoint)) continue;
+      const name = endpointName(endpoint.id);
+      names.add(name);
+      if (this.#configMaps.want(name, endpointJSON(endpoint))) changed++;
+    }
+    const disappeared = this.#configMaps.complete(names);
+    this.#sweptAt = startedAt;
+    if (changed === 0 && disappeared === 0) return;
+    this.#log.info('endpoints changed', { endpoints: names.size, changed, disappeared });
+  }
+
+  #admits({ proto, type }: Endpoint): boolean {
+    const { protocols = [], types = [] } = this.#options;
+    return (protocols.length === 0 || protocols.includes(proto)) && (types.length === 0 || types.includes(type));
+  }
+
+  #ended(failure: Error | undefined): void {
+    const error = failure?.message;
+    if (error === this.#sweepError) return;
+    this.#sweepError = error;
+    if (error === undefined) this.#log.info('endpoints can be listed again');
+    else this.#log.warn('listing endpoints failed; their ConfigMaps stay as they are', { error });
+  }
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import type { CloudClient } from '../cloud/client.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { EndpointMirror, type EndpointMirrorOptions, type MirrorStatus } from './mirror.ts';
+import { removeMirrored } from './remove.ts';
+
+export interface MirrorsOptions {
+  readonly reader: KubeClient;
+  /** For writes, on the leader only. */
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** An account, as far as it is mirrored. */
+export interface MirroredAccount {
+  /** Unique in this operator. */
+  readonly key: string;
+  readonly client: Pick<CloudClient, 'endpoints'>;
+}
+
+/** What of an account is mirrored, and where to. */
+export type MirrorSettings = Pick<EndpointMirrorOptions, 'namespace' | 'intervalMs' | 'protocols' | 'types'>;
+
+interface Running {
+  readonly account: MirroredAccount;
+  /** The settings, to compare. */
+  readonly settings: string;
+  readonly intervalMs: number;
+  readonly mirror: EndpointMirror;
+  readonly stop: AbortController;
+}
+
+/** The endpoint mirrors that run in this process, by the key of their account; the leader's alone. */
+export class Mirrors {
+  readonly #options: MirrorsOptions;
+  readonly #running = new Map<string, Running>();
+  /** The end of the last mirror of each account. */
+  readonly #ends = new Map<string, Promise<void>>();
+
+  constructor(options: MirrorsOptions) {
+    this.#options = options;
+  }
+
+  /** Mirrors with these settings from now on; nothing changes when it does already. */
+  start(account: MirroredAccount, settings: MirrorSettings): void {
+    const { key } = account;
+    const wanted = JSON.stringify(settings);
+    const running = this.#running.get(key);
+    if (running?.account === account && running.settings === wanted) return;
+    const stopped = this.stop(key);
+    const mirror = new EndpointMirror({
+      ...this.#options,
+      ...settings,
+      account: key,
+      endpoints: account.client.endpoints,
+    });
+    const stop = new AbortController();
+    this.#running.set(key, { account, settings: wanted, intervalMs: settings.intervalMs, mirror, stop });
+    this.#ends.set(
+      key,
+      stopped.then(() => mirror.run(stop.signal)),
+    );
+  }
+
+  /** Resolves when what the mirror was writing is written; its ConfigMaps stay. */
+  async stop(key: string): Promise<void> {
+    this.#running.get(key)?.stop.abort();
+    this.#running.delete(key);
+    await this.#ends.get(key);
+  }
+
+  /** Stops the mirror, if it is of another client than this account's. */
+  async stopOther(key: string, account: MirroredAccount): Promise<void> {
+    const running = this.#running.get(key);
+    if (running !== undefined && running.account !== account) await this.stop(key);
+  }
+
+  /** Stops the mirror and deletes its ConfigMaps. */
+  async remove(key: string, namespace: string): Promise<void> {
+    await this.stop(key);
+    await removeMirrored(this.#options.client, namespace, key);
+  }
+
+  status(key: string): MirrorStatus | undefined {
+    return this.#running.get(key)?.mirror.status();
+  }
+
+  /** Does not wait for the interval to end, as after a change of the account's key. */
+  sweepNow(key: string): void {
+    this.#running.get(key)?.mirror.sweepNow();
+  }
+
+  /** Of every account that is mirrored. */
+  statuses(): readonly (MirrorStatus & { readonly account: string; readonly intervalMs: number })[] {
+    return [...this.#running].map(([account, { mirror, intervalMs }]) => ({
+      ...mirror.status(),
+      account,
+      intervalMs,
+    }));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#ends.keys()].map((key) => this.stop(key)));
+  }
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../../common/clock.ts';
+import { Backoff } from '../controller/backoff.ts';
+
+export interface SweepsOptions {
+  /** Rejects when it could not read everything. */
+  readonly sweep: (startedAt: number, signal: AbortSignal) => Promise<void>;
+  /** Changes are to be seen within this time. */
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  /** In 0..1, for jitter. */
+  readonly random: () => number;
+  /** The last sweep ended; with `error`, why it failed. */
+  readonly onEnd: (error: Error | undefined) => void;
+}
+
+/** Of the interval; the rest is for reading the pages and for the writes that come of them. */
+const period = 0.8;
+const maxStartDelayMs = 1_000;
+const minRetryMs = 1_000;
+
+/**
+ * Sweeps, one after the other, often enough to see every change within the interval, beginning at a random moment of
+ * the first second. A failed one is repeated sooner.
+ */
+export class Sweeps {
+  readonly #options: SweepsOptions;
+  readonly #backoff: Backoff;
+  #pause = new AbortController();
+
+  constructor(options: SweepsOptions) {
+    const { intervalMs, random } = options;
+    this.#options = options;
+    this.#backoff = new Backoff({ minMs: Math.min(minRetryMs, intervalMs), maxMs: intervalMs }, random);
+  }
+
+  /** Until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { random, intervalMs } = this.#options;
+    await this.#sleep(random() * Math.min(maxStartDelayMs, intervalMs), signal);
+    while (!signal.aborted) await this.#sleep(await this.#next(signal), signal);
+  }
+
+  /** Ends the pause that is under way, or leaves out the one after the sweep that is. */
+  now(): void {
+    this.#pause.abort();
+  }
+
+  /** One sweep; resolves to how long to pause. */
+  async #next(signal: AbortSignal): Promise<number> {
+    const { sweep, clock, intervalMs, onEnd } = this.#options;
+    const startedAt = clock.now();
+    this.#pause = new AbortController();
+    try {
+      await sweep(startedAt, signal);
+    } catch (error) {
+      if (!signal.aborted) onEnd(error instanceof Error ? error : new Error(String(error)));
+      return this.#backoff.next('');
+    }
+    this.#backoff.forget('');
+    onEnd(undefined);
+    // A clock that is set back must not put the next sweep off.
+    const tookMs = Math.max(0, clock.now() - startedAt);
+    return intervalMs * period - tookMs;
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const ended = AbortSignal.any([signal, this.#pause.signal]);
+    await this.#options.clock.sleep(Math.max(0, ms), ended).catch(() => {});
+  }
+}

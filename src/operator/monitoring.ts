@@ -1,0 +1,81 @@
+import type { Address } from '../common/listen.ts';
+import type { Log } from '../common/log.ts';
+import { UsageError } from '../common/usage.ts';
+import { healthRoutes, metricsRoute, type Routes, startTelemetryServer } from './metrics/http.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { Mirrors } from './mirror/mirrors.ts';
+import { type Condition, conditionOf } from './reconcile/fields.ts';
+import type { KindController } from './reconcile/kind-controller.ts';
+import { isReason } from './reconcile/reasons.ts';
+import type { RunSettings } from './settings.ts';
+
+/** Longer than the longest pause that a 429 may ask for: what takes longer hangs. */
+const stuckMs = 2 * 3_600_000;
+
+/** Serves metrics and health until the stack is disposed of. */
+export async function serveTelemetry(
+  stack: AsyncDisposableStack,
+  options: {
+    readonly settings: RunSettings;
+    readonly metrics: Metrics;
+    readonly kinds: readonly KindController[];
+    readonly mirrors: Mirrors;
+    readonly log: Log;
+  },
+): Promise<void> {
+  const { settings, metrics, kinds, mirrors, log } = options;
+  showState(metrics, kinds, mirrors);
+  const serve = async (name: string, address: Address | undefined, routes: Routes) => {
+    if (address === undefined) return;
+    const server = await startTelemetryServer({ address, routes }).catch((cause: Error) => {
+      throw new UsageError(`--${name}-addr: ${cause.message}`, { cause });
+    });
+    stack.defer(() => server.close());
+    log.info(`serving ${name}`, { url: server.url });
+  };
+  await serve(
+    'metrics',
+    settings.metricsAddr,
+    metricsRoute(() => metrics.scrape()),
+  );
+  const stuck = () => kinds.filter((kind) => kind.controller.oldestReconcileMs() > stuckMs).map((kind) => kind.kind);
+  const healthy = () => (stuck().length === 0 ? undefined : `makes no progress: ${stuck().join(', ')}`);
+  const waiting = () => kinds.filter((kind) => !kind.resources.synced).map((kind) => kind.kind);
+  const ready = () => (waiting().length === 0 ? undefined : `not synced yet: ${waiting().join(', ')}`);
+  await serve('health', settings.healthAddr, healthRoutes({ healthy, ready }));
+}
+
+function showState(metrics: Metrics, kinds: readonly KindController[], mirrors: Mirrors): void {
+  metrics.poll('resources', () => kinds.flatMap(readiness));
+  const mirrored = (value: (status: ReturnType<Mirrors['statuses']>[number]) => number) => () =>
+    mirrors.statuses().map((status) => ({ labels: { account: status.account }, value: value(status) }));
+  metrics.poll(
+    'mirroredEndpoints',
+    mirrored(({ endpoints }) => endpoints),
+  );
+  metrics.poll(
+    'mirrorPending',
+    mirrored(({ pending }) => pending),
+  );
+  metrics.poll(
+    'mirrorSweptAt',
+    mirrored(({ sweptAt = 0 }) => sweptAt / 1_000),
+  );
+  metrics.poll(
+    'mirrorInterval',
+    mirrored(({ intervalMs }) => intervalMs / 1_000),
+  );
+}
+
+function readiness({ kind, resources }: KindController) {
+  return resources.list().map((object) => {
+    const condition = conditionOf(object, 'Ready');
+    return { labels: { kind, ready: condition?.status ?? 'Unknown', reason: knownReason(condition) }, value: 1 };
+  });
+}
+
+/** Whoever may write a status could write anything there. */
+function knownReason(condition: Condition | undefined): string {
+  if (condition === undefined) return '';
+  return isReason(condition.reason) ? condition.reason : 'other';
+}

@@ -1,0 +1,109 @@
+import { hostname } from 'node:os';
+import { systemClock } from '../common/clock.ts';
+import { credentialOf } from '../common/credential/credential.ts';
+import type { Log } from '../common/log.ts';
+import { UsageError } from '../common/usage.ts';
+import { userAgent, version } from '../common/version.ts';
+import { Leadership } from './controller/leadership.ts';
+import { LocalAgents } from './kinds/agents/family.ts';
+import { Cloud } from './kinds/cloud/family.ts';
+import { KubeClient } from './kube/client.ts';
+import { connect, type KubeConnection } from './kube/connection.ts';
+import { EventRecorder } from './kube/events.ts';
+import { KubeConfigError } from './kube/kubeconfig.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { serveTelemetry } from './monitoring.ts';
+import type { RunSettings } from './settings.ts';
+
+export interface OperatorOptions {
+  readonly settings: RunSettings;
+  /** The default account's key, when it is not in a file. */
+  readonly apiKey: string | undefined;
+  readonly log: Log;
+  /** Longest time that the cloud may take to carry out a create after we lost sight of it; default 10 s. */
+  readonly createSettleMs?: number;
+}
+
+/** As long as any request of ours waits for its answer. */
+const defaultCreateSettleMs = 10_000;
+
+/**
+ * Runs the operator until `signal` aborts; then finishes and records what is under way. Throws UsageError for settings
+ * that cannot be used, and LeadershipLostError when another replica took over.
+ */
+export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
+  const { settings, log } = options;
+  const credential = credentialOf(settings.apiKeyFile, options.apiKey);
+  await using stack = new AsyncDisposableStack();
+  const connection = stack.adopt(await connectTo(settings, log), (open) => open.close());
+  const reader = new KubeClient(connection);
+  const leadership = new Leadership(leaseOf(settings, connection, log));
+  const guard = () => leadership.check();
+  const client = new KubeClient(connection.withGuard(guard));
+  const metrics = createMetrics({ version });
+  const events = new EventRecorder({ client, instance: hostname(), log });
+  const shared = {
+    reader,
+    client,
+    namespaces: settings.watchNamespaces,
+    labelSelector: settings.labelSelector,
+    events,
+    clock: systemClock,
+    log,
+    concurrency: settings.concurrency,
+    resyncIntervalMs: settings.resyncInterval,
+    metrics,
+  };
+  const cloud = new Cloud({
+    settings,
+    credential,
+    mirrorNamespace: settings.mirrorNamespace ?? connection.namespace,
+    guard,
+    metrics,
+    createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
+    shared,
+  });
+  stack.defer(() => cloud.close());
+  const agents = new LocalAgents({ settings, guard, metrics, shared });
+  stack.defer(() => agents.close());
+  const kinds = [...cloud.kinds, ...agents.kinds];
+  await serveTelemetry(stack, { settings, metrics, kinds, mirrors: cloud.mirrors, log });
+  watch(stack, (watching) => Promise.all([cloud.watch(watching), agents.watch(watching)]));
+  log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
+  await leadership.run(signal, async (leading) => {
+    metrics.leader(true);
+    await Promise.all([cloud.run(leading), agents.run(leading)]);
+    await events.flush();
+    metrics.leader(false);
+  });
+  log.info('stopped');
+}
+
+async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnection> {
+  try {
+    return await connect({ kubeconfig: settings.kubeconfig, userAgent, log });
+  } catch (error) {
+    if (!(error instanceof KubeConfigError)) throw error;
+    const hint = settings.kubeconfig === undefined ? '; --kubeconfig names another' : '';
+    throw new UsageError(`${error.message}${hint}`, { cause: error });
+  }
+}
+
+function leaseOf(settings: RunSettings, connection: KubeConnection, log: Log) {
+  if (!settings.leaderElect) return undefined;
+  // Calls that hang, as behind a slow admission webhook, must not cost the leadership.
+  const client = new KubeClient(connection.apart());
+  const namespace = settings.leaderElectNamespace ?? connection.namespace;
+  const identity = `${hostname()}_${crypto.randomUUID()}`;
+  return { client, namespace, name: 'edge-operator', identity, log };
+}
+
+/** Informers run on every replica, so that the next leader begins with warm caches. */
+function watch(stack: AsyncDisposableStack, run: (watching: AbortSignal) => Promise<unknown>): void {
+  const watching = new AbortController();
+  const running = run(watching.signal);
+  stack.defer(async () => {
+    watching.abort();
+    await running;
+  });
+}

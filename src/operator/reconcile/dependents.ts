@@ -1,0 +1,79 @@
+import type { KubeClient } from '../kube/client.ts';
+import { isNothingThere } from '../kube/errors.ts';
+import { keyOf, type ResourceType } from '../kube/types.ts';
+import { conditionOf, type ManagedObject } from './fields.ts';
+import type { KindController } from './kind-controller.ts';
+
+const index = 'used';
+
+export interface UsersOptions {
+  readonly kinds: readonly KindController[];
+  /** The types of those kinds. */
+  readonly types: readonly ResourceType[];
+  /** Key of what a resource of these kinds uses. */
+  readonly usedBy: (object: ManagedObject) => string;
+  readonly client: KubeClient;
+  /** A resource does not use what has this key any more. */
+  readonly onReleased: (key: string) => void;
+}
+
+/** The resources of some kinds, by what they use: an account, or an agent. */
+export class Users {
+  readonly #options: UsersOptions;
+
+  constructor(options: UsersOptions) {
+    const { kinds, usedBy, onReleased } = options;
+    this.#options = options;
+    for (const { resources } of kinds) {
+      resources.addIndex(index, (object) => [usedBy(object)]);
+      resources.onChange(
+        ({ type, object, old }) => {
+          const before = type === 'delete' ? object : old;
+          const used = before && usedBy(before);
+          if (used === undefined || (type !== 'delete' && used === usedBy(object))) return;
+          onReleased(used);
+        },
+        { ownWrites: true },
+      );
+    }
+  }
+
+  /** Asks for a reconcile of all who use it, or of those that are not Ready. */
+  wake(key: string, which: 'all' | 'troubled'): void {
+    for (const kind of this.#options.kinds) {
+      const users = new Set(kind.resources.byIndex(index, key).filter((user) => which === 'all' || !isReady(user)));
+      if (users.size > 0) kind.enqueueWhere((object) => users.has(object));
+    }
+  }
+
+  /** Those that this process knows of; when there are none, whatever the API server knows, of other shards too. */
+  async of(used: ManagedObject): Promise<readonly ManagedObject[]> {
+    const { kinds, types, usedBy } = this.#options;
+    const key = keyOf(used);
+    const known = kinds.flatMap(({ resources }) => resources.byIndex(index, key));
+    if (known.length > 0) return known;
+    const lists = await Promise.all(types.map((type) => this.#list(type, used.metadata.namespace)));
+    return lists.flat().filter((object) => usedBy(object) === key);
+  }
+
+  /** A kind that is not installed has no resources. */
+  async #list(type: ResourceType, namespace: string | undefined): Promise<readonly ManagedObject[]> {
+    try {
+      return (await this.#options.client.listAll<ManagedObject>(type, { namespace })).items;
+    } catch (error) {
+      if (isNothingThere(error)) return [];
+      throw error;
+    }
+  }
+}
+
+/** What a condition says while such users are waited for: the first of them by name. */
+export function namesOf(users: readonly ManagedObject[]): string {
+  const named = users.slice(0, 5).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const more = users.length > named.length ? ` and ${users.length - named.length} more` : '';
+  return `${named.join(', ')}${more}`;
+}
+
+function isReady(object: ManagedObject): boolean {
+  return conditionOf(object, 'Ready')?.status === 'True';
+}

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { silentLog } from '../../../common/log.ts';
+import type { ManagedObject } from '../fields.ts';
+import { Memory } from '../memory.ts';
+import type { Turn } from '../turn.ts';
+import type { Part } from './part.ts';
+import { PartTurn } from './part-turn.ts';
+
+interface Body {
+  readonly size: number;
+}
+
+const object: ManagedObject = {
+  apiVersion: 'edge-operator.dev/v1alpha1',
+  kind: 'Things',
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
+  spec: { managementPolicy: 'Manage' },
+};
+
+/** One turn of a part, of a service that makes every size at most `largest`. */
+async function reconcile(size: number, largest: number, puts: number[], memory: Memory) {
+  const part: Part<never, undefined, Body, Body> = {
+    name: 'thing',
+    condition: 'ThingReady',
+    noun: 'thing',
+    desired: async () => ({ size }),
+    diff: (body, found) => (body.size === found.size ? [] : ['size']),
+    status: (found) => ({ ...found }),
+    get: async () => undefined,
+    replace: async (_client, _spec, body) => {
+      puts.push(body.size);
+      return { size: Math.min(body.size, largest) };
+    },
+    delete: async () => 'deleted',
+  };
+  const turn = {
+    ...{ object, uid: 'u', memory, clock: { now: () => 0 }, log: silentLog, events: { record: () => {} } },
+    ...{ cache: { claimants: () => [] }, account: {}, startedAt: 0, epochOf: () => 0, resyncIntervalMs: 1 },
+  } as unknown as Turn<undefined>;
+  const context = { turn, spec: object.spec as never, parent: 'p', claim: 'c', asked: true, seen: new Map() };
+  const partTurn = new PartTurn(part, context);
+  return partTurn.act(await partTurn.plan(async () => ''));
+}
+
+test('what the service makes of a PUT is compared: it may accept it and do otherwise', async () => {
+  const [puts, memory]: [number[], Memory] = [[], new Memory()];
+  expect((await reconcile(5, 10, puts, memory)).report?.reason).toBe('Available');
+  const { report, observed, isForeign } = await reconcile(50, 10, puts, memory);
+  expect(report).toMatchObject({ reason: 'Rejected', message: expect.stringContaining('did not take size') });
+  expect({ observed, isForeign }).toEqual({ observed: { size: 10 }, isForeign: false });
+  expect((await reconcile(50, 10, puts, memory)).report?.reason).toBe('Rejected');
+  expect(puts).toEqual([5, 50]);
+});

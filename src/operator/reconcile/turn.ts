@@ -1,0 +1,135 @@
+import type { Clock } from '../../common/clock.ts';
+import type { Log } from '../../common/log.ts';
+import type { KubeObject } from '../kube/types.ts';
+import { annotation, annotationOf } from './annotations.ts';
+import type { Account, Call, Priority } from './external.ts';
+import { conditionOf, type ManagedObject } from './fields.ts';
+import type { Facts, Memory } from './memory.ts';
+import type { Reason } from './reasons.ts';
+import type { ObjectWriter } from './writer.ts';
+
+/** The cached custom resources of the kind. Never older than this process's own last write. */
+export interface ResourceCache {
+  get(key: string): ManagedObject | undefined;
+  /** Everything that claims the same external object; `claim` as made by claimOf. */
+  claimants(claim: string): readonly ManagedObject[];
+}
+
+export interface Recorder {
+  record(event: {
+    regarding: KubeObject;
+    type: 'Normal' | 'Warning';
+    reason: string;
+    action: string;
+    note: string;
+  }): void;
+}
+
+/** What the reconciler of one kind works with. */
+export interface Tools<Client> {
+  readonly cache: ResourceCache;
+  /** Throws DependencyError when the account that a resource names cannot be used. */
+  readonly accountOf: (object: ManagedObject) => Account<Client>;
+  readonly writer: ObjectWriter;
+  readonly events: Recorder;
+  readonly memory: Memory;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly resyncIntervalMs: number;
+  /**
+   * The moment that a resource's drift checks are counted from. The same for all where one sweep serves all; spread
+   * over the interval where each resource takes calls of its own.
+   */
+  readonly epochOf: (object: ManagedObject) => number;
+  readonly onDriftCorrected?: () => void;
+}
+
+/** One reconcile of one resource: what was true when it began. */
+export interface Turn<Client> extends Tools<Client> {
+  readonly object: ManagedObject;
+  readonly uid: string;
+  readonly account: Account<Client>;
+  readonly call: Call;
+  readonly startedAt: number;
+  /** A person asked for something that no reconcile has answered yet. */
+  readonly asked: boolean;
+  /** A difference now is drift, not a change that a person made to the spec. */
+  readonly drift: boolean;
+}
+
+export function isDeleting(object: ManagedObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+export function isPaused(object: ManagedObject): boolean {
+  return annotationOf(object, annotation.paused) === 'true';
+}
+
+/** The value of reconcile-at that was not acted on yet. */
+export function unhandledReconcileAt(object: ManagedObject): string | undefined {
+  const wanted = annotationOf(object, annotation.reconcileAt);
+  return wanted === object.status?.lastHandledReconcileAt ? undefined : wanted;
+}
+
+export function isAsked(object: ManagedObject): boolean {
+  if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
+  const recorded = annotationOf(object, annotation.externalID);
+  if (recorded !== object.status?.id) return true;
+  const ready = conditionOf(object, 'Ready');
+  return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
+}
+
+/** Reasons under which something that a person asked for is still to be done. */
+const pending: ReadonlySet<string> = new Set<Reason>([
+  'Creating',
+  'Updating',
+  'DependencyNotReady',
+  'RateLimited',
+  'Unauthorized',
+  'Unreachable',
+]);
+
+/** Those under which drift checks fail too, all at once. */
+const outages: ReadonlySet<string> = new Set<Reason>(['RateLimited', 'Unreachable']);
+
+export function priorityOf(object: ManagedObject, facts: Facts): Priority {
+  const reason = conditionOf(object, 'Ready')?.reason ?? '';
+  const done = outages.has(reason) && facts.realizedGeneration === object.metadata.generation;
+  if (isAsked(object) || (pending.has(reason) && !done)) return 'change';
+  return facts.observed === true ? 'resync' : 'first';
+}
+
+/** The external object was once as this generation asks: a difference now came from elsewhere. */
+export function isDrift(object: ManagedObject, facts: Facts): boolean {
+  const { generation } = object.metadata;
+  const ready = conditionOf(object, 'Ready');
+  const reported = ready?.status === 'True' && ready.observedGeneration === generation;
+  return reported || facts.realizedGeneration === generation;
+}
+
+/** What was observed from this moment on answers the turn: what a person asked for is to be looked at afresh. */
+export function freshSince<Client>(turn: Turn<Client>): number {
+  if (turn.asked) return turn.startedAt;
+  const since = Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
+  // Nothing is ever observed after now: a clock that was set back must not make every look a new one.
+  return Math.min(since, turn.startedAt);
+}
+
+type DueTools = Pick<Tools<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;
+
+/** The last moment at which the resource was due for a drift check. */
+export function lastDue(tools: DueTools, object: ManagedObject): number {
+  const now = tools.clock.now();
+  const interval = resyncIntervalOf(object, tools.resyncIntervalMs);
+  const elapsed = (now - tools.epochOf(object)) % interval;
+  return now - (elapsed < 0 ? elapsed + interval : elapsed);
+}
+
+export function msUntilDue(tools: DueTools, object: ManagedObject): number {
+  return lastDue(tools, object) + resyncIntervalOf(object, tools.resyncIntervalMs) - tools.clock.now();
+}
+
+function resyncIntervalOf(object: ManagedObject, fallbackMs: number): number {
+  const seconds = object.spec.resyncIntervalSeconds;
+  return typeof seconds === 'number' ? Math.max(30, seconds) * 1_000 : fallbackMs;
+}

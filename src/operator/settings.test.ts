@@ -1,0 +1,141 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseSettings, settingsHelp } from './settings.ts';
+
+describe('settings', () => {
+  test('defaults', () => {
+    expect(parseSettings({})).toMatchObject({
+      watchNamespaces: [],
+      requestsPerMinute: 120,
+      resyncInterval: 600_000,
+      allowedApiHosts: [],
+      mirrorInterval: 30_000,
+      concurrency: 4,
+      leaderElect: false,
+      metricsAddr: { host: '0.0.0.0', port: 8080 },
+      healthAddr: { host: '0.0.0.0', port: 8081 },
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  test.each([
+    ['500ms', 500, '1s'],
+    ['30s', 30_000, '1s'],
+    ['1.5m', 90_000, '1s'],
+    ['1h', 3_600_000, '1s'],
+  ])('a duration: %s', (text, ms) => {
+    if (ms >= 1_000) expect(parseSettings({ resyncInterval: text }).resyncInterval).toBe(ms);
+    else expect(() => parseSettings({ resyncInterval: text })).toThrow(/at least 1s/);
+  });
+
+  test.each([
+    ['resyncInterval', '8760h', '8761h'],
+    ['mirrorInterval', '24h', '25h'],
+    ['mirrorInterval', '24h', `${'9'.repeat(400)}h`],
+  ] as const)('the longest %s is %s', (name, longest, tooLong) => {
+    expect(parseSettings({ [name]: longest })[name]).toBeGreaterThan(0);
+    expect(() => parseSettings({ [name]: tooLong })).toThrow(`at most ${longest}`);
+  });
+
+  test.each([
+    ['apiUrl', 'https://example.com#part'],
+    ['apiUrl', 'https://example.com?'],
+    ['watchNamespaces', 'a b'],
+    ['watchNamespaces', 'ok,Not_Ok'],
+    ['mirrorNamespace', ''],
+    ['leaderElectNamespace', 'a.b'],
+    ['labelSelector', ''],
+    ['labelSelector', 'a in b'],
+    ['labelSelector', 'a,'],
+    ['labelSelector', 'a=b c'],
+  ])('%s cannot be %j', (name, value) => {
+    const { flag } = settingsHelp().find((setting) => setting.name === name) ?? {};
+    expect(() => parseSettings({ [name]: value })).toThrow(`${flag} (or EDGE_OPERATOR_`);
+  });
+
+  test('the password in a URL is not repeated', () => {
+    const message = (apiUrl: string) => {
+      try {
+        return String(parseSettings({ apiUrl }));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(message('https://me:secret@example.com/a@b')).toMatch(/^--api-url .*"https:\/\/\*\*\*@example.com/);
+    expect(message('ftp://:secret@example.com')).not.toContain('secret');
+  });
+
+  test.each([
+    'app',
+    '!app',
+    'app=shop,tier!=test',
+    'example.com/shard == a',
+    'shard in (a,b),!c',
+    'a notin ( x , ),b=',
+    'n>5',
+  ])('a label selector: %s', (labelSelector) => {
+    expect(parseSettings({ labelSelector }).labelSelector).toBe(labelSelector);
+  });
+
+  test('lists, addresses and switches', () => {
+    const settings = parseSettings({
+      watchNamespaces: 'a, b,a,',
+      metricsAddr: '[::1]:0',
+      healthAddr: '0',
+      leaderElect: 'true',
+    });
+    expect(settings.watchNamespaces).toEqual(['a', 'b']);
+    expect(settings.metricsAddr).toEqual({ host: '::1', port: 0 });
+    expect(settings.healthAddr).toBeUndefined();
+    expect(settings.leaderElect).toBe(true);
+  });
+
+  test.each(['https://user:s3cret@host', 'https://:s3cret@host', 'https://host/?key=s3cret', 'https://host/#s3cret'])(
+    'an address that holds a secret is refused, and not repeated: %s',
+    (apiUrl) => {
+      const parse = () => parseSettings({ apiUrl });
+      expect(parse).toThrow(/^--api-url .*without user, query or fragment/);
+      expect(parse).not.toThrow(/s3cret/);
+    },
+  );
+
+  test.each([
+    ['0', 0],
+    ['1s', 1_000],
+    ['2m', 120_000],
+  ])('the interval of the mirror: %s', (text, ms) => {
+    expect(parseSettings({ mirrorInterval: text }).mirrorInterval).toBe(ms);
+  });
+
+  test.each(['10ms', '30', ''])('no interval of a mirror: %j', (text) => {
+    expect(() => parseSettings({ mirrorInterval: text })).toThrow(/^--mirror-interval .*(30s|1s).* or 0 for never/);
+  });
+
+  test('hosts are compared as URLs write them', () => {
+    const allowedApiHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, [::1]:9';
+    expect(parseSettings({ allowedApiHosts }).allowedApiHosts).toEqual([
+      'eu.example.com',
+      'us.example.com',
+      '10.0.0.1:8080',
+      '[::1]:9',
+    ]);
+  });
+
+  test.each(['https://a', 'a/b', 'a:port', 'me@a', 'a,*?'])('no hosts: %s', (allowedApiHosts) => {
+    expect(() => parseSettings({ allowedApiHosts })).toThrow(/^--allowed-api-hosts .*host:port/);
+  });
+
+  test('every setting is a flag and a variable, and says what it is', () => {
+    for (const { name, flag, variable, about } of settingsHelp()) {
+      expect(flag).toMatch(/^--[a-z-]+$/);
+      expect(variable).toBe(`EDGE_OPERATOR_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`);
+      expect(`${name}: ${about}`).toMatch(/\S: \S/);
+    }
+  });
+
+  test('a wrong value names the flag, the variable, the value and what to write', () => {
+    expect(() => parseSettings({ resyncInterval: 'soon' })).toThrow(
+      '--resync-interval (or EDGE_OPERATOR_RESYNC_INTERVAL): "soon" is no duration: write 500ms, 30s, 5m or 1h',
+    );
+  });
+});

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { parseAddress } from '../common/listen.ts';
+import { isLabelSelector, parseDuration, UsageError } from '../common/usage.ts';
+
+/*
+ * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after
+ * the field: `watchNamespaces` is `--watch-namespaces` and `EDGE_OPERATOR_WATCH_NAMESPACES`. All arrive as text.
+ */
+
+const text = z.string().min(1, 'must not be empty');
+
+const second = 1_000;
+const hour = 3_600 * second;
+
+const duration = ({ atLeast, atMost }: Readonly<Record<'atLeast' | 'atMost', number>>, { orNever = false } = {}) =>
+  z.string().transform((value, context) => {
+    const ms = parseDuration(value);
+    if (ms !== undefined && ((ms >= atLeast && ms <= atMost) || (orNever && ms === 0))) return ms;
+    const range = `must be at least ${atLeast / second}s and at most ${atMost / hour}h`;
+    const problem = ms === undefined ? 'is no duration: write 500ms, 30s, 5m or 1h' : range;
+    context.addIssue({ code: 'custom', message: orNever ? `${problem}, or 0 for never` : problem });
+    return z.NEVER;
+  });
+
+const count = (max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(1, 'must be at least 1').max(max, `must be at most ${max}`));
+
+const names = z
+  .string()
+  .transform((value) => [...new Set(value.split(',').map((name) => name.trim()))].filter(Boolean));
+
+const isNamespace = (name: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
+
+const namespace = z.string().refine(isNamespace, 'is no name of a namespace');
+const namespaces = names.refine(
+  (given) => given.every(isNamespace),
+  'is no list of namespaces: write their names, separated by commas',
+);
+
+const selector = z
+  .string()
+  .refine(isLabelSelector, 'is no label selector: write app=shop,tier!=test or tier in (a,b), as for kubectl -l');
+
+/** As `URL.host` writes them. */
+const hosts = names.transform((given, context) => {
+  const parsed = given.map((host) => (/[/?#@]/.test(host) ? undefined : URL.parse(`https://${host}`)?.host));
+  const usable = parsed.filter((host) => host !== undefined);
+  if (usable.length === given.length) return usable;
+  context.addIssue({ code: 'custom', message: 'is no list of hosts: write host or host:port, separated by commas' });
+  return z.NEVER;
+});
+
+const address = z.string().transform((value, context) => {
+  if (value === '0') return undefined;
+  const parsed = parseAddress(value);
+  if (parsed !== undefined) return parsed;
+  context.addIssue({ code: 'custom', message: 'is no address: write host:port, :port, or 0 for none' });
+  return z.NEVER;
+});
+
+const hasUser = ({ username, password }: URL) => username !== '' || password !== '';
+
+const url = z.string().transform((value, context) => {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined;
+  const usable = parsed !== undefined && /^https?:$/.test(parsed.protocol) && !hasUser(parsed) && !/[?#]/.test(value);
+  if (usable) return value;
+  context.addIssue({
+    code: 'custom',
+    message: 'is no usable URL: write https://host[:port][/path], without user, query or fragment',
+  });
+  return z.NEVER;
+});
+
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
+  .transform((value) => value === true || value === 'true');
+
+export const runSettings = z.object({
+  kubeconfig: text.optional().meta({ arg: 'file', about: 'kubeconfig; else in-cluster, else the default one' }),
+  watchNamespaces: namespaces
+    .default([])
+    .meta({ arg: 'names', about: 'namespaces to watch, separated by commas (default: all)' }),
+  labelSelector: selector.optional().meta({ arg: 'selector', about: 'reconcile only resources with these labels' }),
+  apiUrl: url.optional().meta({ arg: 'url', about: 'address of the Cloud Management API' }),
+  apiKeyFile: text.optional().meta({
+    arg: 'file',
+    about:
+      "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
+  }),
+  requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
+  allowedApiHosts: hosts.default([]).meta({
+    arg: 'hosts',
+    about: 'hosts, beside that of --api-url, that a CloudAccount may name, separated by commas (default: none)',
+  }),
+  allowedAgentHosts: hosts.default([]).meta({
+    arg: 'hosts',
+    about: 'hosts that an Agent may name as its url, separated by commas (default: none)',
+  }),
+  mirrorNamespace: namespace.optional().meta({
+    arg: 'name',
+    about: "namespace of the default account's endpoint mirror (default: the operator's own)",
+  }),
+  mirrorInterval: duration({ atLeast: second, atMost: 24 * hour }, { orNever: true })
+    .default(30_000)
+    .meta({
+      arg: 'duration',
+      about: "time within which the default account's endpoints are mirrored into ConfigMaps; 0 for no mirror",
+      shown: '30s',
+    }),
+  resyncInterval: duration({ atLeast: second, atMost: 8_760 * hour })
+    .default(600_000)
+    .meta({
+      arg: 'duration',
+      about: 'time between two checks for drift',
+      shown: '10m',
+    }),
+  concurrency: count(1_000).default(4).meta({ arg: 'n', about: 'resources of a kind reconciled at the same time' }),
+  leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
+  leaderElectNamespace: namespace
+    .optional()
+    .meta({ arg: 'name', about: "namespace of the Lease (default: the operator's own)" }),
+  metricsAddr: address.prefault(':8080').meta({ arg: 'address', about: 'where /metrics is served; 0 for nowhere' }),
+  healthAddr: address.prefault(':8081').meta({
+    arg: 'address',
+    about: 'where /healthz and /readyz are served; 0 for nowhere',
+  }),
+  logLevel: z.enum(['error', 'warn', 'info', 'debug'], 'must be error, warn, info or debug').default('info').meta({
+    arg: 'level',
+    about: 'error, warn, info or debug',
+  }),
+  logFormat: z
+    .enum(['json', 'text'], 'must be json or text')
+    .default('json')
+    .meta({ arg: 'format', about: 'json or text' }),
+});
+
+export type RunSettings = z.output<typeof runSettings>;
+
+/** Throws UsageError naming the flag, its variable, and what to write instead. */
+export function parseSettings(options: Record<string, unknown>): RunSettings {
+  const parsed = runSettings.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: '' };
+  const setting = settingsHelp().find((candidate) => candidate.name === path[0]);
+  throw new UsageError(`${setting?.flag} (or ${setting?.variable}): ${shown(options[String(path[0])])} ${message}`);
+}
+
+/** Without the user, password and query of a URL. */
+function shown(value: unknown): string {
+  return JSON.stringify(value)
+    .replace(/\/\/[^/]*@/, '//***@')
+    .replace(/[?#][^"]*/, '***');
+}
+
+export interface SettingHelp {
+  readonly name: string;
+  readonly flag: string;
+  readonly variable: string;
+  /** Placeholder of the value; undefined for a switch. */
+  readonly arg: string | undefined;
+  readonly about: string;
+}
+
+/** What `--help` and the flag parser need of each setting. */
+export function settingsHelp(): readonly SettingHelp[] {
+  return Object.entries(runSettings.shape).map(([name, schema]) => {
+    const { arg, about, shown } = schema.meta() as { arg?: string; about: string; shown?: string };
+    const fallback = shown ?? defaultText(schema);
+    return {
+      name,
+      flag: `--${separated(name, '-')}`,
+      variable: `EDGE_OPERATOR_${separated(name, '_').toUpperCase()}`,
+      arg,
+      about: fallback === undefined ? about : `${about} (default: ${fallback})`,
+    };
+  });
+}
+
+function defaultText(schema: z.ZodType): string | undefined {
+  const { defaultValue } = schema.def as { defaultValue?: unknown };
+  const printable = typeof defaultValue === 'string' || typeof defaultValue === 'number';
+  return printable ? String(defaultValue) : undefined;
+}
+
+function separated(name: string, by: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `${by}${letter.toLowerCase()}`);
+}
