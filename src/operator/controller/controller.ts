@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Backoff } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import { isConflict } from '../kube/errors.ts';
-import { Backoff } from './backoff.ts';
 import { monotonicClock } from './monotonic.ts';
 import type { Priority, WorkQueue } from './queue.ts';
 

@@ -1,5 +1,5 @@
+import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
-import { Backoff, type BackoffOptions } from './backoff.ts';
 import { monotonicClock } from './monotonic.ts';
 import { moreUrgent, type Priority, rankOf } from './priority.ts';
 import { ReadyList } from './ready-list.ts';

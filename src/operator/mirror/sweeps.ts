@@ -1,5 +1,5 @@
+import { Backoff } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
-import { Backoff } from '../controller/backoff.ts';
 
 export interface SweepsOptions {
   /** Rejects when it could not read everything. */

@@ -1,6 +1,6 @@
+import { Backoff } from '../../../../common/backoff.ts';
 import type { Clock } from '../../../../common/clock.ts';
 import { AgentError } from '../../../agent-client/errors.ts';
-import { Backoff } from '../../../controller/backoff.ts';
 
 export interface AwayOptions {
   readonly clock: Clock;
