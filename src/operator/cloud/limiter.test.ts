@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Priority } from '../../common/priority.ts';
 import { Limiter } from './limiter.ts';
-import type { Priority } from './priority.ts';
 
 const minute = 60_000;
 

@@ -1,4 +1,4 @@
-import { type Priority, priorities } from './priority.ts';
+import { type Priority, priorities } from '../../common/priority.ts';
 import { RollingWindow } from './rolling-window.ts';
 
 export interface LimiterOptions {

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
+import type { Call } from '../../common/priority.ts';
 import { body, bodyOrAbsent, deleted } from './answer.ts';
 import type { Page } from './pages.ts';
 import { allItems, page } from './pages.ts';
 import { pathOf } from './path.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 export interface ListQuery {
   /** Items per page. */
@@ -14,25 +15,25 @@ export interface ListQuery {
 
 /** A collection that can be read. A 404 for an id is undefined; a list answered by 404 is an error. */
 export interface Readable<T> {
-  get(id: string, call: CallOptions): Promise<T | undefined>;
+  get(id: string, call: Call): Promise<T | undefined>;
   /** One page. */
-  list(query: ListQuery, call: CallOptions): Promise<Page<T>>;
+  list(query: ListQuery, call: Call): Promise<Page<T>>;
   /** Every item, a page at a time, each page a request of its own. */
-  listAll(call: CallOptions, options?: { readonly pageSize?: number }): AsyncIterable<T>;
+  listAll(call: Call, options?: { readonly pageSize?: number }): AsyncIterable<T>;
 }
 
 /** A collection whose items are made and changed through the API. */
 export interface Writable<T, Create, Update> extends Readable<T> {
-  create(fields: Create, call: CallOptions): Promise<T>;
-  update(id: string, fields: Update, call: CallOptions): Promise<T>;
-  delete(id: string, call: CallOptions): Promise<'deleted' | 'absent'>;
+  create(fields: Create, call: Call): Promise<T>;
+  update(id: string, fields: Update, call: Call): Promise<T>;
+  delete(id: string, call: Call): Promise<'deleted' | 'absent'>;
 }
 
 /** A module: one per parent, replaced whole. */
 export interface Module<Parent, T, Replace> {
-  replace(parent: Parent, fields: Replace, call: CallOptions): Promise<T>;
-  get(parent: Parent, call: CallOptions): Promise<T | undefined>;
-  delete(parent: Parent, call: CallOptions): Promise<'deleted' | 'absent'>;
+  replace(parent: Parent, fields: Replace, call: Call): Promise<T>;
+  get(parent: Parent, call: Call): Promise<T | undefined>;
+  delete(parent: Parent, call: Call): Promise<'deleted' | 'absent'>;
 }
 
 const defaultPageSize = 100;
@@ -42,7 +43,7 @@ export function readable<T>(transport: Transport, name: string, schema: z.ZodTyp
   const listName = `${name}.list`;
   const one = bodyOrAbsent(schema);
   const many = page(name, schema);
-  const listPage = (query: string, call: CallOptions) => {
+  const listPage = (query: string, call: Call) => {
     const path = query === '' ? `/${name}` : `/${name}?${query}`;
     return transport.send({ operation: listName, method: 'GET', path, read: many }, call);
   };

@@ -1,4 +1,4 @@
-import type { Priority } from './priority.ts';
+import type { Priority } from '../../common/priority.ts';
 
 const windowMs = 60_000;
 // Covers what the completion time cannot: clocks that run at slightly different rates and a server's rounding.

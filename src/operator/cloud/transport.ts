@@ -1,17 +1,11 @@
+import type { Call, Priority } from '../../common/priority.ts';
 import { CredentialGate } from './credential-gate.ts';
 import type { CloudErrorReason } from './errors.ts';
 import { CloudError, CloudRefusalError } from './errors.ts';
 import { BudgetPausedError, type Limiter } from './limiter.ts';
-import type { Priority } from './priority.ts';
 import { notSent } from './transport-error.ts';
-import type { Call, WireOptions } from './wire.ts';
+import type { Operation, WireOptions } from './wire.ts';
 import { Wire } from './wire.ts';
-
-export interface CallOptions {
-  readonly priority: Priority;
-  /** Ends the wait for the budget. What was sent is always seen through, because its effect is not undone by looking away. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface RequestReport {
   /** Such as `reserved_addrs.get`: one of 33. */
@@ -40,7 +34,7 @@ export interface TransportOptions extends WireOptions {
 }
 
 /** The permission to send one request. */
-interface Grant extends CallOptions {
+interface Grant extends Call {
   readonly limiter: Limiter;
   readonly waitedMs: number;
 }
@@ -57,17 +51,17 @@ export class Transport {
   }
 
   /** Throws a {@link CloudError} and nothing else. */
-  async send<T>(call: Call<T>, options: CallOptions): Promise<T> {
-    this.#gate.check(call.operation, this.#key(call.operation));
+  async send<T>(operation: Operation<T>, call: Call): Promise<T> {
+    this.#gate.check(operation.operation, this.#key(operation.operation));
     const limiter = this.#options.limiter();
-    const waitedMs = await wait(limiter, call.operation, options);
+    const waitedMs = await wait(limiter, operation.operation, call);
     let sent = false;
     try {
-      const key = this.#admit(call.operation);
+      const key = this.#admit(operation.operation);
       sent = true;
-      return await this.#exchange(call, key, { ...options, waitedMs, limiter });
+      return await this.#exchange(operation, key, { ...call, waitedMs, limiter });
     } finally {
-      limiter.release(options.priority, sent);
+      limiter.release(call.priority, sent);
     }
   }
 
@@ -99,15 +93,15 @@ export class Transport {
     throw unusableKey(operation, 'the API key is empty or has characters that a header cannot carry');
   }
 
-  async #exchange<T>(call: Call<T>, key: string, grant: Grant): Promise<T> {
+  async #exchange<T>(request: Operation<T>, key: string, grant: Grant): Promise<T> {
     const started = performance.now();
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
     try {
-      const answer = await this.#wire.exchange(call, key);
+      const answer = await this.#wire.exchange(request, key);
       status = answer.status;
       this.#gate.learn(key, status);
-      return call.read(answer);
+      return request.read(answer);
     } catch (error) {
       if (error instanceof CloudError) {
         outcome = error.reason;
@@ -116,7 +110,7 @@ export class Transport {
       }
       throw error;
     } finally {
-      const { operation, method } = call;
+      const { operation, method } = request;
       const { waitedMs, priority } = grant;
       const ms = performance.now() - started;
       this.#options.onRequest?.({ operation, method, status, outcome, ms, waitedMs, priority });
@@ -124,7 +118,7 @@ export class Transport {
   }
 }
 
-async function wait(limiter: Limiter, operation: string, { priority, signal }: CallOptions): Promise<number> {
+async function wait(limiter: Limiter, operation: string, { priority, signal }: Call): Promise<number> {
   try {
     return await limiter.acquire(priority, signal);
   } catch (cause) {

@@ -17,7 +17,7 @@ export interface WireOptions {
 }
 
 /** One call of an operation. */
-export interface Call<T> {
+export interface Operation<T> {
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the base URL, encoded, with its query. */
@@ -41,7 +41,7 @@ export class Wire {
   }
 
   /** Any HTTP answer is a result; throws a CloudError when there is none. */
-  async exchange({ operation, method, path, body }: Call<unknown>, apiKey: string): Promise<Answer> {
+  async exchange({ operation, method, path, body }: Operation<unknown>, apiKey: string): Promise<Answer> {
     const headers = { authorization: `Bearer ${apiKey}`, 'service-version': '2', 'user-agent': this.#userAgent };
     const answer = await this.#http
       .exchange({ method, path, headers, body, largestAnswer })

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Priority } from '../../common/priority.ts';
 import { isConflict } from '../kube/errors.ts';
 import { monotonicClock } from './monotonic.ts';
-import type { Priority, WorkQueue } from './queue.ts';
+import type { WorkQueue } from './queue.ts';
 
 /** When to look at the key again. */
 export type ReconcileResult =

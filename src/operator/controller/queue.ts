@@ -1,11 +1,9 @@
 import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
+import { moreUrgent, type Priority, rankOf } from '../../common/priority.ts';
 import { monotonicClock } from './monotonic.ts';
-import { moreUrgent, type Priority, rankOf } from './priority.ts';
 import { ReadyList } from './ready-list.ts';
 import { Timers } from './timers.ts';
-
-export type { Priority } from './priority.ts';
 
 /** What controller-runtime's workqueue metrics are made of; times in milliseconds. */
 export interface QueueHooks {

@@ -1,5 +1,5 @@
+import { moreUrgent, type Priority, priorities, rankOf } from '../../common/priority.ts';
 import { Fifo } from './fifo.ts';
-import { moreUrgent, type Priority, priorities, rankOf } from './priority.ts';
 
 interface Entry {
   readonly key: string;

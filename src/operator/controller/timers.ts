@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
+import { moreUrgent, type Priority } from '../../common/priority.ts';
 import { Heap } from './heap.ts';
-import { moreUrgent, type Priority } from './priority.ts';
 
 interface Timer {
   readonly key: string;

@@ -1,8 +1,9 @@
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Priority } from '../../common/priority.ts';
 import { Controller, type ReconcileResult } from '../controller/controller.ts';
 import { type Change, Informer } from '../controller/informer.ts';
-import { type Priority, WorkQueue } from '../controller/queue.ts';
+import { WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/errors.ts';
 import { keyOf } from '../kube/types.ts';

@@ -1,15 +1,7 @@
 import type { z } from 'zod';
+import type { Call } from '../../common/priority.ts';
 import type { ResourceType } from '../kube/types.ts';
 import type { ManagedSpec } from './fields.ts';
-
-/** How urgent a call is to the account's budget: user changes and deletes, then first observation, then drift. */
-export type Priority = 'change' | 'first' | 'resync';
-
-export interface Call {
-  readonly priority: Priority;
-  /** Ends the wait for the account's budget; a request that was sent is always finished. */
-  readonly signal: AbortSignal;
-}
 
 export interface Identity {
   readonly id: string;

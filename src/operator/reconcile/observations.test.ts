@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Call } from './external.ts';
+import type { Call } from '../../common/priority.ts';
 import { Observations } from './observations.ts';
 
 interface Thing {

@@ -1,4 +1,4 @@
-import type { Call } from './external.ts';
+import type { Call } from '../../common/priority.ts';
 
 interface Sweep<Observed> {
   readonly startedAt: number;
@@ -70,7 +70,7 @@ export class Observations<Observed> {
   async sweep(since: number, call: Call): Promise<readonly Observed[]> {
     while (this.#running !== undefined && this.#running.startedAt < since) {
       await unlessAborted(this.#running.done, call.signal).catch(() => {});
-      call.signal.throwIfAborted();
+      call.signal?.throwIfAborted();
     }
     if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
       return this.current();
@@ -104,7 +104,8 @@ export class Observations<Observed> {
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason when it aborts first. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);

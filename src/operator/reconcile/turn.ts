@@ -1,8 +1,9 @@
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Call, Priority } from '../../common/priority.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import type { Account, Call, Priority } from './external.ts';
+import type { Account } from './external.ts';
 import { conditionOf, type ManagedObject } from './fields.ts';
 import type { Facts, Memory } from './memory.ts';
 import type { Reason } from './reasons.ts';

@@ -1,4 +1,4 @@
-import type { Call } from '../external.ts';
+import type { Call } from '../../../common/priority.ts';
 import { Observations } from '../observations.ts';
 import { spared } from './spared.ts';
 

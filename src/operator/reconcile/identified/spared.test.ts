@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Call } from '../external.ts';
+import type { Call } from '../../../common/priority.ts';
 import { spared } from './spared.ts';
 
 const call: Call = { priority: 'resync', signal: new AbortController().signal };

@@ -1,4 +1,5 @@
-import { type Call, isCallFailure } from '../external.ts';
+import type { Call } from '../../../common/priority.ts';
+import { isCallFailure } from '../external.ts';
 
 /** Not longer than whoever asks waits before it asks again. */
 const firstPauseMs = 500;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { Call } from '../../../common/priority.ts';
 import type { ResourceType } from '../../kube/types.ts';
-import type { Call } from '../external.ts';
 import type { ManagedSpec } from '../fields.ts';
 
 /** A value that lives in another object of the resource's own namespace. */

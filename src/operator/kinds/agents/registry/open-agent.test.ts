@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
-import type { Call } from '../../../reconcile/external.ts';
+import type { Call } from '../../../../common/priority.ts';
 import { OpenAgent } from './open-agent.ts';
 
 const call: Call = { priority: 'resync', signal: new AbortController().signal };

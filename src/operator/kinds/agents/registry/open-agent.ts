@@ -1,7 +1,8 @@
+import type { Call } from '../../../../common/priority.ts';
 import { AgentClient, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import type { AgentClientOptions } from '../../../agent-client/transport.ts';
-import type { Account, Call } from '../../../reconcile/external.ts';
+import type { Account } from '../../../reconcile/external.ts';
 import { canonical } from '../../../reconcile/json.ts';
 import { Observations } from '../../../reconcile/observations.ts';
 import { Away, type AwayOptions } from './away.ts';

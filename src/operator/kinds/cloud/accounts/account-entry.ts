@@ -1,6 +1,6 @@
+import type { Call } from '../../../../common/priority.ts';
 import { keyOf } from '../../../kube/types.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
-import type { Call } from '../../../reconcile/external.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/fields.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
