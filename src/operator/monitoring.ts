@@ -4,9 +4,9 @@ import { UsageError } from '../common/usage.ts';
 import { healthRoutes, metricsRoute, type Routes, startTelemetryServer } from './metrics/http.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Mirrors } from './mirror/mirrors.ts';
-import { type Condition, conditionOf } from './reconcile/fields.ts';
 import type { KindController } from './reconcile/kind-controller.ts';
 import { isReason } from './reconcile/reasons.ts';
+import { type Condition, conditionOf } from './reconcile/resource.ts';
 import type { RunSettings } from './settings.ts';
 
 /** Longer than the longest pause that a 429 may ask for: what takes longer hangs. */

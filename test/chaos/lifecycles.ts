@@ -6,7 +6,7 @@
  * one replica they elect a leader, and are frozen too. Exit code 1 on a wrong.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { kubeconfigThrough, startGateProxy } from '../support/gate-proxy.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { AgentClient } from '../../src/operator/agent-client/client.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import type { ProxiedRequest } from '../support/gate-proxy.ts';
 import { visit } from '../support/local-agent.ts';
 import { until } from '../support/until.ts';

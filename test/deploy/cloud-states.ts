@@ -1,5 +1,5 @@
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type KindCase, kindCases } from '../scenarios/kinds.ts';
 import { hooks, idp, type Parents, type PartKindCase, partKindCases, seedOf } from '../scenarios/part-kinds.ts';
 import { until } from '../support/until.ts';

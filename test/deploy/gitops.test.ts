@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import type { ResourceType } from '../../src/operator/kube/types.ts';
 import { annotation, finalizer } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { kubeRequests } from '../support/kube-api.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { agentKinds } from './agent-states.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../src/operator/kube/types.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { type GateProxy, type GateProxyOptions, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';

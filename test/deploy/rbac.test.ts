@@ -3,7 +3,7 @@ import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
 import {
   type GateProxy,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 
 const folder = join(import.meta.dirname, 'statuses');
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent, visit } from '../support/local-agent.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';

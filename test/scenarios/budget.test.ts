@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { conditionOf } from '../../src/operator/reconcile/fields.ts';
+import { conditionOf } from '../../src/operator/reconcile/resource.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import { quickestMs } from '../support/elapsed.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';

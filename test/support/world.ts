@@ -3,7 +3,7 @@ import { definitions } from '../../src/operator/kinds/index.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect } from '../../src/operator/kube/connection.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
-import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/fields.ts';
+import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { startTestCloud } from './cloud-api.ts';
 import { startTestKubeApi } from './kube-api.ts';

@@ -6,7 +6,7 @@ import { silentLog } from '../../common/log.ts';
 import { userAgent } from '../../common/version.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { connect } from '../../operator/kube/connection.ts';
-import type { ManagedObject } from '../../operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../operator/reconcile/resource.ts';
 import { packageFile } from '../package-files.ts';
 import { followRequest, type RequestPath } from './request-path.ts';
 import { apply, atHome, readSamples, type Sample, secretOf } from './samples.ts';

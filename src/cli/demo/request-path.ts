@@ -4,7 +4,7 @@ import { AgentClient } from '../../operator/agent-client/client.ts';
 import type { KubeClient } from '../../operator/kube/client.ts';
 import type { KubeObject } from '../../operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../operator/mirror/config-map.ts';
-import { conditionOf, type ManagedObject } from '../../operator/reconcile/fields.ts';
+import { conditionOf, type ManagedObject } from '../../operator/reconcile/resource.ts';
 import { apply, type Sample } from './samples.ts';
 import { visit } from './visit.ts';
 

@@ -1,5 +1,5 @@
-import type { ManagedObject } from '../../operator/reconcile/fields.ts';
-import { conditionOf } from '../../operator/reconcile/fields.ts';
+import type { ManagedObject } from '../../operator/reconcile/resource.ts';
+import { conditionOf } from '../../operator/reconcile/resource.ts';
 import { table } from '../table.ts';
 
 export interface Row {

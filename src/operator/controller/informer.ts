@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
-import { HeldEvents } from './held-events.ts';
+import { HeldEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 import { sameUid } from './version.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PrinterColumn } from '../reconcile/definition.ts';
+import type { PrinterColumn } from '../reconcile/kind.ts';
 
 /* Fields that several kinds have. */
 

@@ -1,4 +1,4 @@
-import type { KindDefinition } from '../reconcile/definition.ts';
+import type { KindDefinition } from '../reconcile/kind.ts';
 import { definition as agent } from './agents/agent/schema.ts';
 import { definition as agentTunnel } from './agents/agent-tunnel/schema.ts';
 import { definition as requestReplay } from './agents/request-replay/schema.ts';

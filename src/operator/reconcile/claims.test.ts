@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { accountKeyOf, claimOf, externalIDOf, winnerOver } from './claims.ts';
-import type { ManagedObject } from './fields.ts';
+import type { ManagedObject } from './resource.ts';
 
 function resource(
   name: string,

@@ -1,6 +1,6 @@
 import { keyOf } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import type { ManagedObject } from './fields.ts';
+import type { ManagedObject } from './resource.ts';
 
 /** The external id that a resource holds: as recorded, or, when its annotations were wiped, as its status remembers. */
 export function externalIDOf(object: ManagedObject): string | undefined {

@@ -1,5 +1,5 @@
-import type { Condition } from './fields.ts';
 import type { Report } from './outcome.ts';
+import type { Condition } from './resource.ts';
 
 /**
  * The conditions that say what the report says, by kstatus' rules: Ready always, Reconciling and Stalled only while

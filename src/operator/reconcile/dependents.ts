@@ -1,8 +1,8 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isNothingThere } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { conditionOf, type ManagedObject } from './fields.ts';
 import type { KindController } from './kind-controller.ts';
+import { conditionOf, type ManagedObject } from './resource.ts';
 
 const index = 'used';
 

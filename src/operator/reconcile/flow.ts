@@ -1,6 +1,6 @@
-import type { ManagedObject } from './fields.ts';
+import type { Turn } from './context.ts';
 import type { Outcome } from './outcome.ts';
-import type { Turn } from './turn.ts';
+import type { ManagedObject } from './resource.ts';
 
 /** How a family of kinds brings the outside in line with a resource; what all families share is the reconciler's. */
 export interface Flow<Client> {

@@ -8,16 +8,16 @@ import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import type { Account, ExternalKind } from './external.ts';
-import type { ManagedObject, ManagedSpec } from './fields.ts';
+import { priorityOf, type Recorder } from './context.ts';
+import type { Account, ExternalKind } from './external/contract.ts';
+import { IdentifiedFlow } from './external/flow.ts';
 import type { Flow } from './flow.ts';
-import { IdentifiedFlow } from './identified/flow.ts';
 import { Memory } from './memory.ts';
 import { PartsFlow } from './parts/flow.ts';
 import type { PartsKind } from './parts/part.ts';
 import { Reconciler } from './reconciler.ts';
 import { References } from './references.ts';
-import { priorityOf, type Recorder } from './turn.ts';
+import type { ManagedObject, ManagedSpec } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CallFailure } from './external.ts';
+import type { CallFailure } from './external/contract.ts';
 import { DependencyError, reportFailure } from './outcome.ts';
 
 function failure(fields: Partial<CallFailure> & Pick<CallFailure, 'reason'>): CallFailure {

@@ -1,4 +1,4 @@
-import { type CallFailure, isCallFailure } from './external.ts';
+import { type CallFailure, isCallFailure } from './external/contract.ts';
 import type { Reason } from './reasons.ts';
 
 /**

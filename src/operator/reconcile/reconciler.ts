@@ -1,12 +1,12 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, recordsOf } from './annotations.ts';
-import { announce } from './announce.ts';
 import { movedAccount } from './claims.ts';
-import type { ManagedObject } from './fields.ts';
+import { isAsked, isDeleting, isDrift, isPaused, priorityOf, type Tools, type Turn } from './context.ts';
+import { announce } from './events.ts';
 import type { Flow } from './flow.ts';
 import { type Outcome, report, reportFailure } from './outcome.ts';
-import { settle } from './settle.ts';
-import { isAsked, isDeleting, isDrift, isPaused, priorityOf, type Tools, type Turn } from './turn.ts';
+import type { ManagedObject } from './resource.ts';
+import { settle } from './status.ts';
 import { hasFinalizer } from './writer.ts';
 
 /** Reconciles every resource of one kind; design section 3. Knows no kind: the flow does. */

@@ -1,6 +1,6 @@
+import type { Turn } from './context.ts';
 import type { Facts } from './memory.ts';
 import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
-import type { Turn } from './turn.ts';
 
 /**
  * Attempts something, unless the very same was refused lately: what the cloud refused is not sent again before its

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ManagedObject } from './fields.ts';
 import { type Report, report } from './outcome.ts';
+import type { ManagedObject } from './resource.ts';
 
 /** The spec with its defaults, or a report that names every field that is wrong: for what the CRD could not refuse. */
 export function parseSpec<Spec>(

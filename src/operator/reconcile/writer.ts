@@ -3,8 +3,8 @@ import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, appliedParts, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
 import { askedAccountOf } from './claims.ts';
-import type { ManagedObject } from './fields.ts';
 import { mergePatch } from './json.ts';
+import type { ManagedObject } from './resource.ts';
 
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
 export interface WriteCache {

@@ -3,17 +3,17 @@ import type { Tunnel } from '../../agent-client/schemas.ts';
 import type { InformerGroup } from '../../controller/informer-group.ts';
 import { keyOf } from '../../kube/types.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
+import { isPaused } from '../../reconcile/context.ts';
 import { Users } from '../../reconcile/dependents.ts';
-import type { ManagedObject } from '../../reconcile/fields.ts';
 import { type ControllerOptions, everyShard, type KindController } from '../../reconcile/kind-controller.ts';
-import { isPaused } from '../../reconcile/turn.ts';
+import type { ManagedObject } from '../../reconcile/resource.ts';
 import type { RunSettings } from '../../settings.ts';
 import { definition as agentDefinition } from './agent/schema.ts';
 import { definition as tunnelDefinition } from './agent-tunnel/schema.ts';
+import { OpenAgent, type OpenAgentOptions } from './registry/agent-connection.ts';
 import { AgentHosts } from './registry/agent-hosts.ts';
 import { Agents, agentKeyOf } from './registry/agents.ts';
 import { agentController, replayController, tunnelController } from './registry/controllers.ts';
-import { OpenAgent, type OpenAgentOptions } from './registry/open-agent.ts';
 import { finishedIn } from './request-replay/finished.ts';
 
 /** Agents are near, and what runs in them ends with them: they are looked at more often than the cloud. */

@@ -1,7 +1,6 @@
 import type { CloudClient } from '../../cloud/client.ts';
 import type { ResourceType } from '../../kube/types.ts';
-import type { ExternalKind } from '../../reconcile/external.ts';
-import type { ManagedSpec } from '../../reconcile/fields.ts';
+import type { ExternalKind } from '../../reconcile/external/contract.ts';
 import {
   type ControllerOptions,
   identifiedController,
@@ -9,6 +8,7 @@ import {
   partsController,
 } from '../../reconcile/kind-controller.ts';
 import type { PartsKind } from '../../reconcile/parts/part.ts';
+import type { ManagedSpec } from '../../reconcile/resource.ts';
 import { botUser } from './bot-user/kind.ts';
 import { httpsEdgeModules } from './https-edge-modules/kind.ts';
 import { httpsRouteModules } from './https-route-modules/kind.ts';

@@ -1,14 +1,14 @@
 import { keyOf } from '../../kube/types.ts';
 import { appliedParts } from '../annotations.ts';
 import { accountKeyOf } from '../claims.ts';
-import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import type { Turn } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
 import type { References } from '../references.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import type { Turn } from '../turn.ts';
 import type { PartStatus, PartsKind } from './part.ts';
-import { PartTurn, type Plan, type Result, type Seen } from './part-turn.ts';
+import { PartTurn, type Plan, type Result, type Seen } from './part-reconciler.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
 /**

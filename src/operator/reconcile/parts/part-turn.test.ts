@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '../../../common/log.ts';
-import type { ManagedObject } from '../fields.ts';
+import type { Turn } from '../context.ts';
 import { Memory } from '../memory.ts';
-import type { Turn } from '../turn.ts';
+import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
-import { PartTurn } from './part-turn.ts';
+import { PartTurn } from './part-reconciler.ts';
 
 interface Body {
   readonly size: number;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/priority.ts';
 import type { ResourceType } from '../../kube/types.ts';
-import type { ManagedSpec } from '../fields.ts';
+import type { ManagedSpec } from '../resource.ts';
 
 /** A value that lives in another object of the resource's own namespace. */
 export interface Reference {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { edgeType, type KindDefinition } from '../../../reconcile/definition.ts';
-import { managedStatus } from '../../../reconcile/fields.ts';
+import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
+import { managedStatus } from '../../../reconcile/resource.ts';
 
 const notADotSegment = 'must be neither . nor ..';
 

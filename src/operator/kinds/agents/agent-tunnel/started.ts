@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
 import { fingerprint } from '../../../reconcile/json.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Spec } from './schema.ts';
 
 const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });

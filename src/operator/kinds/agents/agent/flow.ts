@@ -1,12 +1,12 @@
 import type { AgentStatus } from '../../../agent-client/schemas.ts';
 import { keyOf } from '../../../kube/types.ts';
+import { freshSince, type Turn } from '../../../reconcile/context.ts';
 import { namesOf, type Users } from '../../../reconcile/dependents.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/fields.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, report, reportFailure } from '../../../reconcile/outcome.ts';
-import { freshSince, type Turn } from '../../../reconcile/turn.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import type { OpenAgent } from '../registry/agent-connection.ts';
 import type { Agents } from '../registry/agents.ts';
-import type { OpenAgent } from '../registry/open-agent.ts';
 import type { Status } from './schema.ts';
 
 /** Tunnels of other shards are not seen going: they are looked for this often. */

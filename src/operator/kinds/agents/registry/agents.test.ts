@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../../common/clock.ts';
 import type { Change, ChangeHandler } from '../../../controller/informer.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { OpenAgent } from './agent-connection.ts';
 import { AgentHosts } from './agent-hosts.ts';
 import { Agents } from './agents.ts';
-import { OpenAgent } from './open-agent.ts';
 
 const url = 'http://agent.example.test';
 const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' };

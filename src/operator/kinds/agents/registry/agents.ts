@@ -1,13 +1,13 @@
 import type { InformerGroup } from '../../../controller/informer-group.ts';
 import { keyOf } from '../../../kube/types.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/fields.ts';
+import { isDeleting, isPaused } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
-import { isDeleting, isPaused } from '../../../reconcile/turn.ts';
 import { spec as specSchema } from '../agent/schema.ts';
+import type { OpenAgent, OpenAgentOptions } from './agent-connection.ts';
 import type { Admission, AgentHosts } from './agent-hosts.ts';
-import type { OpenAgent, OpenAgentOptions } from './open-agent.ts';
 
 type AgentHooks = Pick<OpenAgentOptions, 'onChange' | 'onCount'>;
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { keyOf, type ResourceType } from '../../../kube/types.ts';
 import type { Users } from '../../../reconcile/dependents.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import {
   type ControllerOptions,
@@ -9,6 +8,7 @@ import {
   kindController,
   spread,
 } from '../../../reconcile/kind-controller.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AgentFlow } from '../agent/flow.ts';
 import { definition as agentDefinition } from '../agent/schema.ts';
 import { TunnelFlow } from '../agent-tunnel/flow.ts';

@@ -1,7 +1,7 @@
-import type { CallFailure } from '../../../reconcile/external.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/fields.ts';
+import type { CallFailure } from '../../../reconcile/external/contract.ts';
 import { type Report, report } from '../../../reconcile/outcome.ts';
 import { isReason, type Reason } from '../../../reconcile/reasons.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 
 /** The end of a replay. Nothing follows it but the removal of its resource. */
 export interface Finished {

@@ -4,9 +4,9 @@ import { AgentError } from '../../../agent-client/errors.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { conditionsOf } from '../../../reconcile/conditions.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
+import type { Turn } from '../../../reconcile/context.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
-import type { Turn } from '../../../reconcile/turn.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { ObjectWriter } from '../../../reconcile/writer.ts';
 import { ReplayFlow } from './flow.ts';
 

@@ -1,12 +1,12 @@
 import type { AgentClient } from '../../../agent-client/client.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
-import { announce } from '../../../reconcile/announce.ts';
-import { isCallFailure } from '../../../reconcile/external.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
+import type { Turn } from '../../../reconcile/context.ts';
+import { announce } from '../../../reconcile/events.ts';
+import { isCallFailure } from '../../../reconcile/external/contract.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { Outcome, Report } from '../../../reconcile/outcome.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
-import type { Turn } from '../../../reconcile/turn.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 

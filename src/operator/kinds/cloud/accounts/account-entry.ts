@@ -1,13 +1,13 @@
 import type { Call } from '../../../../common/priority.ts';
 import { keyOf } from '../../../kube/types.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/fields.ts';
+import { isDeleting, isPaused } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
-import { isDeleting, isPaused } from '../../../reconcile/turn.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
 import type { ApiHosts } from './api-hosts.ts';
-import type { OpenAccount, OpenAccountOptions } from './open-account.ts';
+import type { OpenAccount, OpenAccountOptions } from './cloud-connection.ts';
 import { SecretKey, type SecretKeyOptions } from './secret-key.ts';
 
 export interface AccountEntryOptions {

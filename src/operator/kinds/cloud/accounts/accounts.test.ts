@@ -7,11 +7,11 @@ import type { Change, ChangeHandler } from '../../../controller/informer.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import { connect, type KubeConnection } from '../../../kube/connection.ts';
 import type { ResourceType } from '../../../kube/types.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { Accounts } from './accounts.ts';
 import { ApiHosts } from './api-hosts.ts';
 import { Budgets } from './budgets.ts';
-import { OpenAccount, type OpenAccountOptions } from './open-account.ts';
+import { OpenAccount, type OpenAccountOptions } from './cloud-connection.ts';
 
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const url = 'http://api.example.test';

@@ -2,11 +2,11 @@ import type { InformerGroup } from '../../../controller/informer-group.ts';
 import { keyOf } from '../../../kube/types.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { accountKeyOf } from '../../../reconcile/claims.ts';
-import type { ManagedObject } from '../../../reconcile/fields.ts';
+import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
-import { isDeleting } from '../../../reconcile/turn.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
-import type { OpenAccount } from './open-account.ts';
+import type { OpenAccount } from './cloud-connection.ts';
 
 export interface AccountsOptions extends Omit<AccountEntryOptions, 'onRotated' | 'onDoubt'> {
   /** For resources that name none. */

@@ -1,6 +1,6 @@
 import type { BotUserCreate, BotUserUpdate } from '../../../cloud/requests.ts';
 import type { BotUser } from '../../../cloud/schemas.ts';
-import type { Difference, Json } from '../../../reconcile/external.ts';
+import type { Difference, Json } from '../../../reconcile/external/contract.ts';
 import type { Spec, Status } from './schema.ts';
 
 export function toCreate({ name, active }: Spec): BotUserCreate {

@@ -1,8 +1,8 @@
 import { keyOf } from '../../../kube/types.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
+import { isPaused } from '../../../reconcile/context.ts';
 import type { Users } from '../../../reconcile/dependents.ts';
 import { type ControllerOptions, type KindController, kindController } from '../../../reconcile/kind-controller.ts';
-import { isPaused } from '../../../reconcile/turn.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AccountFlow } from './flow.ts';
 import { definition } from './schema.ts';

@@ -1,8 +1,8 @@
 import { keyOf } from '../../../kube/types.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
+import { lastDue, type Turn } from '../../../reconcile/context.ts';
 import { namesOf, type Users } from '../../../reconcile/dependents.ts';
-import { type CallFailure, isCallFailure } from '../../../reconcile/external.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/fields.ts';
+import { type CallFailure, isCallFailure } from '../../../reconcile/external/contract.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import {
   DependencyError,
@@ -12,11 +12,11 @@ import {
   report,
   reportFailure,
 } from '../../../reconcile/outcome.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
-import { lastDue, type Turn } from '../../../reconcile/turn.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { OpenAccount } from '../accounts/open-account.ts';
+import type { OpenAccount } from '../accounts/cloud-connection.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
 /** Users of other shards are not seen going: they are looked for this often. */

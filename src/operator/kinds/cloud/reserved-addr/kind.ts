@@ -1,6 +1,6 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { ReservedAddr } from '../../../cloud/schemas.ts';
-import type { ExternalKind } from '../../../reconcile/external.ts';
+import type { ExternalKind } from '../../../reconcile/external/contract.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 

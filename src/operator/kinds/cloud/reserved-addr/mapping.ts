@@ -1,6 +1,6 @@
 import type { ReservedAddrCreate, ReservedAddrUpdate } from '../../../cloud/requests.ts';
 import type { ReservedAddr } from '../../../cloud/schemas.ts';
-import type { Difference, Json } from '../../../reconcile/external.ts';
+import type { Difference, Json } from '../../../reconcile/external/contract.ts';
 import type { Spec, Status } from './schema.ts';
 
 /** The endpoint configuration is not part of a create; the API attaches it by an update (reference section 4, rule 2). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { edgeType, type KindDefinition } from '../../../reconcile/definition.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/fields.ts';
+import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 
 /** Cloud Management API section 8: at most 4096 bytes, not characters. */
 export const metadataLimitBytes = 4096;

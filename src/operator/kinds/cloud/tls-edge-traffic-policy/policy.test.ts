@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { isCallFailure } from '../../../reconcile/external.ts';
+import { isCallFailure } from '../../../reconcile/external/contract.ts';
 import { tlsEdgeTrafficPolicy } from './kind.ts';
 import { MalformedPolicyError, parsePolicy } from './policy.ts';
 import { type Spec, spec } from './schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { edgeType, type KindDefinition } from '../../../reconcile/definition.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/fields.ts';
+import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 import { enabled, keyRef, parentID } from '../../fields.ts';
 
 const action = z.looseObject({

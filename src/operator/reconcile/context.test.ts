@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ManagedObject } from './fields.ts';
+import { freshSince, priorityOf, type Turn } from './context.ts';
 import { Memory } from './memory.ts';
-import { freshSince, priorityOf, type Turn } from './turn.ts';
+import type { ManagedObject } from './resource.ts';
 
 function resource(reason: string, { generation = 1, observed = 1 } = {}): ManagedObject {
   const status = reason === 'Available' ? 'True' : 'False';

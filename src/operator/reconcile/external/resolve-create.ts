@@ -1,13 +1,13 @@
 import { annotation, annotationOf, intentOf } from '../annotations.ts';
-import { announce } from '../announce.ts';
 import { accountKeyOf, externalIDOf } from '../claims.ts';
-import type { Identity } from '../external.ts';
-import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { isDeleting } from '../context.ts';
+import { announce } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report } from '../outcome.ts';
-import { isDeleting } from '../turn.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import type { IdentifiedTurn } from './context.ts';
+import type { Identity } from './contract.ts';
 import { resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
-import type { IdentifiedTurn } from './turn.ts';
 
 type Resolved = { readonly object: ManagedObject } | { readonly report: Report };
 

@@ -1,16 +1,16 @@
 import { intentOf } from '../annotations.ts';
 import { claimOf, externalIDOf, winnerOver } from '../claims.ts';
-import type { Account, ExternalKind } from '../external.ts';
-import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import type { Turn } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { type Outcome, report } from '../outcome.ts';
 import { unlessRefused } from '../refusals.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import type { Turn } from '../turn.ts';
+import type { IdentifiedOptions, IdentifiedTurn } from './context.ts';
+import type { Account, ExternalKind } from './contract.ts';
 import { ensure } from './ensure.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger } from './pending-creates.ts';
 import { remove } from './remove.ts';
-import type { IdentifiedOptions, IdentifiedTurn } from './turn.ts';
 
 /** The flow of kinds whose external id the service assigns: crash-safe create, adoption, shared sweeps. */
 export class IdentifiedFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {

@@ -2,9 +2,9 @@ import type { Call } from '../../../../common/priority.ts';
 import { AgentClient, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import type { AgentClientOptions } from '../../../agent-client/transport.ts';
-import type { Account } from '../../../reconcile/external.ts';
+import { Observations } from '../../../reconcile/cache.ts';
+import type { Account } from '../../../reconcile/external/contract.ts';
 import { canonical } from '../../../reconcile/json.ts';
-import { Observations } from '../../../reconcile/observations.ts';
 import { Away, type AwayOptions } from './away.ts';
 
 export interface OpenAgentOptions extends AgentClientOptions, AwayOptions {

@@ -1,8 +1,8 @@
-import { announce } from '../announce.ts';
-import { isCallFailure } from '../external.ts';
-import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { announce } from '../events.ts';
 import { fingerprint } from '../json.ts';
-import type { IdentifiedTurn } from './turn.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import type { IdentifiedTurn } from './context.ts';
+import { isCallFailure } from './contract.ts';
 
 /**
  * Creates the external object so that a crash at any point leaves either nothing, or an intent by which the next

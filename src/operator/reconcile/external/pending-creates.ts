@@ -1,5 +1,5 @@
 import type { Call } from '../../../common/priority.ts';
-import { Observations } from '../observations.ts';
+import { Observations } from '../cache.ts';
 import { spared } from './spared.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { annotation, annotationOf } from '../annotations.ts';
-import { announce } from '../announce.ts';
 import { externalIDOf } from '../claims.ts';
-import type { ManagedObject, ManagedSpec } from '../fields.ts';
+import { announce } from '../events.ts';
 import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
 import { notTaken } from '../refusals.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import type { IdentifiedTurn } from './context.ts';
 import { createSafely } from './create.ts';
 import { decide } from './decide.ts';
 import { observe } from './observe.ts';
 import { resolveCreate } from './resolve-create.ts';
-import type { IdentifiedTurn } from './turn.ts';
 
 const firstRepeatMs = 1_000;
 const longestRepeatMs = 300_000;

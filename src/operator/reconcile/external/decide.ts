@@ -1,5 +1,5 @@
-import type { Difference } from '../external.ts';
 import type { Reason } from '../reasons.ts';
+import type { Difference } from './contract.ts';
 
 export interface Situation {
   readonly noun: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Call } from '../../common/priority.ts';
-import { Observations } from './observations.ts';
+import { Observations } from './cache.ts';
 
 interface Thing {
   readonly id: string;

@@ -1,11 +1,11 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import { announce } from './announce.ts';
 import { conditionsOf } from './conditions.ts';
-import { conditionOf, type ManagedObject, managedStatus } from './fields.ts';
+import { msUntilDue, type Tools } from './context.ts';
+import { announce } from './events.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
-import { msUntilDue, type Tools } from './turn.ts';
+import { conditionOf, type ManagedObject, managedStatus } from './resource.ts';
 
 type SettleTools = Pick<Tools<never>, 'cache' | 'writer' | 'clock' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs'>;
 

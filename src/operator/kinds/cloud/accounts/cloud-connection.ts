@@ -1,7 +1,7 @@
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
-import type { Account } from '../../../reconcile/external.ts';
+import type { Account } from '../../../reconcile/external/contract.ts';
 import type { Budgets, Sharer } from './budgets.ts';
 
 export interface OpenAccountOptions {

@@ -1,9 +1,9 @@
-import { announce } from '../announce.ts';
 import { externalIDOf } from '../claims.ts';
-import type { ManagedSpec } from '../fields.ts';
+import { announce } from '../events.ts';
 import type { Outcome } from '../outcome.ts';
+import type { ManagedSpec } from '../resource.ts';
+import type { IdentifiedTurn } from './context.ts';
 import { resolveCreate } from './resolve-create.ts';
-import type { IdentifiedTurn } from './turn.ts';
 
 /** Deletes the external object, once, and lets the resource go when that is confirmed. Design section 3, delete. */
 export async function remove<Spec extends ManagedSpec, Observed, Client>(

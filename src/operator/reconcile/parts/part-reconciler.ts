@@ -1,12 +1,12 @@
 import { appliedParts } from '../annotations.ts';
-import { announce } from '../announce.ts';
 import { winnerOver } from '../claims.ts';
-import { isCallFailure } from '../external.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../fields.ts';
+import { lastDue, type Turn } from '../context.ts';
+import { announce } from '../events.ts';
+import { isCallFailure } from '../external/contract.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { lastDue, type Turn } from '../turn.ts';
+import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { Part, ReadReference } from './part.ts';
 import { type PartAction, planPart } from './plan.ts';
 

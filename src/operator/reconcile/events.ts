@@ -1,4 +1,4 @@
-import type { Turn } from './turn.ts';
+import type { Turn } from './context.ts';
 
 /** Design section 4: events tell only what changed. */
 export type EventReason =

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Call } from '../../common/priority.ts';
-import type { ResourceType } from '../kube/types.ts';
-import type { ManagedSpec } from './fields.ts';
+import type { Call } from '../../../common/priority.ts';
+import type { ResourceType } from '../../kube/types.ts';
+import type { ManagedSpec } from '../resource.ts';
 
 export interface Identity {
   readonly id: string;

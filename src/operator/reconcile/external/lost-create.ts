@@ -1,4 +1,4 @@
-import type { Identity } from '../external.ts';
+import type { Identity } from './contract.ts';
 
 /** The service's clock and ours may differ by this much. */
 export const clockSkewMs = 60_000;

@@ -1,7 +1,7 @@
-import type { ExternalKind } from '../external.ts';
-import type { ManagedObject, ManagedSpec } from '../fields.ts';
-import type { Turn } from '../turn.ts';
-import type { Ledger } from './ledger.ts';
+import type { Turn } from '../context.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import type { ExternalKind } from './contract.ts';
+import type { Ledger } from './pending-creates.ts';
 
 export interface IdentifiedOptions {
   /** Every resource of the kind in the cluster, read afresh and whatever shard it belongs to. */

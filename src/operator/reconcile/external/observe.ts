@@ -1,6 +1,6 @@
-import type { ManagedSpec } from '../fields.ts';
-import { freshSince } from '../turn.ts';
-import type { IdentifiedTurn } from './turn.ts';
+import { freshSince } from '../context.ts';
+import type { ManagedSpec } from '../resource.ts';
+import type { IdentifiedTurn } from './context.ts';
 
 /**
  * What is out there under this id; undefined when it certainly does not exist.

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
 import type { Call } from '../../../../common/priority.ts';
-import { OpenAgent } from './open-agent.ts';
+import { OpenAgent } from './agent-connection.ts';
 
 const call: Call = { priority: 'resync', signal: new AbortController().signal };
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };

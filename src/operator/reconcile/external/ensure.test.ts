@@ -3,14 +3,14 @@ import type { z } from 'zod';
 import { silentLog } from '../../../common/log.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation, formatIntent } from '../annotations.ts';
-import type { CallFailure, ExternalKind } from '../external.ts';
-import { type ManagedObject, managedSpecSchema } from '../fields.ts';
 import { Memory } from '../memory.ts';
 import type { Report } from '../outcome.ts';
+import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
+import type { IdentifiedTurn } from './context.ts';
+import type { CallFailure, ExternalKind } from './contract.ts';
 import { ensure } from './ensure.ts';
-import { Ledger } from './ledger.ts';
-import type { IdentifiedTurn } from './turn.ts';
+import { Ledger } from './pending-creates.ts';
 
 interface Thing {
   readonly id: string;

@@ -3,10 +3,10 @@ import type { Log } from '../../common/log.ts';
 import type { Call, Priority } from '../../common/priority.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import type { Account } from './external.ts';
-import { conditionOf, type ManagedObject } from './fields.ts';
+import type { Account } from './external/contract.ts';
 import type { Facts, Memory } from './memory.ts';
 import type { Reason } from './reasons.ts';
+import { conditionOf, type ManagedObject } from './resource.ts';
 import type { ObjectWriter } from './writer.ts';
 
 /** The cached custom resources of the kind. Never older than this process's own last write. */

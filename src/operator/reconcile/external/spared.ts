@@ -1,5 +1,5 @@
 import type { Call } from '../../../common/priority.ts';
-import { isCallFailure } from '../external.ts';
+import { isCallFailure } from './contract.ts';
 
 /** Not longer than whoever asks waits before it asks again. */
 const firstPauseMs = 500;
