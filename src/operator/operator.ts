@@ -5,8 +5,9 @@ import type { Log } from '../common/log.ts';
 import { UsageError } from '../common/usage.ts';
 import { userAgent, version } from '../common/version.ts';
 import { Leadership } from './controller/leadership.ts';
-import { LocalAgents } from './kinds/agents/family.ts';
-import { Cloud } from './kinds/cloud/family.ts';
+import { AgentFamily } from './kinds/agents/family.ts';
+import { CloudFamily } from './kinds/cloud/family.ts';
+import { agentKinds, cloudKinds } from './kinds/index.ts';
 import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';
@@ -52,19 +53,14 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     log,
     concurrency: settings.concurrency,
     resyncIntervalMs: settings.resyncInterval,
+    createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
     metrics,
   };
-  const cloud = new Cloud({
-    settings,
-    credential,
-    mirrorNamespace: settings.mirrorNamespace ?? connection.namespace,
-    guard,
-    metrics,
-    createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
-    shared,
-  });
+  const family = { shared, settings, guard, metrics, random: Math.random };
+  const mirrorNamespace = settings.mirrorNamespace ?? connection.namespace;
+  const cloud = new CloudFamily({ ...family, kinds: cloudKinds, credential, mirrorNamespace });
   stack.defer(() => cloud.close());
-  const agents = new LocalAgents({ settings, guard, metrics, shared });
+  const agents = new AgentFamily({ ...family, kinds: agentKinds });
   stack.defer(() => agents.close());
   const kinds = [...cloud.kinds, ...agents.kinds];
   await serveTelemetry(stack, { settings, metrics, kinds, mirrors: cloud.mirrors, log });

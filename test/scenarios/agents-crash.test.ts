@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { definition as agentTunnel } from '../../src/operator/kinds/agents/agent-tunnel/schema.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
@@ -20,7 +20,7 @@ interface Step {
   readonly matches: (request: ProxiedRequest) => boolean;
 }
 
-const isRecord = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes(annotation.startedTunnel);
+const isRecord = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes(startedTunnel);
 const isStatus = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes('"publicURL"');
 const isPost = ({ method }: ProxiedRequest) => method === 'POST';
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
@@ -170,7 +171,7 @@ describe('a definition', () => {
     await applyAgent({ url: gate.url });
     const web = await world.reason(await applyTunnel('web', { options: { colour: 'red' } }), 'Rejected');
     expect(messageOf(web)).toMatch(/400.*unknown field "colour"/);
-    expect(web.metadata.annotations?.[annotation.startedTunnel]).toBeUndefined();
+    expect(web.metadata.annotations?.[startedTunnel]).toBeUndefined();
     const looks = count('GET');
     await until('two more looks', () => count('GET') >= looks + 4);
     expect(count('POST')).toBe(1);

@@ -39,7 +39,12 @@ beforeEach(() => {
   received = 0;
   woken = [];
   const reader = new KubeClient(counting(connection));
-  references = new References({ reader, clock: systemClock, log: silentLog, wake: (key) => woken.push(key) });
+  references = new References({
+    reader,
+    clock: systemClock,
+    log: silentLog,
+    enqueue: (key, initial) => initial || woken.push(key),
+  });
 });
 afterEach(() => references.close());
 

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
-import { HeldEvents } from './deferred-events.ts';
+import { DeferredEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 import { sameUid } from './version.ts';
@@ -44,7 +44,7 @@ interface Registration<T extends KubeObject> extends HandlerOptions {
 /** A cache of the objects of one type that follows the server and tells handlers what changes. */
 export class Informer<T extends KubeObject> {
   readonly #store = new ObjectStore<T>();
-  readonly #held = new HeldEvents();
+  readonly #deferred = new DeferredEvents();
   readonly #handlers = new Set<Registration<T>>();
   readonly #reflector: Reflector<T>;
   readonly #transform: (object: T) => T;
@@ -114,7 +114,7 @@ export class Informer<T extends KubeObject> {
   onChange(handler: ChangeHandler<T>, options: HandlerOptions = {}): () => void {
     const registration = { handler, ...options };
     this.#handlers.add(registration);
-    for (const object of this.#store.list()) this.#tell(registration, { type: 'add', object, initial: true });
+    for (const object of this.#store.list()) this.#notifyOne(registration, { type: 'add', object, initial: true });
     return () => this.#handlers.delete(registration);
   }
 
@@ -135,7 +135,8 @@ export class Informer<T extends KubeObject> {
     const change = this.#store.assume(this.#slim(object));
     if (change === undefined) return;
     for (const registration of this.#handlers) {
-      if (registration.ownWrites || change.type === 'delete') this.#tell(registration, { ...change, initial: false });
+      if (registration.ownWrites || change.type === 'delete')
+        this.#notifyOne(registration, { ...change, initial: false });
     }
   }
 
@@ -144,7 +145,7 @@ export class Informer<T extends KubeObject> {
    * the echo of a write often overtakes the answer to it, and would pass for somebody else's change.
    */
   async write(key: string, perform: () => Promise<T>): Promise<T> {
-    const release = this.#held.hold(key);
+    const release = this.#deferred.hold(key);
     try {
       const written = await perform();
       const stored = this.get(key);
@@ -165,13 +166,13 @@ export class Informer<T extends KubeObject> {
       },
       slim: (object: T) => this.#slim(object),
       replace: (objects: readonly T[], version: bigint, reset: boolean) => this.#replace(objects, version, reset),
-      upsert: (object: T) => this.#held.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
-      remove: (object: T) => this.#held.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
+      upsert: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
+      remove: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
     };
   }
 
   #replace(objects: readonly T[], version: bigint, reset: boolean): void {
-    this.#held.flush();
+    this.#deferred.flush();
     this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();
@@ -185,11 +186,11 @@ export class Informer<T extends KubeObject> {
 
   #notify(changes: readonly StoreChange<T>[], initial: boolean): void {
     for (const change of changes) {
-      for (const registration of this.#handlers) this.#tell(registration, { ...change, initial });
+      for (const registration of this.#handlers) this.#notifyOne(registration, { ...change, initial });
     }
   }
 
-  #tell(registration: Registration<T>, change: Change<T>): void {
+  #notifyOne(registration: Registration<T>, change: Change<T>): void {
     try {
       const answer: unknown = registration.handler(change);
       if (answer instanceof Promise) answer.catch((error: unknown) => this.#handlerFailed(error, change));

@@ -4,7 +4,7 @@ import { StoreIndex } from './store-index.ts';
 import { Tombstones } from './tombstones.ts';
 import { sameUid, versionOf } from './version.ts';
 
-/** What changed in a store, as its readers are to be told. */
+/** What changed in a store, as its readers are to be notified. */
 export type StoreChange<T extends KubeObject> =
   | { readonly type: 'add'; readonly object: T; readonly old?: never }
   | { readonly type: 'update'; readonly object: T; readonly old: T }
@@ -15,7 +15,7 @@ type Changes<T extends KubeObject> = readonly StoreChange<T>[];
 /**
  * Objects by key, never going back in time: an older version of an object does not replace a newer one. The answers to
  * our own writes (`assume`) are readable at once and are no change; the server's echo of them is none either, but a
- * change by someone else that such a write has overtaken is told, and so is the end of an object, at once.
+ * change by someone else that such a write has overtaken is notified, and so is the end of an object, at once.
  */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
@@ -116,14 +116,14 @@ export class ObjectStore<T extends KubeObject> {
 
   #refresh(key: string, object: T, stored: T, listed: boolean): Changes<T> {
     const version = versionOf(object);
-    const told = this.#own.told(key, stored);
-    if (told !== undefined && version <= versionOf(told)) return [];
+    const notified = this.#own.notified(key, stored);
+    if (notified !== undefined && version <= versionOf(notified)) return [];
     const current = version > versionOf(stored) ? object : stored;
     this.#put(key, current);
     // A list cannot show whether someone else wrote before our own write, so there it counts as a change.
-    const echo = !listed && this.#own.isEcho(key, version) && !hidesChange(told, object);
-    this.#own.tell(key, echo ? object : current, current);
-    return echo ? [] : [changeFrom(told, current)];
+    const echo = !listed && this.#own.isEcho(key, version) && !hidesChange(notified, object);
+    this.#own.notify(key, echo ? object : current, current);
+    return echo ? [] : [changeFrom(notified, current)];
   }
 
   #overwrite(object: T): Changes<T> {
@@ -173,10 +173,10 @@ function isGone({ metadata }: KubeObject): boolean {
  * A patch that had nothing left to change answers with someone else's version, which then looks like our own echo. We
  * write neither spec nor deletion, so a difference there is theirs.
  */
-function hidesChange(told: KubeObject | undefined, object: KubeObject): boolean {
+function hidesChange(notified: KubeObject | undefined, object: KubeObject): boolean {
   return (
-    told !== undefined &&
-    (told.metadata.generation !== object.metadata.generation ||
-      told.metadata.deletionTimestamp !== object.metadata.deletionTimestamp)
+    notified !== undefined &&
+    (notified.metadata.generation !== object.metadata.generation ||
+      notified.metadata.deletionTimestamp !== object.metadata.deletionTimestamp)
   );
 }

@@ -4,7 +4,7 @@ const domain = 'edge-operator.dev';
 
 export const finalizer = `${domain}/external-resource`;
 
-/** Annotations on a custom resource; design section 2. */
+/** Annotations on a custom resource. Kinds may keep records under names of their own in the same domain. */
 export const annotation = {
   /** The durable record of the external id; set by hand it imports an existing object. */
   externalID: `${domain}/external-id`,
@@ -12,37 +12,27 @@ export const annotation = {
   createdID: `${domain}/created-id`,
   /** A create that was begun and whose result is not recorded yet. */
   createIntent: `${domain}/create-intent`,
-  /** A replay that was begun: when, and a nonce. Stays, so that it is never begun again. */
-  replayIntent: `${domain}/replay-intent`,
   /** The account that holds what this resource made: `default`, or `CloudAccount/` and a name. */
   account: `${domain}/account`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
-  /** The tunnel that this resource started in an agent, or was about to. */
-  startedTunnel: `${domain}/started-tunnel`,
   paused: `${domain}/paused`,
   reconcileAt: `${domain}/reconcile-at`,
   forceOrphan: `${domain}/force-orphan`,
 } as const;
+
+/** What people say by annotations; the other ones are records of the operator. */
+const wishes: readonly string[] = [annotation.paused, annotation.reconcileAt, annotation.forceOrphan];
 
 export function annotationOf(object: KubeObject, name: string): string | undefined {
   const value = object.metadata.annotations?.[name];
   return value === '' ? undefined : value;
 }
 
-/** What the operator keeps on record; the other annotations are people's. */
-const records: readonly string[] = [
-  annotation.externalID,
-  annotation.createdID,
-  annotation.account,
-  annotation.createIntent,
-  annotation.replayIntent,
-  annotation.appliedParts,
-  annotation.startedTunnel,
-];
-
+/** What the operator keeps on record of the resource. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(annotations).filter(([name]) => records.includes(name)));
+  const isRecord = ([name]: readonly [string, string]) => name.startsWith(`${domain}/`) && !wishes.includes(name);
+  return Object.fromEntries(Object.entries(annotations).filter(isRecord));
 }
 
 /** The parts that this resource applied and that are therefore its to remove; durable, unlike status. */
@@ -53,15 +43,14 @@ export function appliedParts(object: KubeObject): ReadonlySet<string> {
 
 /** The mark of a create that was begun and whose result is not recorded yet. */
 export interface CreateIntent {
-  readonly nonce: string;
   /** RFC 3339, milliseconds. */
   readonly at: string;
   /** Fingerprint of what was asked for: the spec may have changed since. */
   readonly content: string;
 }
 
-export function formatIntent(intent: CreateIntent): string {
-  return JSON.stringify({ nonce: intent.nonce, at: intent.at, content: intent.content });
+export function formatIntent({ at, content }: CreateIntent): string {
+  return JSON.stringify({ at, content });
 }
 
 /** What is written there, with `undefined` for what a person garbled: a garbled intent is still an unresolved create. */
@@ -69,9 +58,8 @@ export function intentOf(object: KubeObject): Partial<CreateIntent> | undefined 
   const text = annotationOf(object, annotation.createIntent);
   if (text === undefined) return undefined;
   try {
-    const { nonce, at, content } = JSON.parse(text) as Record<string, unknown>;
+    const { at, content } = JSON.parse(text) as Record<string, unknown>;
     return {
-      ...(typeof nonce === 'string' ? { nonce } : {}),
       ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}),
       ...(typeof content === 'string' ? { content } : {}),
     };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Call } from '../../common/priority.ts';
-import { Observations } from './cache.ts';
+import { ExternalCache } from './cache.ts';
 
 interface Thing {
   readonly id: string;
@@ -17,7 +17,7 @@ function world() {
     gate: Promise.resolve(),
     fail: false,
   };
-  const observations = new Observations<Thing>({
+  const observations = new ExternalCache<Thing>({
     now: () => state.now,
     idOf: (thing) => thing.id,
     list: async function* () {
@@ -38,7 +38,7 @@ function shut(state: { gate: Promise<void> }): () => void {
   return gate.resolve;
 }
 
-describe('Observations', () => {
+describe('ExternalCache', () => {
   test('everybody who asks at the same time shares one list', async () => {
     const { state, observations } = world();
     await Promise.all(Array.from({ length: 50 }, () => observations.sweep(1_000, call)));

@@ -16,7 +16,7 @@ interface Seen<Observed> {
  * resource of the kind shares). Knows presence only: that an object is missing from a list is not taken for its
  * absence, because a list may lag behind; absence is confirmed by a get.
  */
-export class Observations<Observed> {
+export class ExternalCache<Observed> {
   readonly #list: (call: Call) => AsyncIterable<Observed>;
   readonly #idOf: (observed: Observed) => string;
   readonly #now: () => number;

@@ -12,7 +12,7 @@ export function externalIDOf(object: ManagedObject): string | undefined {
 
 /** The account a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
 export function accountKeyOf(object: ManagedObject): string {
-  const account = holdingAccountOf(object) ?? askedAccountOf(object);
+  const account = holdingAccountOf(object) ?? requestedAccountOf(object);
   return account === defaultAccount ? defaultAccount : account.replace(accountPrefix, `${object.metadata.namespace}/`);
 }
 
@@ -20,7 +20,7 @@ const defaultAccount = 'default';
 const accountPrefix = 'CloudAccount/';
 
 /** The account that the spec names, as the annotation `account` has it. */
-export function askedAccountOf({ spec }: ManagedObject): string {
+export function requestedAccountOf({ spec }: ManagedObject): string {
   const ref = (spec.accountRef as { name?: string } | undefined)?.name;
   return ref === undefined ? defaultAccount : accountPrefix + ref;
 }
@@ -28,7 +28,7 @@ export function askedAccountOf({ spec }: ManagedObject): string {
 /** Why a resource cannot be with the account that its spec names: what it made would be left behind in another. */
 export function movedAccount(object: ManagedObject): string | undefined {
   const holding = holdingAccountOf(object);
-  if (holding === undefined || holding === askedAccountOf(object)) return undefined;
+  if (holding === undefined || holding === requestedAccountOf(object)) return undefined;
   const where = holding === defaultAccount ? 'the default account' : holding;
   return `spec.accountRef: what this resource made is in ${where}: set it back, or delete this resource and create another`;
 }

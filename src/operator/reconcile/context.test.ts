@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { freshSince, priorityOf, type Turn } from './context.ts';
+import { freshSince, priorityOf, type ReconcileContext } from './context.ts';
 import { Memory } from './memory.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -39,7 +39,7 @@ test('a clock that is set back after a failure does not make every look a new on
   const memory = new Memory();
   memory.of('u').failedAt = 9_000_000;
   const clock = { now: () => 5_000, sleep: async () => {} };
-  const turn = { object: resource('Unreachable'), uid: 'u', memory, clock, startedAt: 5_000, asked: false };
-  const tools = { epochOf: () => 0, resyncIntervalMs: 1_000 };
-  expect(freshSince({ ...turn, ...tools } as unknown as Turn<undefined>)).toBe(5_000);
+  const context = { object: resource('Unreachable'), uid: 'u', memory, clock, startedAt: 5_000, requested: false };
+  const options = { epochOf: () => 0, resyncIntervalMs: 1_000 };
+  expect(freshSince({ ...context, ...options } as unknown as ReconcileContext<undefined>)).toBe(5_000);
 });

@@ -3,7 +3,6 @@ import type { Log } from '../../common/log.ts';
 import type { Call, Priority } from '../../common/priority.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import type { Account } from './external/contract.ts';
 import type { Facts, Memory } from './memory.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
@@ -14,6 +13,13 @@ export interface ResourceCache {
   get(key: string): ManagedObject | undefined;
   /** Everything that claims the same external object; `claim` as made by claimOf. */
   claimants(claim: string): readonly ManagedObject[];
+}
+
+/** An account of the cloud, or an agent: a client, and everything that is shared by those who use it. */
+export interface Connection<Client> {
+  /** Unique in this operator; that of the default account is `default`. */
+  readonly key: string;
+  readonly client: Client;
 }
 
 export interface Recorder {
@@ -27,10 +33,10 @@ export interface Recorder {
 }
 
 /** What the reconciler of one kind works with. */
-export interface Tools<Client> {
+export interface ReconcilerOptions<Client> {
   readonly cache: ResourceCache;
-  /** Throws DependencyError when the account that a resource names cannot be used. */
-  readonly accountOf: (object: ManagedObject) => Account<Client>;
+  /** Throws DependencyError when what a resource uses cannot be used. */
+  readonly connectionOf: (object: ManagedObject) => Connection<Client>;
   readonly writer: ObjectWriter;
   readonly events: Recorder;
   readonly memory: Memory;
@@ -46,14 +52,14 @@ export interface Tools<Client> {
 }
 
 /** One reconcile of one resource: what was true when it began. */
-export interface Turn<Client> extends Tools<Client> {
+export interface ReconcileContext<Client> extends ReconcilerOptions<Client> {
   readonly object: ManagedObject;
   readonly uid: string;
-  readonly account: Account<Client>;
+  readonly connection: Connection<Client>;
   readonly call: Call;
   readonly startedAt: number;
   /** A person asked for something that no reconcile has answered yet. */
-  readonly asked: boolean;
+  readonly requested: boolean;
   /** A difference now is drift, not a change that a person made to the spec. */
   readonly drift: boolean;
 }
@@ -72,7 +78,7 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
   return wanted === object.status?.lastHandledReconcileAt ? undefined : wanted;
 }
 
-export function isAsked(object: ManagedObject): boolean {
+export function isRequested(object: ManagedObject): boolean {
   if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
   const recorded = annotationOf(object, annotation.externalID);
   if (recorded !== object.status?.id) return true;
@@ -80,7 +86,7 @@ export function isAsked(object: ManagedObject): boolean {
   return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
 }
 
-/** Reasons under which something that a person asked for is still to be done. */
+/** Reasons under which something that a person requested for is still to be done. */
 const pending: ReadonlySet<string> = new Set<Reason>([
   'Creating',
   'Updating',
@@ -96,7 +102,7 @@ const outages: ReadonlySet<string> = new Set<Reason>(['RateLimited', 'Unreachabl
 export function priorityOf(object: ManagedObject, facts: Facts): Priority {
   const reason = conditionOf(object, 'Ready')?.reason ?? '';
   const done = outages.has(reason) && facts.realizedGeneration === object.metadata.generation;
-  if (isAsked(object) || (pending.has(reason) && !done)) return 'change';
+  if (isRequested(object) || (pending.has(reason) && !done)) return 'change';
   return facts.observed === true ? 'resync' : 'first';
 }
 
@@ -108,26 +114,26 @@ export function isDrift(object: ManagedObject, facts: Facts): boolean {
   return reported || facts.realizedGeneration === generation;
 }
 
-/** What was observed from this moment on answers the turn: what a person asked for is to be looked at afresh. */
-export function freshSince<Client>(turn: Turn<Client>): number {
-  if (turn.asked) return turn.startedAt;
-  const since = Math.max(lastDue(turn, turn.object), turn.memory.of(turn.uid).failedAt ?? 0);
+/** What was observed from this moment on answers the context: what a person requested for is to be looked at afresh. */
+export function freshSince<Client>(context: ReconcileContext<Client>): number {
+  if (context.requested) return context.startedAt;
+  const since = Math.max(lastDue(context, context.object), context.memory.of(context.uid).failedAt ?? 0);
   // Nothing is ever observed after now: a clock that was set back must not make every look a new one.
-  return Math.min(since, turn.startedAt);
+  return Math.min(since, context.startedAt);
 }
 
-type DueTools = Pick<Tools<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;
+type ScheduleOptions = Pick<ReconcilerOptions<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;
 
 /** The last moment at which the resource was due for a drift check. */
-export function lastDue(tools: DueTools, object: ManagedObject): number {
-  const now = tools.clock.now();
-  const interval = resyncIntervalOf(object, tools.resyncIntervalMs);
-  const elapsed = (now - tools.epochOf(object)) % interval;
+export function lastDue(options: ScheduleOptions, object: ManagedObject): number {
+  const now = options.clock.now();
+  const interval = resyncIntervalOf(object, options.resyncIntervalMs);
+  const elapsed = (now - options.epochOf(object)) % interval;
   return now - (elapsed < 0 ? elapsed + interval : elapsed);
 }
 
-export function msUntilDue(tools: DueTools, object: ManagedObject): number {
-  return lastDue(tools, object) + resyncIntervalOf(object, tools.resyncIntervalMs) - tools.clock.now();
+export function msUntilDue(options: ScheduleOptions, object: ManagedObject): number {
+  return lastDue(options, object) + resyncIntervalOf(object, options.resyncIntervalMs) - options.clock.now();
 }
 
 function resyncIntervalOf(object: ManagedObject, fallbackMs: number): number {

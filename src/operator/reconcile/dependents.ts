@@ -2,14 +2,13 @@ import type { KubeClient } from '../kube/client.ts';
 import { isNothingThere } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import type { KindController } from './kind-controller.ts';
+import type { Which } from './registry.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
 
 const index = 'used';
 
-export interface UsersOptions {
+export interface DependentsOptions {
   readonly kinds: readonly KindController[];
-  /** The types of those kinds. */
-  readonly types: readonly ResourceType[];
   /** Key of what a resource of these kinds uses. */
   readonly usedBy: (object: ManagedObject) => string;
   readonly client: KubeClient;
@@ -18,12 +17,15 @@ export interface UsersOptions {
 }
 
 /** The resources of some kinds, by what they use: an account, or an agent. */
-export class Users {
-  readonly #options: UsersOptions;
+export class Dependents {
+  readonly #options: DependentsOptions;
+  /** What a kind leaves outside is to be removed through what it uses. */
+  readonly #holding: readonly KindController[];
 
-  constructor(options: UsersOptions) {
+  constructor(options: DependentsOptions) {
     const { kinds, usedBy, onReleased } = options;
     this.#options = options;
+    this.#holding = kinds.filter(({ leavesNothing }) => !leavesNothing);
     for (const { resources } of kinds) {
       resources.addIndex(index, (object) => [usedBy(object)]);
       resources.onChange(
@@ -38,21 +40,24 @@ export class Users {
     }
   }
 
-  /** Asks for a reconcile of all who use it, or of those that are not Ready. */
-  wake(key: string, which: 'all' | 'troubled'): void {
+  /** Asks for a reconcile of those that use it. */
+  enqueue(key: string, which: Which): void {
     for (const kind of this.#options.kinds) {
       const users = new Set(kind.resources.byIndex(index, key).filter((user) => which === 'all' || !isReady(user)));
       if (users.size > 0) kind.enqueueWhere((object) => users.has(object));
     }
   }
 
-  /** Those that this process knows of; when there are none, whatever the API server knows, of other shards too. */
+  /**
+   * Those that hold what they use until they are gone: of them those that this process knows of; when there are none,
+   * whatever the API server knows, of other shards too.
+   */
   async of(used: ManagedObject): Promise<readonly ManagedObject[]> {
-    const { kinds, types, usedBy } = this.#options;
+    const { usedBy } = this.#options;
     const key = keyOf(used);
-    const known = kinds.flatMap(({ resources }) => resources.byIndex(index, key));
+    const known = this.#holding.flatMap(({ resources }) => resources.byIndex(index, key));
     if (known.length > 0) return known;
-    const lists = await Promise.all(types.map((type) => this.#list(type, used.metadata.namespace)));
+    const lists = await Promise.all(this.#holding.map(({ type }) => this.#list(type, used.metadata.namespace)));
     return lists.flat().filter((object) => usedBy(object) === key);
   }
 
@@ -67,10 +72,10 @@ export class Users {
   }
 }
 
-/** What a condition says while such users are waited for: the first of them by name. */
-export function namesOf(users: readonly ManagedObject[]): string {
-  const named = users.slice(0, 5).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  const more = users.length > named.length ? ` and ${users.length - named.length} more` : '';
+/** What a condition says while such resources are waited for: the first of them by name. */
+export function namesOf(objects: readonly ManagedObject[]): string {
+  const named = objects.slice(0, 5).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const more = objects.length > named.length ? ` and ${objects.length - named.length} more` : '';
   return `${named.join(', ')}${more}`;
 }
 

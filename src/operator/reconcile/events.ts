@@ -1,4 +1,4 @@
-import type { Turn } from './context.ts';
+import type { ReconcileContext } from './context.ts';
 
 /** Design section 4: events tell only what changed. */
 export type EventReason =
@@ -12,18 +12,18 @@ export type EventReason =
   | 'Failed';
 
 /** Says once, as an event and as a log line, what happened to an external object. */
-export function announce(
-  turn: Pick<Turn<never>, 'events' | 'log' | 'object'>,
+export function emit(
+  context: Pick<ReconcileContext<never>, 'events' | 'log' | 'object'>,
   reason: EventReason,
   note: string,
 ): void {
   const warning = reason === 'Failed' || reason === 'Orphaned';
-  turn.events.record({
-    regarding: turn.object,
+  context.events.record({
+    regarding: context.object,
     type: warning ? 'Warning' : 'Normal',
     reason,
     action: 'Reconcile',
     note,
   });
-  turn.log[warning ? 'warn' : 'info'](note, { event: reason });
+  context.log[warning ? 'warn' : 'info'](note, { event: reason });
 }

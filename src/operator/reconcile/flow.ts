@@ -1,27 +1,28 @@
-import type { Turn } from './context.ts';
+import type { ReconcileContext } from './context.ts';
 import type { Outcome } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 
-/** How a family of kinds brings the outside in line with a resource; what all families share is the reconciler's. */
+/**
+ * How a kind brings the outside in line with a resource; what all kinds share is the reconciler's. A kind has what it
+ * needs: one without `remove` leaves nothing outside, one without `claims` has no rivals.
+ */
 export interface Flow<Client> {
-  /** What people call the external object: "reserved address". */
-  readonly noun: string;
-  /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
-  claims(object: ManagedObject): readonly string[];
-  /** Makes the outside be as the spec asks. May throw a CallFailure or a DependencyError. */
-  ensure(turn: Turn<Client>): Promise<Outcome>;
-  /** Nothing of the deleted resource is to be removed outside: by its policy, or because it never made anything. */
-  leavesNothing(object: ManagedObject): boolean;
+  /** Makes the outside be as the spec asks. May throw an ApiError or a DependencyError. */
+  ensure(context: ReconcileContext<Client>): Promise<Outcome>;
   /** Removes what the deleted resource made; `finished` when that is confirmed. May throw as `ensure`. */
-  remove(turn: Turn<Client>): Promise<Outcome>;
+  remove?(context: ReconcileContext<Client>): Promise<Outcome>;
+  /** Nothing of the deleted resource is to be removed outside: by its policy, or because it never made anything. */
+  leavesNothing?(object: ManagedObject): boolean;
   /** What stays outside when a person lets the resource go by force. */
-  leftBehind(object: ManagedObject): string;
+  leftBehind?(object: ManagedObject): string;
+  /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
+  claims?(object: ManagedObject): readonly string[];
   /** Nothing will ever be done for the resource again, so that there is nothing to pause. */
   isOver?(object: ManagedObject): boolean;
   /** The resource is gone from Kubernetes. */
-  forget(object: ManagedObject): void;
+  forget?(object: ManagedObject): void;
   /** The process stops. */
-  close(): void;
+  close?(): void;
 }
 
 /** By policy, a deleted resource is not to touch what it stands for. */

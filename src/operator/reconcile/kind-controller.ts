@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import { Controller, type ControllerMetrics } from '../controller/controller.ts';
@@ -8,16 +8,11 @@ import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { priorityOf, type Recorder } from './context.ts';
-import type { Account, ExternalKind } from './external/contract.ts';
-import { IdentifiedFlow } from './external/flow.ts';
+import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
-import { PartsFlow } from './parts/flow.ts';
-import type { PartsKind } from './parts/part.ts';
 import { Reconciler } from './reconciler.ts';
-import { References } from './references.ts';
-import type { ManagedObject, ManagedSpec } from './resource.ts';
+import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
@@ -29,12 +24,15 @@ export interface ControllerOptions<Client> {
   /** Empty for all. */
   readonly namespaces: readonly string[];
   readonly labelSelector: string | undefined;
-  readonly accountOf: (object: ManagedObject) => Account<Client>;
+  /** Throws DependencyError when what a resource uses cannot be used. */
+  readonly connectionOf: (object: ManagedObject) => Connection<Client>;
   readonly events: Recorder;
   readonly clock: Clock;
   readonly log: Log;
   readonly concurrency: number;
   readonly resyncIntervalMs: number;
+  /** How long after a create of unknown fate the service may still be carrying it out. */
+  readonly createSettleMs: number;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -42,54 +40,34 @@ export interface ControllerOptions<Client> {
   };
 }
 
+/** What the composition root gives to every family. */
+export type SharedOptions = Omit<ControllerOptions<never>, 'connectionOf'>;
+
 /** Everything that runs for one kind. */
 export interface KindController {
   readonly kind: string;
+  readonly type: ResourceType;
+  /** Nothing of its resources is ever to be removed outside. */
+  readonly leavesNothing: boolean;
   readonly resources: InformerGroup<ManagedObject>;
   readonly controller: Controller;
   /** Reconciles until `leading` aborts, then finishes what is under way. Once only. */
   run(leading: AbortSignal): Promise<void>;
-  /** Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials. */
+  /** Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials; not of those that are over. */
   enqueueWhere(matches: (object: ManagedObject) => boolean): void;
 }
 
-/** What differs between families of kinds. */
-interface Family<Client> {
+/** What differs between kinds: their flow, and the moment that a resource's drift checks are counted from. */
+interface KindFlow<Client> {
   readonly flow: Flow<Client>;
-  readonly epochOf: (object: ManagedObject) => number;
+  readonly epochOf: ReconcilerOptions<Client>['epochOf'];
 }
 
-/** The controller of a kind whose external id the service assigns. */
-export function identifiedController<Spec extends ManagedSpec, Observed, Client>(
-  kind: ExternalKind<Spec, Observed, Client>,
-  options: ControllerOptions<Client> & { readonly createSettleMs: number },
-): KindController {
-  const { client, namespaces, createSettleMs, clock } = options;
-  const listResources = () => listEverywhere(client, kind.type, namespaces);
-  const flow = new IdentifiedFlow(kind, { listResources, createSettleMs, nonce: randomUUID });
-  const epoch = clock.now();
-  return kindController(kind.type, options, () => ({ flow, epochOf: () => epoch }));
-}
-
-/** The controller of a kind that is a set of parts of one parent. */
-export function partsController<Spec extends ManagedSpec, Client>(
-  kind: PartsKind<Spec, Client>,
-  options: ControllerOptions<Client>,
-): KindController {
-  const { reader, clock, log } = options;
-  const epoch = clock.now();
-  return kindController(kind.type, options, (wake) => ({
-    flow: new PartsFlow(kind, new References({ reader, clock, log, wake })),
-    // Checks of parts are calls of their own: spread over the interval, so that no two rounds bunch up.
-    epochOf: (object) => epoch - spread(object.metadata.uid ?? ''),
-  }));
-}
-
-/** Informers, queue, reconciler and controller of one kind, wired. `wake` asks for a reconcile of a key. */
+/** Informers, queue, reconciler and controller of one kind, wired. `enqueue` asks for a reconcile of a key. */
 export function kindController<Client>(
   type: ResourceType,
   options: ControllerOptions<Client>,
-  family: (wake: (key: string) => void) => Family<Client>,
+  flowOf: (enqueue: (key: string) => void) => KindFlow<Client>,
 ): KindController {
   const { client, metrics } = options;
   const name = type.kind.toLowerCase();
@@ -97,7 +75,7 @@ export function kindController<Client>(
   const resources = informersOf(type, options, log);
   const memory = new Memory();
   const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue) });
-  const { flow, epochOf } = family((key) => queue.add(key, 'change'));
+  const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
   const reconciler = new Reconciler<Client>(
     {
       ...options,
@@ -113,7 +91,8 @@ export function kindController<Client>(
     },
     flow,
   );
-  resources.addIndex('claim', (object) => flow.claims(object));
+  const claimsOf = (object: ManagedObject) => flow.claims?.(object) ?? [];
+  resources.addIndex('claim', claimsOf);
   resources.onChange(({ type: change, object, initial }) => {
     if (change === 'delete') reconciler.forget(object);
     const urgency = initial ? priorityOf(object, memory.of(object.metadata.uid ?? '')) : 'change';
@@ -121,7 +100,7 @@ export function kindController<Client>(
   });
   // What lost a conflict with this one may take over when it lets go, by whoever's hand.
   const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) =>
-    change === 'delete' ? flow.claims(object) : old === undefined ? [] : flow.claims(old);
+    change === 'delete' ? claimsOf(object) : old === undefined ? [] : claimsOf(old);
   resources.onChange(
     (change) => {
       if (change.type !== 'delete') reconciler.note(change.object);
@@ -140,7 +119,8 @@ export function kindController<Client>(
     reconcile: ({ key, id, signal }) => reconciler.reconcile(key, id, signal),
   });
   const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
-    for (const object of resources.list()) if (matches(object)) queue.add(keyOf(object), 'change');
+    for (const object of resources.list())
+      if (matches(object) && flow.isOver?.(object) !== true) queue.add(keyOf(object), 'change');
   };
   const run = async (leading: AbortSignal) => {
     try {
@@ -151,10 +131,11 @@ export function kindController<Client>(
       if (synced) await controller.run(leading, leading);
     } finally {
       queue.close();
-      flow.close();
+      flow.close?.();
     }
   };
-  return { kind: type.kind, resources, controller, run, enqueueWhere };
+  const leavesNothing = flow.remove === undefined;
+  return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
 }
 
 function informersOf(
@@ -170,17 +151,13 @@ function informersOf(
 }
 
 /** Every resource of the kind: of a sharded operator the controller has some, others may refer to any. */
-export function everyShard(
-  type: ResourceType,
-  options: Omit<ControllerOptions<never>, 'accountOf'>,
-  controller: KindController,
-): InformerGroup<ManagedObject> {
+export function everyShard(controller: KindController, options: SharedOptions): InformerGroup<ManagedObject> {
   if (options.labelSelector === undefined) return controller.resources;
-  return informersOf(type, { ...options, labelSelector: undefined }, options.log);
+  return informersOf(controller.type, { ...options, labelSelector: undefined }, options.log);
 }
 
 /** Whatever shard it belongs to: an object that another shard's resource holds is not free to be adopted. */
-async function listEverywhere(
+export async function listEverywhere(
   client: KubeClient,
   type: ResourceType,
   namespaces: readonly string[],

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ResourceType } from '../kube/types.ts';
+import type { KindController } from './kind-controller.ts';
 
 export const apiGroup = 'edge-operator.dev';
 export const apiVersion = 'v1alpha1';
@@ -26,4 +27,10 @@ export interface KindDefinition {
 
 export function edgeType(kind: string, plural: string): ResourceType {
   return { group: apiGroup, version: apiVersion, plural, kind, namespaced: true };
+}
+
+/** A kind: what Kubernetes is told of it, and what reconciles it. `Options` is what its family gives to all its kinds. */
+export interface Kind<Options> {
+  readonly definition: KindDefinition;
+  readonly controller: (options: Options) => KindController;
 }

@@ -2,8 +2,6 @@
 export interface Facts {
   /** When this process first met the resource's unresolved create, or saw the create fail. */
   unresolvedSince?: number;
-  /** How many creates of unknown fate there were, one after the other. */
-  lostCreates?: number;
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CallFailure } from './external/contract.ts';
-import { DependencyError, reportFailure } from './outcome.ts';
+import { type CallFailure, DependencyError, reportFailure } from './outcome.ts';
 
 function failure(fields: Partial<CallFailure> & Pick<CallFailure, 'reason'>): CallFailure {
   return Object.assign(new Error('what happened'), { definite: true, ...fields });

@@ -1,4 +1,3 @@
-import { type CallFailure, isCallFailure } from './external/contract.ts';
 import type { Reason } from './reasons.ts';
 
 /**
@@ -11,7 +10,7 @@ export type Retry =
   | { readonly kind: 'after'; readonly ms: number }
   | { readonly kind: 'backoff'; readonly atLeastMs?: number };
 
-/** What one reconcile came to. Everything that follows from it is done in settle. */
+/** What one reconcile came to. Everything that follows from it is done in status.ts. */
 export type Outcome =
   /** Nothing is left to report: the resource may go. */
   | { readonly kind: 'finished' }
@@ -93,4 +92,18 @@ function retryOf(failure: CallFailure): Partial<Report> {
 /** Something that this resource refers to is not there or not usable yet. */
 export class DependencyError extends Error {
   override readonly name = 'DependencyError';
+}
+
+/**
+ * What a failed call tells about itself, whatever client it came from. `definite` means that the service certainly did
+ * not carry the request out.
+ */
+export interface CallFailure extends Error {
+  readonly reason: 'RateLimited' | 'Unauthorized' | 'Unreachable' | 'Rejected' | 'Conflict' | 'NotFound';
+  readonly definite: boolean;
+  readonly retryAfterMs?: number;
+}
+
+export function isCallFailure(error: unknown): error is CallFailure {
+  return error instanceof Error && 'definite' in error && 'reason' in error && typeof error.reason === 'string';
 }

@@ -1,32 +1,40 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, recordsOf } from './annotations.ts';
 import { movedAccount } from './claims.ts';
-import { isAsked, isDeleting, isDrift, isPaused, priorityOf, type Tools, type Turn } from './context.ts';
-import { announce } from './events.ts';
+import {
+  isDeleting,
+  isDrift,
+  isPaused,
+  isRequested,
+  priorityOf,
+  type ReconcileContext,
+  type ReconcilerOptions,
+} from './context.ts';
+import { emit } from './events.ts';
 import type { Flow } from './flow.ts';
 import { type Outcome, report, reportFailure } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
-import { settle } from './status.ts';
+import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
 
 /** Reconciles every resource of one kind; design section 3. Knows no kind: the flow does. */
 export class Reconciler<Client> {
-  readonly #tools: Tools<Client>;
+  readonly #options: ReconcilerOptions<Client>;
   readonly #flow: Flow<Client>;
 
-  constructor(tools: Tools<Client>, flow: Flow<Client>) {
-    this.#tools = tools;
+  constructor(options: ReconcilerOptions<Client>, flow: Flow<Client>) {
+    this.#options = options;
     this.#flow = flow;
   }
 
   /** Brings the resource under `key` one step closer to what it asks for. Aborting `signal` ends only waiting. */
   async reconcile(key: string, reconcileID: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const object = this.#tools.cache.get(key);
+    const object = this.#options.cache.get(key);
     if (object === undefined) return { kind: 'done' };
     const { namespace, name } = object.metadata;
-    const log = this.#tools.log.child({ kind: object.kind, namespace, name, reconcileID });
-    const tools = { ...this.#tools, log };
-    const outcome = await this.#attempt(tools, object, signal).catch((error: unknown) => {
+    const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID });
+    const options = { ...this.#options, log };
+    const outcome = await this.#attempt(options, object, signal).catch((error: unknown) => {
       if (signal.aborted) return undefined;
       return reportFailure(error);
     });
@@ -34,7 +42,7 @@ export class Reconciler<Client> {
     const givenUp = signal.aborted && outcome?.kind === 'reported' && outcome.reason !== 'Available';
     if (outcome === undefined || givenUp) return { kind: 'done' };
     this.#remember(object, outcome);
-    return settle(tools, key, object, outcome);
+    return conclude(options, key, object, outcome);
   }
 
   /** What is on record of a resource that is held, in case somebody replaces it by a manifest without. */
@@ -44,42 +52,44 @@ export class Reconciler<Client> {
 
   /** The resource is gone from Kubernetes: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
-    this.#tools.memory.forget(object.metadata.uid ?? '');
-    this.#flow.forget(object);
+    this.#options.memory.forget(object.metadata.uid ?? '');
+    this.#flow.forget?.(object);
   }
 
-  async #attempt(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+  async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     if (isDeleting(object) && !hasFinalizer(object)) return { kind: 'finished' };
     if (isPaused(object) && this.#flow.isOver?.(object) !== true) {
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
     }
-    if (isDeleting(object)) return this.#delete(tools, object, signal);
-    return this.#ensure(tools, await this.#recorded(tools, object), signal);
+    if (isDeleting(object)) return this.#delete(options, object, signal);
+    return this.#ensure(options, await this.#recorded(options, object), signal);
   }
 
   /** A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind. */
-  async #recorded(tools: Tools<Client>, object: ManagedObject): Promise<ManagedObject> {
+  async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
     const { records } = this.#factsOf(object);
     if (records === undefined || hasFinalizer(object)) return object;
-    tools.log.warn('finalizer and records were removed by somebody else; putting them back');
-    return tools.writer.restoreRecords(object, { ...records, ...recordsOf(object) });
+    options.log.warn('finalizer and records were removed by somebody else; putting them back');
+    return options.writer.record(object, { ...records, ...recordsOf(object) });
   }
 
-  async #ensure(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+  async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     const moved = movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
-    return this.#flow.ensure(this.#turn(tools, object, signal));
+    return this.#flow.ensure(this.#context(options, object, signal));
   }
 
-  async #delete(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
-    const forced = !this.#flow.leavesNothing(object) && annotationOf(object, annotation.forceOrphan) === 'true';
-    if (forced) announce({ ...tools, object }, 'Orphaned', `${this.#flow.leftBehind(object)} is left behind, as asked`);
-    if (forced || this.#flow.leavesNothing(object)) {
-      await tools.writer.removeFinalizer(object);
+  async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+    const flow = this.#flow;
+    const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
+    const forced = !leavesNothing && annotationOf(object, annotation.forceOrphan) === 'true';
+    if (forced) emit({ ...options, object }, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
+    if (forced || leavesNothing || flow.remove === undefined) {
+      await options.writer.removeFinalizer(object);
       return { kind: 'finished' };
     }
     try {
-      return await this.#flow.remove(this.#turn(tools, object, signal));
+      return await flow.remove(this.#context(options, object, signal));
     } catch (error) {
       const failure = reportFailure(error);
       return { ...failure, message: `deleting: ${failure.message}` };
@@ -90,24 +100,24 @@ export class Reconciler<Client> {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
     if (outcome.reason === 'Available') facts.realizedGeneration = object.metadata.generation ?? 0;
-    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#tools.clock.now();
+    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.clock.now();
   }
 
-  #turn(tools: Tools<Client>, object: ManagedObject, signal: AbortSignal): Turn<Client> {
+  #context(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): ReconcileContext<Client> {
     const facts = this.#factsOf(object);
     return {
-      ...tools,
+      ...options,
       object,
       uid: object.metadata.uid ?? '',
-      account: tools.accountOf(object),
+      connection: options.connectionOf(object),
       call: { priority: priorityOf(object, facts), signal },
-      startedAt: tools.clock.now(),
-      asked: isAsked(object),
+      startedAt: options.clock.now(),
+      requested: isRequested(object),
       drift: isDrift(object, facts),
     };
   }
 
   #factsOf(object: ManagedObject) {
-    return this.#tools.memory.of(object.metadata.uid ?? '');
+    return this.#options.memory.of(object.metadata.uid ?? '');
   }
 }

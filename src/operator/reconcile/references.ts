@@ -4,10 +4,16 @@ import { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, ResourceType } from '../kube/types.ts';
 import { DependencyError } from './outcome.ts';
-import type { Reference } from './parts/part.ts';
 
-/** The first look at an object takes no longer than this; then the resource is told that it cannot be read. */
+/** The first look at an object takes no longer than this; then it counts as one that cannot be read. */
 const firstReadMs = 10_000;
+
+/** A value that lives in another object of the resource's own namespace. */
+export interface Reference {
+  readonly kind: 'Secret' | 'ConfigMap';
+  readonly name: string;
+  readonly key: string;
+}
 
 const types: Readonly<Record<Reference['kind'], ResourceType>> = {
   Secret: { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true },
@@ -19,11 +25,51 @@ interface DataObject extends KubeObject {
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-interface Watched {
-  readonly informer: Informer<DataObject>;
-  readonly stop: AbortController;
+/** One object that is referred to, followed by a watch on just that object. */
+export class Referent {
+  readonly #id: string;
+  readonly #kind: Reference['kind'];
+  readonly #informer: Informer<DataObject>;
+  readonly #stop = new AbortController();
   /** Keys of the resources that refer to it. */
-  readonly users: Set<string>;
+  readonly users = new Set<string>();
+
+  constructor({ kind, name }: Reference, namespace: string, { reader, clock, log, enqueue }: ReferencesOptions) {
+    const selection = { namespace, fieldSelector: `metadata.name=${name}` };
+    this.#id = `${kind} ${namespace}/${name}`;
+    this.#kind = kind;
+    this.#informer = new Informer({ client: reader, type: types[kind], ...selection, clock, log });
+    this.#informer.onChange(({ initial }) => {
+      for (const user of this.users) enqueue(user, initial);
+    });
+    void this.#informer.run(this.#stop.signal);
+  }
+
+  /** Resolves when there was a first look at the object, or when that takes too long; answers whether there was. */
+  async whenRead(signal?: AbortSignal): Promise<boolean> {
+    const ends = [this.#stop.signal, AbortSignal.timeout(firstReadMs), ...(signal === undefined ? [] : [signal])];
+    await this.#informer.whenSynced(AbortSignal.any(ends)).catch(() => {});
+    return this.#informer.synced;
+  }
+
+  /** The value as text. Throws DependencyError, naming what is missing. */
+  read(key: string): string {
+    const id = this.#id;
+    const [object] = this.#informer.list();
+    if (object === undefined && !this.#informer.synced) {
+      throw new DependencyError(`${id} is not read yet; if it stays so, check that the operator may watch it`);
+    }
+    if (object === undefined) throw new DependencyError(`${id} does not exist`);
+    const text = object.data?.[key];
+    if (this.#kind === 'ConfigMap' && text !== undefined) return text;
+    const encoded = this.#kind === 'Secret' ? text : object.binaryData?.[key];
+    if (encoded === undefined) throw new DependencyError(`${id} has no key ${JSON.stringify(key)}`);
+    return Buffer.from(encoded, 'base64').toString('utf8');
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
 }
 
 /** What one resource reads in one reconcile. */
@@ -34,91 +80,73 @@ export interface ReferenceSession {
   end(): void;
 }
 
+export interface ReferencesOptions {
+  readonly reader: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The resource of this key refers to what was read for the first time (`initial`), or has changed. */
+  readonly enqueue: (user: string, initial: boolean) => void;
+}
+
 /**
  * Secrets and ConfigMaps that resources refer to, each by a watch on just that one object: what nobody refers to is
- * never read, however much of it there is. A change wakes the resources that refer to it.
+ * never read, however much of it there is. A change enqueues the resources that refer to it.
  */
 export class References {
-  readonly #reader: KubeClient;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #wake: (user: string) => void;
-  readonly #watched = new Map<string, Watched>();
+  readonly #options: ReferencesOptions;
+  readonly #referents = new Map<string, Referent>();
 
-  constructor(options: { reader: KubeClient; clock: Clock; log: Log; wake: (user: string) => void }) {
-    this.#reader = options.reader;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#wake = options.wake;
+  constructor(options: ReferencesOptions) {
+    this.#options = options;
   }
 
   /** @param user key of the resource (`namespace/name`); it can name objects of its own namespace only */
   session(user: string): ReferenceSession {
-    const namespace = user.slice(0, user.indexOf('/'));
-    const read = new Set<string>();
+    const read = new Set<Referent>();
     return {
       read: async (reference) => {
-        const id = `${reference.kind} ${namespace}/${reference.name}`;
-        read.add(id);
-        return this.#read(this.#watch(id, reference, namespace, user), id, reference);
+        const referent = this.follow(user, reference);
+        read.add(referent);
+        if (await referent.whenRead()) return referent.read(reference.key);
+        const id = idOf(user, reference);
+        throw new DependencyError(`${id} cannot be read: check that the operator may get and watch it`);
       },
-      end: () => {
-        for (const id of this.#watched.keys()) if (!read.has(id)) this.#release(id, user);
-      },
+      end: () => this.#release(user, read),
     };
   }
 
-  /** The resource is gone. */
-  forget(user: string): void {
-    for (const id of this.#watched.keys()) this.#release(id, user);
+  /** What the resource refers to, until it is forgotten. */
+  follow(user: string, reference: Reference): Referent {
+    const id = idOf(user, reference);
+    const referent = this.#referents.get(id) ?? new Referent(reference, namespaceOf(user), this.#options);
+    this.#referents.set(id, referent);
+    referent.users.add(user);
+    return referent;
+  }
+
+  /** The resource is gone, or refers to nothing but `kept`. */
+  forget(user: string, kept?: Referent): void {
+    this.#release(user, new Set(kept === undefined ? [] : [kept]));
   }
 
   close(): void {
-    for (const { stop } of this.#watched.values()) stop.abort();
-    this.#watched.clear();
+    for (const referent of this.#referents.values()) referent.close();
+    this.#referents.clear();
   }
 
-  async #read({ informer, stop }: Watched, id: string, reference: Reference): Promise<string> {
-    const limit = AbortSignal.any([stop.signal, AbortSignal.timeout(firstReadMs)]);
-    await informer.whenSynced(limit).catch(() => {
-      throw new DependencyError(`${id} cannot be read: check that the operator may get and watch it`);
-    });
-    const [object] = informer.list();
-    if (object === undefined) throw new DependencyError(`${id} does not exist`);
-    const text = object.data?.[reference.key];
-    const encoded = reference.kind === 'Secret' ? text : object.binaryData?.[reference.key];
-    if (reference.kind === 'ConfigMap' && text !== undefined) return text;
-    if (encoded === undefined) throw new DependencyError(`${id} has no key ${JSON.stringify(reference.key)}`);
-    return Buffer.from(encoded, 'base64').toString('utf8');
-  }
-
-  #watch(id: string, { kind, name }: Reference, namespace: string, user: string): Watched {
-    const known = this.#watched.get(id);
-    if (known !== undefined) {
-      known.users.add(user);
-      return known;
+  #release(user: string, kept: ReadonlySet<Referent>): void {
+    for (const [id, referent] of this.#referents) {
+      if (kept.has(referent) || !referent.users.delete(user) || referent.users.size > 0) continue;
+      referent.close();
+      this.#referents.delete(id);
     }
-    const informer = new Informer<DataObject>({
-      client: this.#reader,
-      type: types[kind],
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-      clock: this.#clock,
-      log: this.#log,
-    });
-    const watched = { informer, stop: new AbortController(), users: new Set([user]) };
-    this.#watched.set(id, watched);
-    informer.onChange(({ initial }) => {
-      if (!initial) for (const each of watched.users) this.#wake(each);
-    });
-    void informer.run(watched.stop.signal);
-    return watched;
   }
+}
 
-  #release(id: string, user: string): void {
-    const watched = this.#watched.get(id);
-    if (watched === undefined || !watched.users.delete(user) || watched.users.size > 0) return;
-    watched.stop.abort();
-    this.#watched.delete(id);
-  }
+function idOf(user: string, { kind, name }: Reference): string {
+  return `${kind} ${namespaceOf(user)}/${name}`;
+}
+
+function namespaceOf(user: string): string {
+  return user.slice(0, user.indexOf('/'));
 }

@@ -1,4 +1,4 @@
-import type { Turn } from './context.ts';
+import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
 import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 
@@ -7,14 +7,14 @@ import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } fro
  * time, whatever else wakes the resource. `what` names the attempt: a changed one is another.
  */
 export async function unlessRefused<Client>(
-  turn: Turn<Client>,
+  context: ReconcileContext<Client>,
   what: string,
   attempt: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { clock } = turn;
-  const known = refusedLately(turn, what);
+  const { clock } = context;
+  const known = refusedLately(context, what);
   if (known !== undefined) return known;
-  const { refused } = turn.memory.of(turn.uid);
+  const { refused } = context.memory.of(context.uid);
   const outcome = await attempt().catch(reportFailure);
   forgetAged(refused, clock.now());
   if (outcome.kind === 'reported' && outcome.reason === 'Rejected') {
@@ -27,15 +27,18 @@ export async function unlessRefused<Client>(
 }
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */
-export function refusedLately<Client>({ memory, uid, asked, clock }: Turn<Client>, what: string): Report | undefined {
+export function refusedLately<Client>(
+  { memory, uid, requested, clock }: ReconcileContext<Client>,
+  what: string,
+): Report | undefined {
   const known = memory.of(uid).refused.get(what);
-  if (known === undefined || asked || clock.now() >= known.until) return undefined;
+  if (known === undefined || requested || clock.now() >= known.until) return undefined;
   return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - clock.now() } });
 }
 
 /** @param fields of the spec, by name */
-export function notTaken(noun: string, fields: readonly string[]): Report {
-  const message = `the cloud accepted an update of the ${noun} but did not take ${fields.join(', ')}: change the value`;
+export function notTaken(displayName: string, fields: readonly string[]): Report {
+  const message = `the cloud accepted an update of the ${displayName} but did not take ${fields.join(', ')}: change the value`;
   return report('Rejected', message);
 }
 

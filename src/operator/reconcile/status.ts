@@ -2,43 +2,46 @@ import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import { conditionsOf } from './conditions.ts';
-import { msUntilDue, type Tools } from './context.ts';
-import { announce } from './events.ts';
+import { msUntilDue, type ReconcilerOptions } from './context.ts';
+import { emit } from './events.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
 import { conditionOf, type ManagedObject, managedStatus } from './resource.ts';
 
-type SettleTools = Pick<Tools<never>, 'cache' | 'writer' | 'clock' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs'>;
+type StatusOptions = Pick<
+  ReconcilerOptions<never>,
+  'cache' | 'writer' | 'clock' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs'
+>;
 
 /** The one place where an outcome becomes status, conditions, an event and the next time to look. */
-export async function settle(
-  tools: SettleTools,
+export async function conclude(
+  options: StatusOptions,
   key: string,
   object: ManagedObject,
   outcome: Outcome,
 ): Promise<ReconcileResult> {
   if (outcome.kind === 'finished') return { kind: 'done' };
-  const latest = tools.cache.get(key);
+  const latest = options.cache.get(key);
   if (latest === undefined || latest.metadata.uid !== object.metadata.uid) return { kind: 'done' };
-  announceFailure(tools, latest, outcome);
+  emitFailure(options, latest, outcome);
   try {
-    await tools.writer.writeStatus(latest, statusOf(tools, object, latest, outcome));
+    await options.writer.writeStatus(latest, statusOf(options, object, latest, outcome));
   } catch (error) {
     if (isNotFound(error)) return { kind: 'done' };
     throw error;
   }
-  return resultOf(tools, object, outcome.retry);
+  return resultOf(options, object, outcome.retry);
 }
 
 /** Whatever else is waited for, drift is looked for when it is due. */
-function resultOf(tools: SettleTools, object: ManagedObject, retry: Retry): ReconcileResult {
+function resultOf(options: StatusOptions, object: ManagedObject, retry: Retry): ReconcileResult {
   if (retry.kind === 'never') return { kind: 'done' };
   if (retry.kind === 'backoff') return retry;
-  const due = msUntilDue(tools, object);
+  const due = msUntilDue(options, object);
   return { kind: 'after', ms: retry.kind === 'after' ? Math.min(retry.ms, due) : due, priority: 'resync' };
 }
 
 function statusOf(
-  tools: SettleTools,
+  options: StatusOptions,
   object: ManagedObject,
   latest: ManagedObject,
   outcome: Report,
@@ -51,14 +54,14 @@ function statusOf(
     ...(outcome.fields ?? Object.fromEntries(kept)),
     observedGeneration: generation,
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
-    conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(tools.clock.now())),
+    conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(options.clock.now())),
   };
 }
 
 /** Only what a person should look at, and only when it changed. */
-function announceFailure(tools: SettleTools, latest: ManagedObject, outcome: Report): void {
+function emitFailure(options: StatusOptions, latest: ManagedObject, outcome: Report): void {
   const quiet = ['Available', 'Paused', 'Creating', 'Updating', 'Deleting'].includes(outcome.reason);
   const before = conditionOf(latest, 'Ready');
   if (quiet || (before?.reason === outcome.reason && before.message === outcome.message)) return;
-  announce({ ...tools, object: latest }, 'Failed', `${outcome.reason}: ${outcome.message}`);
+  emit({ ...options, object: latest }, 'Failed', `${outcome.reason}: ${outcome.message}`);
 }

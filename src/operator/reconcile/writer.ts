@@ -1,8 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { annotation, annotationOf, appliedParts, type CreateIntent, finalizer, formatIntent } from './annotations.ts';
-import { askedAccountOf } from './claims.ts';
+import { annotationOf, finalizer } from './annotations.ts';
 import { mergePatch } from './json.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -10,6 +9,9 @@ import type { ManagedObject } from './resource.ts';
 export interface WriteCache {
   write(key: string, perform: () => Promise<ManagedObject>): Promise<ManagedObject>;
 }
+
+/** Annotations by name; null removes one. */
+export type Annotations = Readonly<Record<string, string | null>>;
 
 type MergePatch = Readonly<Record<string, unknown>>;
 
@@ -29,8 +31,7 @@ export class ObjectWriter {
   }
 
   async addFinalizer(object: ManagedObject): Promise<ManagedObject> {
-    if (hasFinalizer(object)) return object;
-    return this.#patch(object, { metadata: { finalizers: withFinalizer(object) } });
+    return this.record(object, {});
   }
 
   async removeFinalizer(object: ManagedObject): Promise<void> {
@@ -42,86 +43,20 @@ export class ObjectWriter {
     }
   }
 
-  /** Step 1 of a create: from here on, until `recordCreated`, the result of the create is unknown to Kubernetes. */
-  async beginCreate(object: ManagedObject, intent: CreateIntent): Promise<ManagedObject> {
-    const annotations = {
-      [annotation.createIntent]: formatIntent(intent),
-      [annotation.account]: askedAccountOf(object),
-      [annotation.externalID]: null,
-      [annotation.createdID]: null,
-    };
+  /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
+  async record(object: ManagedObject, annotations: Annotations): Promise<ManagedObject> {
+    if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
     return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
   }
 
-  /** The create certainly did not happen. */
-  async cancelCreate(object: ManagedObject): Promise<ManagedObject> {
-    const annotations = { [annotation.createIntent]: null, [annotation.account]: null };
-    return this.#insist(object, () => ({ metadata: { annotations } }));
-  }
-
-  /** Step 3 of a create: the id, durably. */
-  async recordCreated(object: ManagedObject, id: string): Promise<ManagedObject> {
-    const annotations = {
-      [annotation.createIntent]: null,
-      [annotation.externalID]: id,
-      [annotation.createdID]: id,
-    };
-    return this.#insist(object, () => ({ metadata: { annotations } }));
-  }
-
-  /** Puts back an id that only the status remembers. */
-  async restoreID(object: ManagedObject, id: string): Promise<ManagedObject> {
-    const annotations = {
-      [annotation.externalID]: id,
-      [annotation.createdID]: id,
-      [annotation.account]: askedAccountOf(object),
-    };
+  /** Annotations alone. */
+  async annotate(object: ManagedObject, annotations: Annotations): Promise<ManagedObject> {
     return this.#patch(object, { metadata: { annotations } });
   }
 
-  /** Puts finalizer and records back. */
-  async restoreRecords(object: ManagedObject, annotations: Readonly<Record<string, string>>): Promise<ManagedObject> {
-    return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
-  }
-
-  /** The parts that the resource has applied, or is about to. */
-  async recordApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
-    const same = appliedParts(object).symmetricDifference(parts).size === 0;
-    return same && hasFinalizer(object)
-      ? object
-      : this.#patch(object, appliedPatch(object, parts, askedAccountOf(object)));
-  }
-
-  /** These parts are not the resource's: they are gone, or were never applied. */
-  async strikeApplied(object: ManagedObject, parts: ReadonlySet<string>): Promise<ManagedObject> {
-    return this.#insist(object, (latest) => appliedPatch(latest, appliedParts(latest).difference(parts)));
-  }
-
-  /** From here on the result of the replay is unknown to Kubernetes, until the status has it. */
-  async beginReplay(object: ManagedObject, intent: string): Promise<ManagedObject> {
-    return this.#patch(object, { metadata: { annotations: { [annotation.replayIntent]: intent } } });
-  }
-
-  /** The replay certainly did not happen. */
-  async cancelReplay(object: ManagedObject): Promise<ManagedObject> {
-    return this.#insist(object, () => ({ metadata: { annotations: { [annotation.replayIntent]: null } } }));
-  }
-
-  /** Deletes the resource as it was read; one that has changed since is a conflict. */
-  async remove({ metadata }: ManagedObject): Promise<void> {
-    const { uid = '', resourceVersion = '' } = metadata;
-    await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
-  }
-
-  /** What the resource is about to start. */
-  async beginStart(object: ManagedObject, started: string): Promise<ManagedObject> {
-    if (annotationOf(object, annotation.startedTunnel) === started && hasFinalizer(object)) return object;
-    return this.#patch(object, startedPatch(object, started));
-  }
-
-  /** What it has started; undefined when there is nothing of it any more. */
-  async recordStarted(object: ManagedObject, started: string | undefined): Promise<ManagedObject> {
-    return this.#insist(object, (latest) => startedPatch(latest, started));
+  /** As `annotate`, of what must not be lost to somebody else's change of the same object. */
+  async insist(object: ManagedObject, annotations: (latest: ManagedObject) => Annotations): Promise<ManagedObject> {
+    return this.#insist(object, (latest) => ({ metadata: { annotations: annotations(latest) } }));
   }
 
   /** Makes the status exactly `next`; no write when it is that already. */
@@ -130,7 +65,12 @@ export class ObjectWriter {
     return status === undefined ? object : this.#insist(object, () => ({ status }), 'status');
   }
 
-  /** Repeats a write that must not be lost to somebody else's change of the same object. */
+  /** Deletes the resource as it was read; one that has changed since is a conflict. */
+  async delete({ metadata }: ManagedObject): Promise<void> {
+    const { uid = '', resourceVersion = '' } = metadata;
+    await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
+  }
+
   async #insist(
     object: ManagedObject,
     patch: (latest: ManagedObject) => MergePatch,
@@ -164,19 +104,8 @@ export function hasFinalizer(object: ManagedObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** Without an account, the one that is on record stays. */
-function appliedPatch(object: ManagedObject, parts: ReadonlySet<string>, account?: string): MergePatch {
-  const recorded = [...parts].sort().join(',');
-  const annotations = {
-    [annotation.appliedParts]: recorded === '' ? null : recorded,
-    [annotation.account]: recorded === '' ? null : account,
-  };
-  return { metadata: { finalizers: withFinalizer(object), annotations } };
-}
-
-function startedPatch(object: ManagedObject, started: string | undefined): MergePatch {
-  const annotations = { [annotation.startedTunnel]: started ?? null };
-  return { metadata: { finalizers: withFinalizer(object), annotations } };
+function hasAnnotations(object: ManagedObject, annotations: Annotations): boolean {
+  return Object.entries(annotations).every(([name, value]) => annotationOf(object, name) === (value ?? undefined));
 }
 
 function withFinalizer(object: ManagedObject): readonly string[] {

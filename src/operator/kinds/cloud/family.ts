@@ -1,118 +1,90 @@
 import type { Credential } from '../../../common/credential/credential.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
-import type { InformerGroup } from '../../controller/informer-group.ts';
-import { keyOf } from '../../kube/types.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
 import { accountKeyOf } from '../../reconcile/claims.ts';
-import { Users } from '../../reconcile/dependents.ts';
-import { type ControllerOptions, everyShard, type KindController } from '../../reconcile/kind-controller.ts';
-import type { ManagedObject } from '../../reconcile/resource.ts';
-import type { RunSettings } from '../../settings.ts';
+import { Family, type FamilyKinds } from '../../reconcile/family.ts';
+import type { SharedOptions } from '../../reconcile/kind-controller.ts';
+import type { AccountEntry } from './accounts/account-entry.ts';
 import { Accounts } from './accounts/accounts.ts';
-import { ApiHosts } from './accounts/api-hosts.ts';
+import { apiHosts } from './accounts/address.ts';
 import { Budgets } from './accounts/budgets.ts';
-import { OpenAccount, type OpenAccountOptions } from './accounts/cloud-connection.ts';
-import { accountController } from './cloud-account/controller.ts';
-import { definition as accountDefinition } from './cloud-account/schema.ts';
-import { cloudKinds } from './index.ts';
+import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
+import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
 
-export interface CloudOptions {
-  readonly settings: RunSettings;
+export interface CloudFamilyOptions {
+  readonly kinds: FamilyKinds<CloudKindOptions>;
+  readonly shared: SharedOptions;
+  readonly settings: {
+    readonly apiUrl?: string | undefined;
+    readonly allowedApiHosts: readonly string[];
+    readonly requestsPerMinute: number;
+    /** Of the default account's mirror; 0 for none. */
+    readonly mirrorInterval: number;
+  };
+  /** Of the default account. */
   readonly credential: Credential | undefined;
   /** Of the default account's mirror. */
   readonly mirrorNamespace: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
   readonly metrics: Metrics;
-  readonly shared: Omit<ControllerOptions<never>, 'accountOf'>;
-  readonly createSettleMs: number;
+  /** In 0..1, for jitter. */
+  readonly random: () => number;
 }
 
-/** The half of the operator that works with the cloud: accounts, the kinds that use them, the mirrors of endpoints. */
-export class Cloud {
-  /** Every kind, CloudAccount first. */
-  readonly kinds: readonly KindController[];
+/** The kinds that the cloud backs: accounts, what uses them, the mirrors of endpoints. */
+export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly mirrors: Mirrors;
-  readonly #options: CloudOptions;
-  readonly #budgets = new Budgets();
-  readonly #defaultAccount: OpenAccount | undefined;
-  readonly #accounts: Accounts;
-  readonly #accountKind: KindController;
-  readonly #everyAccount: InformerGroup<ManagedObject>;
-  readonly #userKinds: readonly KindController[];
-  readonly #users: Users;
+  readonly #options: CloudFamilyOptions;
+  readonly #defaultAccount: CloudConnection | undefined;
 
   /** Throws UsageError. */
-  constructor(options: CloudOptions) {
-    const { shared, createSettleMs } = options;
-    const { reader, client, clock, log } = shared;
-    this.#options = options;
-    this.#defaultAccount = openDefault(options, this.#budgets);
-    this.mirrors = new Mirrors({ reader, client, clock, random: Math.random, log });
-    this.#accounts = this.#createAccounts();
-    const accountOf = (object: ManagedObject) => this.#accounts.of(object);
-    this.#userKinds = cloudKinds.map(({ controller }) => controller({ ...shared, accountOf, createSettleMs }));
-    const onReleased = (account: string) => this.#wake(account);
-    this.#users = new Users({
-      kinds: this.#userKinds,
-      types: cloudKinds.map(({ type }) => type),
-      usedBy: accountKeyOf,
-      client,
-      onReleased,
+  constructor(options: CloudFamilyOptions) {
+    const { kinds, shared, settings, random } = options;
+    const { apiUrl, allowedApiHosts } = settings;
+    const { reader, clock, log } = shared;
+    const budgets = new Budgets();
+    const defaultAccount = openDefault(options, budgets);
+    const mirrors = new Mirrors({ ...shared, random });
+    const accounts = new Accounts({
+      defaultAccount,
+      defaultURL: apiUrl,
+      hosts: apiHosts(apiUrl, allowedApiHosts),
+      open: (key, account) => open(options, key, { ...account, budgets }),
+      secrets: { reader, clock, log },
+      enqueue: (account) => this.enqueueProvider(account),
+      enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });
-    const { mirrors } = this;
-    this.#accountKind = accountController({ ...shared, accounts: this.#accounts, mirrors, users: this.#users });
-    this.#everyAccount = everyShard(accountDefinition.type, shared, this.#accountKind);
-    this.#accounts.follow(this.#everyAccount);
-    this.kinds = [this.#accountKind, ...this.#userKinds];
+    super({
+      kinds,
+      controllers: { ...shared, accounts, mirrors, connectionOf: (object) => accounts.of(object) },
+      usedBy: accountKeyOf,
+      registry: accounts,
+    });
+    this.#options = options;
+    this.#defaultAccount = defaultAccount;
+    this.mirrors = mirrors;
   }
 
-  /** Follows accounts, their keys and the resources until the signal aborts; on every replica. */
-  async watch(signal: AbortSignal): Promise<void> {
+  /** Follows the default account's key too. */
+  override async watch(signal: AbortSignal): Promise<void> {
     const { credential, shared } = this.#options;
-    const informers = new Set([this.#everyAccount, ...this.kinds.map(({ resources }) => resources)]);
     await Promise.all([
-      ...[...informers].map((resources) => resources.run(signal)),
+      super.watch(signal),
       credential?.watch(shared.clock, shared.log, signal, () => this.#defaultKeyChanged()),
     ]);
   }
 
-  /** Reconciles and mirrors until `leading` aborts, then finishes what is under way. Once only. */
-  async run(leading: AbortSignal): Promise<void> {
+  /** Mirrors too. */
+  override async run(leading: AbortSignal): Promise<void> {
     this.#startDefaultMirror();
-    await Promise.all([this.#accountKind.run(leading), this.#runUsers(leading)]);
+    await super.run(leading);
     await this.mirrors.close();
-  }
-
-  close(): Promise<void> {
-    return this.#accounts.close();
-  }
-
-  #createAccounts(): Accounts {
-    const { settings, shared } = this.#options;
-    const { reader, clock, log } = shared;
-    return new Accounts({
-      defaultAccount: this.#defaultAccount,
-      hosts: new ApiHosts(settings.apiUrl, settings.allowedApiHosts),
-      open: (key, account) => openAccount(this.#options, key, { ...account, budgets: this.#budgets }),
-      secrets: { reader, clock, log },
-      wake: (account) => this.#wake(account),
-      wakeUsers: (account, which) => this.#users.wake(account, which),
-    });
-  }
-
-  #wake(account: string): void {
-    this.#accountKind.enqueueWhere((object) => keyOf(object) === account);
-  }
-
-  async #runUsers(leading: AbortSignal): Promise<void> {
-    await this.#accounts.whenKnown(leading);
-    await Promise.all(this.#userKinds.map((kind) => kind.run(leading)));
   }
 
   #startDefaultMirror(): void {
@@ -123,15 +95,18 @@ export class Cloud {
   }
 
   #defaultKeyChanged(): void {
-    this.#users.wake(defaultKey, 'all');
+    this.dependents.enqueue(defaultKey, 'all');
     this.mirrors.sweepNow(defaultKey);
   }
 }
 
-function openAccount(options: CloudOptions, key: string, account: Omit<OpenAccountOptions, 'userAgent'>): OpenAccount {
-  const { guard, metrics } = options;
+function open(
+  { guard, metrics }: CloudFamilyOptions,
+  key: string,
+  account: Omit<CloudConnectionOptions, 'userAgent'>,
+): CloudConnection {
   const own = metrics.account(key);
-  return new OpenAccount(key, {
+  return new CloudConnection(key, {
     ...account,
     userAgent,
     guard,
@@ -144,10 +119,10 @@ function openAccount(options: CloudOptions, key: string, account: Omit<OpenAccou
   });
 }
 
-function openDefault(options: CloudOptions, budgets: Budgets): OpenAccount | undefined {
+function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnection | undefined {
   const { credential, settings } = options;
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
   if (baseURL === undefined) throw new UsageError('--api-url is needed: the address of the Cloud Management API');
-  return openAccount(options, defaultKey, { baseURL, requestsPerMinute, budgets, apiKey: () => credential.key() });
+  return open(options, defaultKey, { baseURL, requestsPerMinute, budgets, apiKey: () => credential.key() });
 }

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/priority.ts';
-import type { ResourceType } from '../../kube/types.ts';
 import type { ManagedSpec } from '../resource.ts';
 
 export interface Identity {
@@ -13,7 +12,7 @@ export interface Difference {
   /** Name of the spec field. */
   readonly field: string;
   /** Set when the service cannot change the field in place: what is out there. */
-  readonly fixedAt?: string;
+  readonly immutable?: string;
 }
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -22,10 +21,9 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  * A kind of external object whose id the service assigns. The look-up (`list`, `content`, `contentOf`) is not optional:
  * without it a create whose answer was lost could not be told from one that never happened.
  */
-export interface ExternalKind<Spec extends ManagedSpec, Observed, Client> {
-  readonly type: ResourceType;
+export interface ExternalContract<Spec extends ManagedSpec, Observed, Client> {
   /** What people call the external object: "reserved address". */
-  readonly noun: string;
+  readonly displayName: string;
   readonly spec: z.ZodType<Spec>;
 
   identity(observed: Observed): Identity;
@@ -44,25 +42,4 @@ export interface ExternalKind<Spec extends ManagedSpec, Observed, Client> {
   /** Sends only `fields`. */
   update(client: Client, id: string, spec: Spec, fields: ReadonlySet<string>, call: Call): Promise<Observed>;
   delete(client: Client, id: string, call: Call): Promise<'deleted' | 'absent'>;
-}
-
-/** One set of credentials and everything that is shared by those who use it. */
-export interface Account<Client> {
-  /** Unique in this operator; the default account is `default`. */
-  readonly key: string;
-  readonly client: Client;
-}
-
-/**
- * What a failed call tells about itself, whatever client it came from. `definite` means that the service certainly did
- * not carry the request out.
- */
-export interface CallFailure extends Error {
-  readonly reason: 'RateLimited' | 'Unauthorized' | 'Unreachable' | 'Rejected' | 'Conflict' | 'NotFound';
-  readonly definite: boolean;
-  readonly retryAfterMs?: number;
-}
-
-export function isCallFailure(error: unknown): error is CallFailure {
-  return error instanceof Error && 'definite' in error && 'reason' in error && typeof error.reason === 'string';
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Action, decide, type Situation } from './decide.ts';
 
 const managed: Situation = {
-  noun: 'bot user',
+  displayName: 'bot user',
   managementPolicy: 'Manage',
   id: 'bot_1',
   imported: false,
@@ -30,7 +30,7 @@ describe('decide', () => {
     ],
     [
       'a field that cannot be changed differs',
-      { differences: [{ field: 'region', fixedAt: 'eu' }, { field: 'name' }] },
+      { differences: [{ field: 'region', immutable: 'eu' }, { field: 'name' }] },
       'stop Rejected',
     ],
     ['Observe, nothing named', { managementPolicy: 'Observe', id: undefined, exists: false }, 'stop ExternalNotFound'],
@@ -49,7 +49,7 @@ describe('decide', () => {
   });
 
   test('a message names the id, the field and what to do', () => {
-    const action = decide({ ...managed, differences: [{ field: 'region', fixedAt: 'eu' }] });
+    const action = decide({ ...managed, differences: [{ field: 'region', immutable: 'eu' }] });
     expect(action).toMatchObject({ message: expect.stringMatching(/bot_1.*spec\.region is eu.*set the spec/) });
   });
 });

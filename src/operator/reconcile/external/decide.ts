@@ -2,7 +2,7 @@ import type { Reason } from '../reasons.ts';
 import type { Difference } from './contract.ts';
 
 export interface Situation {
-  readonly noun: string;
+  readonly displayName: string;
   readonly managementPolicy: 'Manage' | 'Observe';
   /** The recorded external id, if any. */
   readonly id: string | undefined;
@@ -19,15 +19,15 @@ export type Action =
   | { readonly kind: 'update'; readonly fields: readonly string[] }
   | { readonly kind: 'stop'; readonly reason: Reason; readonly message: string };
 
-/** What to do about the difference between what is asked for and what is out there. Pure. */
+/** What to do about the difference between what is requested for and what is out there. Pure. */
 export function decide(s: Situation): Action {
   const observeOnly = s.managementPolicy === 'Observe';
   if (s.id === undefined) return observeOnly ? stop('ExternalNotFound', nothingToObserve(s)) : { kind: 'create' };
   if (!s.exists) return observeOnly || s.imported ? stop('ExternalNotFound', vanished(s)) : { kind: 'create' };
   if (s.differences.length === 0) return { kind: 'none' };
   const fields = s.differences.map((difference) => difference.field);
-  if (observeOnly) return stop('DriftDetected', `${s.noun} ${s.id} differs in ${fields.join(', ')}`);
-  const fixed = s.differences.filter((difference) => difference.fixedAt !== undefined);
+  if (observeOnly) return stop('DriftDetected', `${s.displayName} ${s.id} differs in ${fields.join(', ')}`);
+  const fixed = s.differences.filter((difference) => difference.immutable !== undefined);
   if (fixed.length > 0) return stop('Rejected', cannotChange(s, fixed));
   return { kind: 'update', fields };
 }
@@ -37,16 +37,16 @@ function stop(reason: Reason, message: string): Action {
 }
 
 function nothingToObserve(s: Situation): string {
-  return `managementPolicy is Observe and nothing is named: set the annotation edge-operator.dev/external-id to the id of the ${s.noun}`;
+  return `managementPolicy is Observe and nothing is named: set the annotation edge-operator.dev/external-id to the id of the ${s.displayName}`;
 }
 
 function vanished(s: Situation): string {
-  return `${s.noun} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, or remove it to create one`;
+  return `${s.displayName} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, or remove it to create one`;
 }
 
 function cannotChange(s: Situation, fixed: readonly Difference[]): string {
   const what = fixed.map(
-    (difference) => `spec.${difference.field} is ${difference.fixedAt} there and cannot be changed`,
+    (difference) => `spec.${difference.field} is ${difference.immutable} there and cannot be changed`,
   );
-  return `${s.noun} ${s.id}: ${what.join('; ')}: set the spec to that, or use another ${s.noun}`;
+  return `${s.displayName} ${s.id}: ${what.join('; ')}: set the spec to that, or use another ${s.displayName}`;
 }

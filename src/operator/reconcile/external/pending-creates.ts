@@ -1,24 +1,30 @@
+import { Backoff } from '../../../common/backoff.ts';
+import { Breaker } from '../../../common/breaker.ts';
 import type { Call } from '../../../common/priority.ts';
-import { Observations } from '../cache.ts';
-import { spared } from './spared.ts';
+import { ExternalCache } from '../cache.ts';
+import { isCallFailure } from '../outcome.ts';
+
+export interface PendingCreatesOptions<Observed> {
+  readonly list: (call: Call) => AsyncIterable<Observed>;
+  readonly idOf: (observed: Observed) => string;
+  readonly now: () => number;
+}
 
 /**
- * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: observations,
- * creates on their way, and whose an object is between its creation and the record of it.
+ * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: a cache of what is
+ * out there, creates on their way, and whose an object is between its creation and the record of it.
  */
-export class Ledger<Observed> {
-  readonly observations: Observations<Observed>;
+export class PendingCreates<Observed> {
+  readonly cache: ExternalCache<Observed>;
+  /** Pauses between creates of unknown fate, by uid of the resource. */
+  readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
   /** uid of a resource -> external id. */
   readonly #claims = new Map<string, string>();
   /** uid of a resource -> content of its create under way. */
   readonly #creating = new Map<string, string>();
 
-  constructor(options: {
-    list: (call: Call) => AsyncIterable<Observed>;
-    idOf: (observed: Observed) => string;
-    now: () => number;
-  }) {
-    this.observations = new Observations({ ...options, list: spared(options.list, options.now) });
+  constructor(options: PendingCreatesOptions<Observed>) {
+    this.cache = new ExternalCache({ ...options, list: guarded(options) });
   }
 
   /** Runs one create, so that look-ups for lost creates of equal content know of it. */
@@ -51,4 +57,32 @@ export class Ledger<Observed> {
   claimedIDs(): ReadonlySet<string> {
     return new Set(this.#claims.values());
   }
+
+  /** The resource is gone from Kubernetes. */
+  forget(uid: string): void {
+    this.unclaim(uid);
+    this.lost.forget(uid);
+  }
+}
+
+/**
+ * A list that failed is not sent again for a while, later and later, but fails alike for whoever asks: hundreds of
+ * resources must not each find out for themselves, at the expense of the account's budget, that the service is away.
+ * The pause is not longer than whoever asks waits before it asks again.
+ */
+export function guarded<Observed>({
+  list,
+  now,
+}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): (call: Call) => AsyncIterable<Observed> {
+  const breaker = new Breaker({ minMs: 500, maxMs: 10_000, now });
+  return async function* (call) {
+    breaker.check();
+    yield* await breaker.try(() => Array.fromAsync(list(call)), failureOf);
+  };
+}
+
+/** A key that was refused may be replaced at any moment, and is then to be tried at once. */
+function failureOf(error: unknown): Error | undefined {
+  const refused = isCallFailure(error) && error.reason === 'Unauthorized';
+  return refused || !(error instanceof Error) ? undefined : error;
 }

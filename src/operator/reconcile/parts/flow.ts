@@ -1,59 +1,80 @@
 import { keyOf } from '../../kube/types.ts';
-import { appliedParts } from '../annotations.ts';
-import { accountKeyOf } from '../claims.ts';
-import type { Turn } from '../context.ts';
+import { annotation, appliedParts } from '../annotations.ts';
+import { accountKeyOf, requestedAccountOf } from '../claims.ts';
+import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
+import type { Kind, KindDefinition } from '../kind.ts';
+import { type ControllerOptions, kindController, spread } from '../kind-controller.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
-import type { References } from '../references.ts';
+import { References } from '../references.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import type { PartStatus, PartsKind } from './part.ts';
-import { PartTurn, type Plan, type Result, type Seen } from './part-reconciler.ts';
+import type { Annotations } from '../writer.ts';
+import type { PartStatus, PartsContract } from './part.ts';
+import { PartReconciler, type Plan, type Result, type Seen } from './part-reconciler.ts';
 import { type NamedReport, summarise } from './summary.ts';
+
+/** A kind that is a set of parts of one parent. */
+export function partsKind<Spec extends ManagedSpec, Client>(
+  definition: KindDefinition,
+  contract: PartsContract<Spec, Client>,
+): Kind<ControllerOptions<Client>> & { readonly contract: PartsContract<Spec, Client> } {
+  return {
+    definition,
+    contract,
+    controller: (options) => {
+      const epoch = options.clock.now();
+      return kindController(definition.type, options, (enqueue) => ({
+        flow: new PartsFlow(
+          contract,
+          new References({ ...options, enqueue: (user, initial) => initial || enqueue(user) }),
+        ),
+        // Checks of parts are calls of their own: spread over the interval, so that no two rounds bunch up.
+        epochOf: (object: ManagedObject) => epoch - spread(object.metadata.uid ?? ''),
+      }));
+    },
+  };
+}
 
 /**
  * The flow of kinds made of parts, each a module of the same parent. The parts do not wait for each other; what the
  * resource applies is on durable record before the call that applies it.
  */
 export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client> {
-  readonly #kind: PartsKind<Spec, Client>;
+  readonly #contract: PartsContract<Spec, Client>;
   readonly #references: References;
   readonly #seen: Seen = new Map();
 
-  constructor(kind: PartsKind<Spec, Client>, references: References) {
-    this.#kind = kind;
+  constructor(contract: PartsContract<Spec, Client>, references: References) {
+    this.#contract = contract;
     this.#references = references;
   }
 
-  get noun(): string {
-    return this.#kind.type.kind;
-  }
-
   claims(object: ManagedObject): readonly string[] {
-    const names = new Set([...this.#askedOf(object), ...appliedParts(object)]);
+    const names = new Set([...this.#namedBy(object), ...appliedParts(object)]);
     return [...names].map((name) => this.#claim(object, name));
   }
 
-  async ensure(turn: Turn<Client>): Promise<Outcome> {
-    const parsed = parseSpec(this.#kind.spec, turn.object);
+  async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
+    const parsed = parseSpec(this.#contract.spec, context.object);
     if ('report' in parsed) return parsed.report;
-    const parts = this.#partsOf(turn, parsed.spec);
-    const session = this.#references.session(keyOf(turn.object));
+    const parts = this.#partsOf(context, parsed.spec);
+    const session = this.#references.session(keyOf(context.object));
     const plans = await Promise.all(parts.map((part) => part.plan(session.read)));
     session.end();
-    const object = await this.#record(turn, parts, plans);
+    const object = await this.#record(context, parts, plans);
     const results = await Promise.all(parts.map((part, index) => part.act(plans[index] as Plan)));
-    await this.#strike(turn, object, parts, results);
-    return this.#summary(turn, parsed.spec, parts, results);
+    await this.#forgetForeign(context, object, parts, results);
+    return this.#summary(context, parsed.spec, parts, results);
   }
 
   leavesNothing(object: ManagedObject): boolean {
     return isKept(object) || appliedParts(object).size === 0;
   }
 
-  async remove(turn: Turn<Client>): Promise<Outcome> {
-    const applied = appliedParts(turn.object);
-    const parts = this.#partsOf(turn, idsOf<Spec>(turn.object)).filter(({ part }) => applied.has(part.name));
+  async remove(context: ReconcileContext<Client>): Promise<Outcome> {
+    const applied = appliedParts(context.object);
+    const parts = this.#partsOf(context, idsOf<Spec>(context.object)).filter(({ part }) => applied.has(part.name));
     const reports = await Promise.all(
       parts.map(async (each): Promise<NamedReport[]> => {
         const failure = await each.delete().then(() => undefined, reportFailure);
@@ -62,18 +83,18 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     );
     const failed = reports.flat();
     if (failed.length === 0) {
-      await turn.writer.removeFinalizer(turn.object);
+      await context.writer.removeFinalizer(context.object);
       return { kind: 'finished' };
     }
     // What is gone is not to be removed again: it may be somebody else's by then.
     const removed = applied.difference(new Set(failed.map(({ name }) => name)));
-    if (removed.size > 0) await turn.writer.strikeApplied(turn.object, removed);
+    if (removed.size > 0) await this.#forget(context, context.object, removed);
     const summary = summarise(failed, '');
     return { ...summary, message: `deleting: ${summary.message}` };
   }
 
   leftBehind(object: ManagedObject): string {
-    return `${[...appliedParts(object)].join(', ')} of ${this.#kind.parent(idsOf(object))}`;
+    return `${[...appliedParts(object)].join(', ')} of ${this.#contract.parent(idsOf(object))}`;
   }
 
   forget(object: ManagedObject): void {
@@ -86,64 +107,84 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   /** The parts that the spec names, and those that it named once. */
-  #partsOf(turn: Turn<Client>, spec: Spec): readonly PartTurn<Spec, Client>[] {
-    const { object } = turn;
-    const [asked, applied] = [this.#askedOf(object), appliedParts(object)];
-    const parent = this.#kind.parent(spec);
-    return this.#kind.parts
-      .filter(({ name }) => asked.has(name) || applied.has(name))
+  #partsOf(context: ReconcileContext<Client>, spec: Spec): readonly PartReconciler<Spec, Client>[] {
+    const { object } = context;
+    const [named, applied] = [this.#namedBy(object), appliedParts(object)];
+    const parent = this.#contract.parent(spec);
+    return this.#contract.parts
+      .filter(({ name }) => named.has(name) || applied.has(name))
       .map((part) => {
         const claim = this.#claim(object, part.name);
-        return new PartTurn(part, { turn, spec, parent, claim, asked: asked.has(part.name), seen: this.#seen });
+        return new PartReconciler(part, {
+          context,
+          spec,
+          parent,
+          claim,
+          named: named.has(part.name),
+          seen: this.#seen,
+        });
       });
   }
 
   /** Before any call that applies them: which parts are this resource's to remove. */
   async #record(
-    turn: Turn<Client>,
-    parts: readonly PartTurn<Spec, Client>[],
+    context: ReconcileContext<Client>,
+    parts: readonly PartReconciler<Spec, Client>[],
     plans: readonly Plan[],
   ): Promise<ManagedObject> {
-    if (turn.object.spec.managementPolicy === 'Observe') return turn.object;
-    const ours = parts.filter((part, index) => part.asked && plans[index]?.action.kind !== 'stop');
-    const applied = new Set([...appliedParts(turn.object), ...ours.map(({ part }) => part.name)]);
-    return applied.size === 0 ? turn.object : turn.writer.recordApplied(turn.object, applied);
+    if (context.object.spec.managementPolicy === 'Observe') return context.object;
+    const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');
+    const applied = new Set([...appliedParts(context.object), ...ours.map(({ part }) => part.name)]);
+    return applied.size === 0
+      ? context.object
+      : context.writer.record(context.object, appliedRecord(applied, requestedAccountOf(context.object)));
   }
 
   /** After they are gone, or were refused: which parts are not this resource's. */
-  async #strike(
-    turn: Turn<Client>,
+  async #forgetForeign(
+    context: ReconcileContext<Client>,
     object: ManagedObject,
-    parts: readonly PartTurn<Spec, Client>[],
+    parts: readonly PartReconciler<Spec, Client>[],
     results: readonly Result[],
   ): Promise<void> {
     const foreign = parts.filter((_, index) => results[index]?.isForeign).map(({ part }) => part.name);
-    if (foreign.length > 0) await turn.writer.strikeApplied(object, new Set(foreign));
+    if (foreign.length > 0) await this.#forget(context, object, new Set(foreign));
+  }
+
+  async #forget({ writer }: ReconcileContext<Client>, object: ManagedObject, gone: ReadonlySet<string>): Promise<void> {
+    await writer.insist(object, (latest) => appliedRecord(appliedParts(latest).difference(gone)));
   }
 
   #summary(
-    turn: Turn<Client>,
+    context: ReconcileContext<Client>,
     spec: Spec,
-    parts: readonly PartTurn<Spec, Client>[],
+    parts: readonly PartReconciler<Spec, Client>[],
     results: readonly Result[],
   ): Report {
     const named = parts.flatMap(({ part }, index): NamedReport[] => {
       const report = results[index]?.report;
       return report === undefined ? [] : [{ ...part, report }];
     });
-    const summary = summarise(named, `${this.#kind.parent(spec)} is as the spec asks`);
-    return { ...summary, fields: this.#kind.status(statuses(turn.object, parts, results)) };
+    const summary = summarise(named, `${this.#contract.parent(spec)} is as the spec asks`);
+    return { ...summary, fields: this.#contract.status(statuses(context.object, parts, results)) };
   }
 
-  #askedOf(object: ManagedObject): ReadonlySet<string> {
-    const isAsked = ({ name, condition }: { name: string; condition: string | undefined }) =>
+  #namedBy(object: ManagedObject): ReadonlySet<string> {
+    const isNamed = ({ name, condition }: { name: string; condition: string | undefined }) =>
       condition === undefined || object.spec[name] !== undefined;
-    return new Set(this.#kind.parts.filter(isAsked).map(({ name }) => name));
+    return new Set(this.#contract.parts.filter(isNamed).map(({ name }) => name));
   }
 
   #claim(object: ManagedObject, name: string): string {
-    return `${accountKeyOf(object)} ${this.#kind.parent(idsOf(object))} ${name}`;
+    return `${accountKeyOf(object)} ${this.#contract.parent(idsOf(object))} ${name}`;
   }
+}
+
+/** The account that holds them stays on record as it is where none is given. */
+function appliedRecord(parts: ReadonlySet<string>, account?: string): Annotations {
+  if (parts.size === 0) return { [annotation.appliedParts]: null, [annotation.account]: null };
+  const applied = { [annotation.appliedParts]: [...parts].sort().join(',') };
+  return account === undefined ? applied : { ...applied, [annotation.account]: account };
 }
 
 /** For what needs the ids of the parent only, which the CRD guarantees: a resource must always be deletable. */
@@ -154,15 +195,15 @@ function idsOf<Spec>(object: ManagedObject): Spec {
 /** What is not known now stays as it was shown; a part that is not asked for is not shown. */
 function statuses<Spec extends ManagedSpec, Client>(
   object: ManagedObject,
-  parts: readonly PartTurn<Spec, Client>[],
+  parts: readonly PartReconciler<Spec, Client>[],
   results: readonly Result[],
 ): ReadonlyMap<string, PartStatus> {
   const shown = new Map<string, PartStatus>();
-  for (const [index, { part, asked }] of parts.entries()) {
+  for (const [index, { part, named }] of parts.entries()) {
     const { observed, report } = results[index] ?? {};
     const before = part.condition === undefined ? object.status : object.status?.[part.name];
     const fields = observed === undefined ? { ...(before as object) } : part.status(observed);
-    if (asked) shown.set(part.name, { ...fields, applied: report?.reason === 'Available' });
+    if (named) shown.set(part.name, { ...fields, applied: report?.reason === 'Available' });
   }
   return shown;
 }

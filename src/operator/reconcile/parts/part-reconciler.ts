@@ -1,10 +1,9 @@
 import { appliedParts } from '../annotations.ts';
 import { winnerOver } from '../claims.ts';
-import { lastDue, type Turn } from '../context.ts';
-import { announce } from '../events.ts';
-import { isCallFailure } from '../external/contract.ts';
+import { lastDue, type ReconcileContext } from '../context.ts';
+import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
-import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
+import { DependencyError, isCallFailure, type Report, report, reportFailure } from '../outcome.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { Part, ReadReference } from './part.ts';
@@ -27,17 +26,17 @@ export interface Plan {
 export interface Result {
   /** undefined for a part that the spec does not name and that is gone. */
   readonly report: Report | undefined;
-  /** What is out there, as far as this turn learned it. */
+  /** What is out there, as far as this context learned it. */
   readonly observed?: unknown;
   /** What this resource is not to remove: it is gone, or was never applied. */
   readonly isForeign?: boolean;
 }
 
 /** One part in one reconcile. */
-export class PartTurn<Spec extends ManagedSpec, Client> {
+export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly part: AnyPart<Spec, Client>;
-  readonly asked: boolean;
-  readonly #turn: Turn<Client>;
+  readonly named: boolean;
+  readonly #context: ReconcileContext<Client>;
   readonly #spec: Spec;
   readonly #parent: string;
   readonly #claim: string;
@@ -45,11 +44,18 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
 
   constructor(
     part: AnyPart<Spec, Client>,
-    context: { turn: Turn<Client>; spec: Spec; parent: string; claim: string; asked: boolean; seen: Seen },
+    context: {
+      context: ReconcileContext<Client>;
+      spec: Spec;
+      parent: string;
+      claim: string;
+      named: boolean;
+      seen: Seen;
+    },
   ) {
     this.part = part;
-    this.asked = context.asked;
-    this.#turn = context.turn;
+    this.named = context.named;
+    this.#context = context.context;
     this.#spec = context.spec;
     this.#parent = context.parent;
     this.#claim = context.claim;
@@ -59,7 +65,7 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<Plan> {
     const rival = this.#rival();
-    if (rival !== undefined && this.asked) return stop(conflict(this.part.noun, rival));
+    if (rival !== undefined && this.named) return stop(conflict(this.part.displayName, rival));
     try {
       return await this.#compare(read);
     } catch (error) {
@@ -69,11 +75,11 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
 
   async act({ action, body, observed, report: known }: Plan): Promise<Result> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
-    if (action.kind === 'none') return { observed, report: this.asked ? this.#available() : undefined };
+    if (action.kind === 'none') return { observed, report: this.named ? this.#available() : undefined };
     if (action.kind === 'delete') return this.#removed();
     let replaced: unknown;
     let isForeign = false;
-    const outcome = await unlessRefused(this.#turn, this.#attemptOf(body), async () => {
+    const outcome = await unlessRefused(this.#context, this.#attemptOf(body), async () => {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
@@ -88,50 +94,50 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
   /** What an older resource holds is that one's to delete. Throws as calls do. */
   async delete(): Promise<void> {
     if (this.#rival() !== undefined) return;
-    const result = await this.part.delete(this.#turn.account.client, this.#spec, this.#turn.call);
+    const result = await this.part.delete(this.#context.connection.client, this.#spec, this.#context.call);
     this.#seen.delete(this.#claim);
     const how = result === 'deleted' ? 'removed' : 'was gone already';
-    announce(this.#turn, 'Deleted', `${this.part.noun} of ${this.#parent} ${how}`);
+    emit(this.#context, 'Deleted', `${this.part.displayName} of ${this.#parent} ${how}`);
   }
 
   async #compare(read: ReadReference): Promise<Plan> {
-    const body: unknown = this.asked ? await this.part.desired(this.#spec, read) : undefined;
-    const observed = this.asked ? await this.#observe() : undefined;
+    const body: unknown = this.named ? await this.part.desired(this.#spec, read) : undefined;
+    const observed = this.named ? await this.#observe() : undefined;
     const action = planPart({
-      noun: this.part.noun,
+      displayName: this.part.displayName,
       managementPolicy: this.#spec.managementPolicy,
-      asked: this.asked,
+      named: this.named,
       applied: this.#isApplied(),
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.part.diff(body, observed),
-      refusal: this.asked ? this.part.refusal?.(body, observed) : undefined,
+      refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
     });
-    const refused = action.kind === 'replace' ? refusedLately(this.#turn, this.#attemptOf(body)) : undefined;
+    const refused = action.kind === 'replace' ? refusedLately(this.#context, this.#attemptOf(body)) : undefined;
     return refused === undefined ? { action, body, observed } : { ...stop(refused), observed };
   }
 
   async #observe(): Promise<unknown> {
-    const turn = this.#turn;
-    const since = turn.asked ? turn.startedAt : lastDue(turn, turn.object);
+    const context = this.#context;
+    const since = context.requested ? context.startedAt : lastDue(context, context.object);
     const known = this.#seen.get(this.#claim);
-    if (known !== undefined && known.at >= since && known.uid === turn.uid) return known.observed;
-    const sentAt = turn.clock.now();
-    const observed: unknown = await this.part.get(turn.account.client, this.#spec, turn.call);
+    if (known !== undefined && known.at >= since && known.uid === context.uid) return known.observed;
+    const sentAt = context.clock.now();
+    const observed: unknown = await this.part.get(context.connection.client, this.#spec, context.call);
     this.#remember(observed, sentAt);
     return observed;
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
-    const turn = this.#turn;
+    const context = this.#context;
     let replaced: unknown;
     try {
-      replaced = await this.part.replace(turn.account.client, this.#spec, body, turn.call);
+      replaced = await this.part.replace(context.connection.client, this.#spec, body, context.call);
     } catch (error) {
       this.#seen.delete(this.#claim);
       throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
     }
-    this.#remember(replaced, turn.clock.now());
-    this.#announceReplaced(observed === undefined, fields);
+    this.#remember(replaced, context.clock.now());
+    this.#emitReplaced(observed === undefined, fields);
     return replaced;
   }
 
@@ -144,9 +150,9 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
     }
   }
 
-  /** On record from an earlier turn. */
+  /** On record from an earlier context. */
   #isApplied(): boolean {
-    return appliedParts(this.#turn.object).has(this.part.name);
+    return appliedParts(this.#context.object).has(this.part.name);
   }
 
   /** Names a PUT, and shows nothing of what is in it. */
@@ -159,40 +165,40 @@ export class PartTurn<Spec extends ManagedSpec, Client> {
     return isCallFailure(error) && error.reason === 'NotFound';
   }
 
-  #announceReplaced(isNew: boolean, fields: readonly string[]): void {
-    const what = `${this.part.noun} of ${this.#parent}`;
+  #emitReplaced(isNew: boolean, fields: readonly string[]): void {
+    const what = `${this.part.displayName} of ${this.#parent}`;
     const drift = this.#isDrift();
-    if (isNew) announce(this.#turn, 'Created', `applied ${what}`);
-    else if (drift) announce(this.#turn, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    else announce(this.#turn, 'Updated', `updated ${fields.join(', ')} of ${what}`);
-    if (drift && !isNew) this.#turn.onDriftCorrected?.();
+    if (isNew) emit(this.#context, 'Created', `applied ${what}`);
+    else if (drift) emit(this.#context, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
+    else emit(this.#context, 'Updated', `updated ${fields.join(', ')} of ${what}`);
+    if (drift && !isNew) this.#context.onDriftCorrected?.();
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
   #isDrift(): boolean {
-    const { drift, object } = this.#turn;
+    const { drift, object } = this.#context;
     if (drift || this.part.condition === undefined) return drift;
     const condition = conditionOf(object, this.part.condition);
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
   #rival(): ManagedObject | undefined {
-    return winnerOver(this.#turn.object, this.#turn.cache.claimants(this.#claim));
+    return winnerOver(this.#context.object, this.#context.cache.claimants(this.#claim));
   }
 
   #remember(observed: unknown, at: number): void {
-    this.#seen.set(this.#claim, { at, observed, uid: this.#turn.uid });
-    this.#turn.memory.of(this.#turn.uid).observed = true;
+    this.#seen.set(this.#claim, { at, observed, uid: this.#context.uid });
+    this.#context.memory.of(this.#context.uid).observed = true;
   }
 
   /** The service may accept a PUT and do otherwise. */
   #taken(body: unknown, replaced: unknown): Report {
     const ignored = this.part.diff(body, replaced);
-    return ignored.length === 0 ? this.#available() : notTaken(this.part.noun, ignored);
+    return ignored.length === 0 ? this.#available() : notTaken(this.part.displayName, ignored);
   }
 
   #available(): Report {
-    return report('Available', `the ${this.part.noun} is as the spec asks`);
+    return report('Available', `the ${this.part.displayName} is as the spec asks`);
   }
 }
 
@@ -200,8 +206,8 @@ function stop(known: Report): Plan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
 }
 
-function conflict(noun: string, rival: ManagedObject): Report {
+function conflict(displayName: string, rival: ManagedObject): Report {
   const { namespace, name } = rival.metadata;
   const who = `${rival.kind} ${namespace}/${name}`;
-  return report('Conflict', `the ${noun} is managed by ${who}, which is older: remove it from one of the two`);
+  return report('Conflict', `the ${displayName} is managed by ${who}, which is older: remove it from one of the two`);
 }

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/priority.ts';
-import type { ResourceType } from '../../kube/types.ts';
 import type { ManagedSpec } from '../resource.ts';
 
 /** A value that lives in another object of the resource's own namespace. */
@@ -26,7 +25,7 @@ export interface Part<Spec, Client, Body = never, Observed = never> {
   /** The part's own condition, `SamlReady`; none where the part is the whole resource. */
   readonly condition: string | undefined;
   /** What people call it: "SAML module". */
-  readonly noun: string;
+  readonly displayName: string;
 
   /** What the spec asks for; undefined when it does not name the part. A field that the user left out is undefined. */
   desired(spec: Spec, read: ReadReference): Promise<Body | undefined>;
@@ -43,8 +42,7 @@ export interface Part<Spec, Client, Body = never, Observed = never> {
 }
 
 /** A kind that is a set of parts of one parent, such as the modules of an HTTPS route. */
-export interface PartsKind<Spec extends ManagedSpec, Client> {
-  readonly type: ResourceType;
+export interface PartsContract<Spec extends ManagedSpec, Client> {
   readonly spec: z.ZodType<Spec>;
   /** What people call the parent, with its ids: "route edghtsrt_1 of edge edghts_1". Reads nothing but the ids, which cannot be changed. */
   parent(spec: Spec): string;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { type PartAction, type PartSituation, planPart } from './plan.ts';
 
-const asked: PartSituation = {
-  noun: 'SAML module',
+const named: PartSituation = {
+  displayName: 'SAML module',
   managementPolicy: 'Manage',
-  asked: true,
+  named: true,
   applied: true,
   exists: true,
   differences: [],
@@ -21,16 +21,16 @@ describe('planPart', () => {
     ['it is not there', { exists: false }, 'replace'],
     ['it differs', { differences: ['enabled'] }, 'replace'],
     ['it would be refused', { differences: ['minVersion'], refusal: 'no' }, 'stop Rejected'],
-    ['it is as asked: a refusal does not matter', { refusal: 'no' }, 'none'],
-    ['it left the spec and is ours', { asked: false }, 'delete'],
-    ['it left the spec and was never ours', { asked: false, applied: false }, 'none'],
-    ['Observe: it is as asked', { managementPolicy: 'Observe' }, 'none'],
+    ['it is as named: a refusal does not matter', { refusal: 'no' }, 'none'],
+    ['it left the spec and is ours', { named: false }, 'delete'],
+    ['it left the spec and was never ours', { named: false, applied: false }, 'none'],
+    ['Observe: it is as named', { managementPolicy: 'Observe' }, 'none'],
     ['Observe: it is not there', { managementPolicy: 'Observe', exists: false }, 'stop ExternalNotFound'],
     ['Observe: it differs', { managementPolicy: 'Observe', differences: ['enabled'] }, 'stop DriftDetected'],
-    ['Observe: it left the spec', { managementPolicy: 'Observe', asked: false }, 'none'],
+    ['Observe: it left the spec', { managementPolicy: 'Observe', named: false }, 'none'],
   ];
   test.each(cases)('%s', (_why, given, expected) => {
-    const action = planPart({ ...asked, ...given });
+    const action = planPart({ ...named, ...given });
     expect(action.kind === 'stop' ? `stop ${action.reason}` : action.kind).toBe(expected);
   });
 });

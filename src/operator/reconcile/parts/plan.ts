@@ -2,10 +2,10 @@ import type { Reason } from '../reasons.ts';
 
 /** What one part is, seen from outside and inside. */
 export interface PartSituation {
-  readonly noun: string;
+  readonly displayName: string;
   readonly managementPolicy: 'Manage' | 'Observe';
   /** The spec names the part. */
-  readonly asked: boolean;
+  readonly named: boolean;
   /** This resource has it on record that it applied the part. */
   readonly applied: boolean;
   readonly exists: boolean;
@@ -24,15 +24,15 @@ export type PartAction =
 /** What to do about one part. Pure. */
 export function planPart(s: PartSituation): PartAction {
   const observeOnly = s.managementPolicy === 'Observe';
-  if (!s.asked) return s.applied && !observeOnly ? { kind: 'delete' } : { kind: 'none' };
+  if (!s.named) return s.applied && !observeOnly ? { kind: 'delete' } : { kind: 'none' };
   if (observeOnly) return observed(s);
   if (s.exists && s.differences.length === 0) return { kind: 'none' };
   if (s.refusal !== undefined) return { kind: 'stop', reason: 'Rejected', message: s.refusal };
   return { kind: 'replace', fields: s.differences };
 }
 
-function observed({ noun, exists, differences }: PartSituation): PartAction {
-  if (!exists) return { kind: 'stop', reason: 'ExternalNotFound', message: `there is no ${noun}` };
+function observed({ displayName, exists, differences }: PartSituation): PartAction {
+  if (!exists) return { kind: 'stop', reason: 'ExternalNotFound', message: `there is no ${displayName}` };
   if (differences.length === 0) return { kind: 'none' };
-  return { kind: 'stop', reason: 'DriftDetected', message: `the ${noun} differs in ${differences.join(', ')}` };
+  return { kind: 'stop', reason: 'DriftDetected', message: `the ${displayName} differs in ${differences.join(', ')}` };
 }

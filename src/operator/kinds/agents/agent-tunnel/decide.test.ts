@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
 import { type Action, decide } from './decide.ts';
-import { definitionOf, type Started, startedOf, wanted } from './started.ts';
+import { definitionOf, type Started, startedOf, startedTunnel, wanted } from './started.ts';
 
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
 const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
@@ -89,7 +88,7 @@ test('options are on record as a fingerprint only', () => {
 
 describe('the record', () => {
   const recordIn = (text: string, uid = 'u1') =>
-    startedOf({ ...object, metadata: { name: 'web', uid, annotations: { [annotation.startedTunnel]: text } } });
+    startedOf({ ...object, metadata: { name: 'web', uid, annotations: { [startedTunnel]: text } } });
   test('is read back', () => expect(recordIn(JSON.stringify(asks()))).toEqual(asks()));
   test('of another resource, copied with its manifest, is none', () =>
     expect(recordIn(JSON.stringify(asks()), 'u2')).toBeUndefined());

@@ -1,25 +1,31 @@
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { keyOf } from '../../../kube/types.ts';
 import { winnerOver } from '../../../reconcile/claims.ts';
-import { freshSince, isDeleting, type Turn } from '../../../reconcile/context.ts';
-import { announce } from '../../../reconcile/events.ts';
-import { isCallFailure } from '../../../reconcile/external/contract.ts';
+import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcile/context.ts';
+import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
+import {
+  DependencyError,
+  isCallFailure,
+  type Outcome,
+  type Report,
+  report,
+  reportFailure,
+} from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
-import type { OpenAgent } from '../registry/agent-connection.ts';
+import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf } from '../registry/agents.ts';
 import { decide, differingField, isOf } from './decide.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
-import { definitionOf, type Started, shownOf, startedOf, wanted } from './started.ts';
+import { definitionOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
 
-type TunnelTurn = Turn<undefined>;
+type Context = ReconcileContext<undefined>;
 
-/** A tunnel that a turn is about. */
+/** A tunnel that a context is about. */
 interface Asked {
-  readonly agent: OpenAgent;
+  readonly agent: AgentConnection;
   readonly spec: Spec;
   readonly tunnel: Started;
 }
@@ -29,7 +35,6 @@ interface Asked {
  * what is on record is ever stopped.
  */
 export class TunnelFlow implements Flow<undefined> {
-  readonly noun = 'tunnel';
   readonly #agents: Agents;
 
   constructor(agents: Agents) {
@@ -40,26 +45,26 @@ export class TunnelFlow implements Flow<undefined> {
     return [`${agentKeyOf(object)} ${nameOf(object)}`];
   }
 
-  async ensure(turn: TunnelTurn): Promise<Outcome> {
-    const parsed = parseSpec(specSchema, turn.object);
+  async ensure(context: Context): Promise<Outcome> {
+    const parsed = parseSpec(specSchema, context.object);
     if ('report' in parsed) return parsed.report;
     const { spec } = parsed;
-    const agent = this.#agents.of(turn.object);
-    const tunnel = wanted(turn.object, spec, nameOf(turn.object), agent.url);
-    const rival = this.#rivalOf(turn);
-    const object = await this.#stopOthers(turn, rival === undefined ? tunnel : undefined);
+    const agent = this.#agents.of(context.object);
+    const tunnel = wanted(context.object, spec, nameOf(context.object), agent.url);
+    const rival = this.#rivalOf(context);
+    const object = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
     if (rival !== undefined) return report('Conflict', heldBy(rival), { fields: {} });
-    return this.#act({ ...turn, object }, { agent, spec, tunnel });
+    return this.#act({ ...context, object }, { agent, spec, tunnel });
   }
 
   leavesNothing(object: ManagedObject): boolean {
     return startedOf(object) === undefined;
   }
 
-  async remove(turn: TunnelTurn): Promise<Outcome> {
-    const started = startedOf(turn.object);
-    if (started !== undefined) await this.#stop(turn, started);
-    await turn.writer.removeFinalizer(turn.object);
+  async remove(context: Context): Promise<Outcome> {
+    const started = startedOf(context.object);
+    if (started !== undefined) await this.#stop(context, started);
+    await context.writer.removeFinalizer(context.object);
     return { kind: 'finished' };
   }
 
@@ -68,11 +73,7 @@ export class TunnelFlow implements Flow<undefined> {
     return `tunnel ${started?.name} of the agent at ${started?.url}`;
   }
 
-  forget(): void {}
-
-  close(): void {}
-
-  #rivalOf({ object, cache }: TunnelTurn): ManagedObject | undefined {
+  #rivalOf({ object, cache }: Context): ManagedObject | undefined {
     return winnerOver(
       object,
       this.claims(object).flatMap((claim) => cache.claimants(claim)),
@@ -80,44 +81,44 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   /** Stops what the resource started elsewhere, or under another name, or may not have any more. */
-  async #stopOthers(turn: TunnelTurn, kept: Started | undefined): Promise<ManagedObject> {
-    const started = startedOf(turn.object);
-    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return turn.object;
-    await this.#stop(turn, started);
-    return turn.writer.recordStarted(turn.object, undefined);
+  async #stopOthers(context: Context, kept: Started | undefined): Promise<ManagedObject> {
+    const started = startedOf(context.object);
+    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return context.object;
+    await this.#stop(context, started);
+    return context.writer.insist(context.object, () => recordOf(undefined));
   }
 
-  async #act(turn: TunnelTurn, asked: Asked): Promise<Outcome> {
+  async #act(context: Context, asked: Asked): Promise<Outcome> {
     const { agent, spec, tunnel } = asked;
     const { name } = tunnel;
-    const running = await agent.find(name, freshSince(turn), turn.call);
-    turn.memory.of(turn.uid).observed = true;
-    const started = startedOf(turn.object);
+    const running = await agent.find(name, freshSince(context), context.call);
+    context.memory.of(context.uid).observed = true;
+    const started = startedOf(context.object);
     const action = decide({ wanted: tunnel, options: spec.options ?? {}, started, running });
     switch (action.kind) {
       case 'none':
         return available(running as Tunnel);
       case 'adopt':
-        await turn.writer.recordStarted(turn.object, JSON.stringify(tunnel));
-        announce(turn, 'Adopted', `adopted tunnel ${name}, which ran already as asked`);
+        await context.writer.record(context.object, recordOf(tunnel));
+        emit(context, 'Adopted', `adopted tunnel ${name}, which ran already as asked`);
         return available(running as Tunnel);
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
         await agent.stop(name);
-        return this.#start(turn, asked, () => {
-          announce(turn, 'Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
+        return this.#start(context, asked, () => {
+          emit(context, 'Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
         });
       case 'start':
-        return this.#start(turn, asked, () => announceStart(turn, name, started !== undefined));
+        return this.#start(context, asked, () => emitStart(context, name, started !== undefined));
     }
   }
 
-  #start(turn: TunnelTurn, asked: Asked, announceIt: () => void): Promise<Outcome> {
-    return unlessRefused(turn, `start ${JSON.stringify(asked.tunnel)}`, async () => {
+  #start(context: Context, asked: Asked, onStarted: () => void): Promise<Outcome> {
+    return unlessRefused(context, `start ${JSON.stringify(asked.tunnel)}`, async () => {
       try {
-        const running = await start(turn, asked);
-        announceIt();
+        const running = await start(context, asked);
+        onStarted();
         return available(running);
       } catch (error) {
         // Whatever the status showed does not run any more.
@@ -127,51 +128,54 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   /** Whether it has to be left: docs/adr/0007-agents.md. */
-  #isLost({ object }: TunnelTurn, url: string, error: unknown): error is Error {
+  #isLost({ object }: Context, url: string, error: unknown): error is Error {
     if (error instanceof DependencyError) return !isDeleting(object);
     return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
 
   /** Stops a tunnel that is on record, if it still runs as that. */
-  async #stop(turn: TunnelTurn, started: Started): Promise<void> {
+  async #stop(context: Context, started: Started): Promise<void> {
     const { url, name } = started;
-    const { namespace = '' } = turn.object.metadata;
+    const { namespace = '' } = context.object.metadata;
     try {
       await this.#agents.visit(url, namespace, async (agent) => {
-        const running = await agent.find(name, turn.startedAt, turn.call);
+        const running = await agent.find(name, context.startedAt, context.call);
         if (running === undefined || !isOf(running, started)) return;
         await agent.stop(name);
-        announce(turn, 'Deleted', `stopped tunnel ${name}`);
+        emit(context, 'Deleted', `stopped tunnel ${name}`);
       });
     } catch (error) {
-      if (!this.#isLost(turn, url, error)) throw error;
-      announce(turn, 'Orphaned', `${this.leftBehind(turn.object)} is left behind, if it still runs: ${error.message}`);
+      if (!this.#isLost(context, url, error)) throw error;
+      emit(
+        context,
+        'Orphaned',
+        `${this.leftBehind(context.object)} is left behind, if it still runs: ${error.message}`,
+      );
     }
   }
 }
 
 /** Records, starts, and records again where the agent shows another definition than was asked. */
-async function start(turn: TunnelTurn, { agent, spec, tunnel }: Asked): Promise<Tunnel> {
-  const { writer } = turn;
-  const marked = await writer.beginStart(turn.object, JSON.stringify(tunnel));
+async function start(context: Context, { agent, spec, tunnel }: Asked): Promise<Tunnel> {
+  const { writer } = context;
+  const marked = await writer.record(context.object, recordOf(tunnel));
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name));
     const shown = shownOf(running);
-    if (differingField(shown, tunnel) !== undefined)
-      await writer.recordStarted(marked, JSON.stringify({ ...tunnel, shown }));
+    if (differingField(shown, tunnel) !== undefined) await writer.insist(marked, () => recordOf({ ...tunnel, shown }));
     return running;
   } catch (error) {
-    if (isCallFailure(error) && error.definite) await writer.recordStarted(marked, undefined);
+    if (isCallFailure(error) && error.definite) await writer.insist(marked, () => recordOf(undefined));
     throw error;
   }
 }
 
-function announceStart(turn: TunnelTurn, name: string, before: boolean): void {
-  if (before && turn.drift) {
-    announce(turn, 'DriftCorrected', `started tunnel ${name} again: it no longer ran`);
-    turn.onDriftCorrected?.();
+function emitStart(context: Context, name: string, before: boolean): void {
+  if (before && context.drift) {
+    emit(context, 'DriftCorrected', `started tunnel ${name} again: it no longer ran`);
+    context.onDriftCorrected?.();
   } else {
-    announce(turn, 'Created', `started tunnel ${name}`);
+    emit(context, 'Created', `started tunnel ${name}`);
   }
 }
 

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
+import { annotationOf } from '../../../reconcile/annotations.ts';
 import { fingerprint } from '../../../reconcile/json.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { Annotations } from '../../../reconcile/writer.ts';
 import type { Spec } from './schema.ts';
+
+/** The tunnel that a resource started in an agent, or was about to. */
+export const startedTunnel = 'edge-operator.dev/started-tunnel';
 
 const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
 
@@ -28,7 +32,7 @@ export type Started = z.infer<typeof startedSchema>;
 
 /** The record of this very resource, unless a person garbled it. */
 export function startedOf(object: ManagedObject): Started | undefined {
-  const started = parse(annotationOf(object, annotation.startedTunnel) ?? '');
+  const started = parse(annotationOf(object, startedTunnel) ?? '');
   return started?.uid === object.metadata.uid ? started : undefined;
 }
 
@@ -53,4 +57,9 @@ export function definitionOf({ proto, addr, inspect, options }: Spec, name: stri
 
 export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
   return { proto, addr, inspect };
+}
+
+/** The annotation that puts it on record; nothing when there is nothing of it any more. */
+export function recordOf(started: Started | undefined): Annotations {
+  return { [startedTunnel]: started === undefined ? null : JSON.stringify(started) };
 }

@@ -1,59 +1,50 @@
 import type { AgentStatus } from '../../../agent-client/schemas.ts';
 import { keyOf } from '../../../kube/types.ts';
-import { freshSince, type Turn } from '../../../reconcile/context.ts';
-import { namesOf, type Users } from '../../../reconcile/dependents.ts';
+import { freshSince } from '../../../reconcile/context.ts';
+import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
-import type { OpenAgent } from '../registry/agent-connection.ts';
+import type { AgentConnection } from '../registry/agent-connection.ts';
+import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';
 import type { Status } from './schema.ts';
 
 /** Tunnels of other shards are not seen going: they are looked for this often. */
-const usersRetryMs = 5_000;
+const tunnelsRetryMs = 5_000;
 
-type AgentTurn = Turn<undefined>;
 type Legs = NonNullable<Status['legs']>;
 
 /** The flow of Agent: asks the agent how it does, and outlives its tunnels. */
 export class AgentFlow implements Flow<undefined> {
-  readonly noun = 'agent';
   readonly #agents: Agents;
-  readonly #tunnels: Users;
+  readonly #dependents: Dependents;
 
-  constructor(options: { agents: Agents; tunnels: Users }) {
+  constructor(options: { agents: Agents; dependents: Dependents }) {
     this.#agents = options.agents;
-    this.#tunnels = options.tunnels;
+    this.#dependents = options.dependents;
   }
 
-  claims(): readonly string[] {
-    return [];
-  }
-
-  async ensure(turn: AgentTurn): Promise<Outcome> {
-    await turn.writer.addFinalizer(turn.object);
-    const entry = this.#agents.entry(keyOf(turn.object));
+  async ensure(context: Context): Promise<Outcome> {
+    await context.writer.addFinalizer(context.object);
+    const entry = this.#agents.entry(keyOf(context.object));
     if (entry === undefined) throw new DependencyError('this agent is not in the cache yet');
-    if ('refusal' in entry) return report('Rejected', entry.refusal, { fields: {} });
-    const { agent } = entry;
+    const { connection: agent, refusal = 'spec: cannot be used' } = entry;
+    if (agent === undefined) return report('Rejected', refusal, { fields: {} });
     try {
-      return await check(turn, agent);
+      return await check(context, agent);
     } catch (error) {
-      const fields = { url: agent.url, agentVersion: turn.object.status?.agentVersion };
+      const fields = { url: agent.url, agentVersion: context.object.status?.agentVersion };
       return { ...reportFailure(error), fields, retry: { kind: 'after', ms: agent.retryInMs() } };
     }
   }
 
-  leavesNothing(): boolean {
-    return false;
-  }
-
   /** Its tunnels are stopped through it: it goes after them. */
-  async remove({ object, writer }: AgentTurn): Promise<Outcome> {
-    const tunnels = await this.#tunnels.of(object);
+  async remove({ object, writer }: Context): Promise<Outcome> {
+    const tunnels = await this.#dependents.of(object);
     if (tunnels.length > 0) {
       const message = `waiting for the tunnels in this agent to be deleted: ${namesOf(tunnels)}`;
-      return report('Deleting', message, { retry: { kind: 'after', ms: usersRetryMs } });
+      return report('Deleting', message, { retry: { kind: 'after', ms: tunnelsRetryMs } });
     }
     await writer.removeFinalizer(object);
     return { kind: 'finished' };
@@ -62,21 +53,17 @@ export class AgentFlow implements Flow<undefined> {
   leftBehind(object: ManagedObject): string {
     return `what runs in Agent ${keyOf(object)}`;
   }
-
-  forget(): void {}
-
-  close(): void {}
 }
 
-async function check(turn: AgentTurn, agent: OpenAgent): Promise<Outcome> {
-  const { status, tunnels } = await agent.check(freshSince(turn), turn.call);
-  turn.memory.of(turn.uid).observed = true;
+async function check(context: Context, agent: AgentConnection): Promise<Outcome> {
+  const { status, tunnels } = await agent.check(freshSince(context), context.call);
+  context.memory.of(context.uid).observed = true;
   const { url } = agent;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     url,
     agentVersion: status.agent_version,
     status: status.status,
-    legs: legsOf(turn, status),
+    legs: legsOf(context, status),
     tunnelCount: tunnels,
   };
   if (status.status === 'online') return report('Available', `the agent at ${url} is online`, { fields });
@@ -85,9 +72,9 @@ async function check(turn: AgentTurn, agent: OpenAgent): Promise<Outcome> {
 }
 
 /** Latencies are never the same twice: those that are shown stay, or every look would be a write. */
-function legsOf({ asked, object }: AgentTurn, { session }: AgentStatus): Legs {
+function legsOf({ requested, object }: Context, { session }: AgentStatus): Legs {
   const legs = session.legs.map(({ region, latency }) => ({ region, latency }));
   const shown = (object.status?.legs ?? []) as Legs;
   const same = JSON.stringify(shown.map(({ region }) => region)) === JSON.stringify(legs.map(({ region }) => region));
-  return same && !asked && conditionOf(object, 'Ready')?.status === 'True' ? shown : legs;
+  return same && !requested && conditionOf(object, 'Ready')?.status === 'True' ? shown : legs;
 }

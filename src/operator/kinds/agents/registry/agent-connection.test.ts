@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
 import type { Call } from '../../../../common/priority.ts';
-import { OpenAgent } from './agent-connection.ts';
+import { AgentConnection } from './agent-connection.ts';
 
 const call: Call = { priority: 'resync', signal: new AbortController().signal };
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
@@ -29,7 +29,7 @@ let broken: number | undefined;
 let now: number;
 let changes: number;
 let counts: number;
-let agent: OpenAgent;
+let agent: AgentConnection;
 
 beforeEach(async () => {
   [asked, tunnels, broken, now, changes, counts] = [[], [tunnelOf('web')], undefined, 1_000, 0, 0];
@@ -43,7 +43,7 @@ beforeEach(async () => {
     else response.writeHead(broken ?? 200).end(JSON.stringify(body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  agent = new OpenAgent('team/edge', {
+  agent = new AgentConnection('team/edge', {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: 'test',
     clock: { now: () => now, sleep: async () => {} },

@@ -1,13 +1,22 @@
+import { Breaker } from '../../../../common/breaker.ts';
+import type { Clock } from '../../../../common/clock.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { AgentClient, type TunnelDefinition } from '../../../agent-client/client.ts';
+import { AgentError } from '../../../agent-client/errors.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import type { AgentClientOptions } from '../../../agent-client/transport.ts';
-import { Observations } from '../../../reconcile/cache.ts';
-import type { Account } from '../../../reconcile/external/contract.ts';
+import { ExternalCache } from '../../../reconcile/cache.ts';
+import type { Connection } from '../../../reconcile/context.ts';
 import { canonical } from '../../../reconcile/json.ts';
-import { Away, type AwayOptions } from './away.ts';
 
-export interface OpenAgentOptions extends AgentClientOptions, AwayOptions {
+const minRetryMs = 500;
+
+export interface AgentConnectionOptions extends AgentClientOptions {
+  readonly clock: Clock;
+  /** In 0..1, for jitter. */
+  readonly random: () => number;
+  /** Longest pause, in milliseconds, before an agent that is away is tried again. */
+  readonly retryMs: number;
   /** Tunnels came, went or changed since the last look: those who have one are to look at it. */
   readonly onChange: () => void;
   /** The number of tunnels may have changed. */
@@ -15,26 +24,30 @@ export interface OpenAgentOptions extends AgentClientOptions, AwayOptions {
 }
 
 /** One agent, with the one client and list of tunnels that everything using it shares. */
-export class OpenAgent implements Account<AgentClient> {
+export class AgentConnection implements Connection<AgentClient> {
   readonly key: string;
   readonly url: string;
   readonly client: AgentClient;
-  readonly #options: OpenAgentOptions;
-  readonly #tunnels: Observations<Tunnel>;
-  readonly #away: Away;
+  readonly #options: AgentConnectionOptions;
+  readonly #tunnels: ExternalCache<Tunnel>;
+  /** While the agent is away one finds out for all whether it is back. */
+  readonly #breaker: Breaker<AgentError>;
+  /** When the agent was last found to be away: what was seen before may have ended with it. */
+  #awayAt = 0;
   #status: { readonly at: number; readonly status: AgentStatus } | undefined;
   /** Of the last list, without what changes all the time. */
   #shape: string | undefined;
 
   /** @param key unique in this operator */
-  constructor(key: string, options: OpenAgentOptions) {
+  constructor(key: string, options: AgentConnectionOptions) {
     const { url, clock } = options;
     this.key = key;
     this.url = url;
     this.client = new AgentClient(options);
     this.#options = options;
-    this.#away = new Away(options);
-    this.#tunnels = new Observations({
+    const { random, retryMs: maxMs } = options;
+    this.#breaker = new Breaker({ minMs: minRetryMs, maxMs, now: () => clock.now(), random });
+    this.#tunnels = new ExternalCache({
       list: () => this.#list(),
       // An unnamed tunnel is told apart by its address.
       idOf: ({ name, uri }) => name || uri,
@@ -44,7 +57,7 @@ export class OpenAgent implements Account<AgentClient> {
 
   /** How the agent does, as of `since` or later. Throws an AgentError. */
   async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
-    const status = await this.#away.try(async () => {
+    const status = await this.#try(async () => {
       // One after the other, so that whoever asks an agent that is away is told the same.
       await this.#look(since, call);
       return this.#statusAsOf(since);
@@ -57,9 +70,9 @@ export class OpenAgent implements Account<AgentClient> {
    * agent is away at once, without a call.
    */
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
-    this.#away.check();
-    await this.#away.try(() => this.#look(since, call));
-    return this.#tunnels.known(name, Math.max(since, this.#away.lastAt));
+    this.#breaker.check();
+    await this.#try(() => this.#look(since, call));
+    return this.#tunnels.known(name, Math.max(since, this.#awayAt));
   }
 
   async start(definition: TunnelDefinition): Promise<Tunnel> {
@@ -77,12 +90,12 @@ export class OpenAgent implements Account<AgentClient> {
 
   /** As last seen; none while the agent is away. */
   running(): readonly Tunnel[] {
-    return this.#away.isAway ? [] : this.#tunnels.current();
+    return this.#breaker.failure !== undefined ? [] : this.#tunnels.current();
   }
 
   /** When the agent, which is away, is to be tried again. */
   retryInMs(): number {
-    return this.#away.retryInMs();
+    return this.#breaker.retryInMs();
   }
 
   /** Resolves when the requests under way have ended. */
@@ -91,14 +104,22 @@ export class OpenAgent implements Account<AgentClient> {
     await this.client.close();
   }
 
+  #try<T>(attempt: () => Promise<T>): Promise<T> {
+    return this.#breaker.try(attempt, (error) => {
+      if (!(error instanceof AgentError)) return undefined;
+      this.#awayAt = this.#options.clock.now();
+      return asAway(error);
+    });
+  }
+
   /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
   #look(since: number, call: Call): Promise<readonly Tunnel[]> {
-    return this.#tunnels.sweep(Math.max(since, this.#away.lastAt), call);
+    return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
   }
 
   async #statusAsOf(since: number): Promise<AgentStatus> {
     const known = this.#status;
-    if (known !== undefined && known.at >= Math.max(since, this.#away.lastAt)) return known.status;
+    if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
     const at = this.#options.clock.now();
     const status = await this.client.status();
     this.#status = { at, status };
@@ -115,4 +136,14 @@ export class OpenAgent implements Account<AgentClient> {
     this.#options.onChange();
     this.#options.onCount();
   }
+}
+
+/** What has no status and no tunnels is no agent. */
+function asAway(error: AgentError): AgentError {
+  if (error.reason !== 'NotFound') return error;
+  return new AgentError('this is no Local Agent API; check the address of the agent', {
+    ...error,
+    reason: 'Unreachable',
+    cause: error,
+  });
 }

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../../common/clock.ts';
 import type { Change, ChangeHandler } from '../../../controller/informer.ts';
+import { AllowedHosts } from '../../../reconcile/hosts.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
-import { OpenAgent } from './agent-connection.ts';
-import { AgentHosts } from './agent-hosts.ts';
+import { AgentConnection } from './agent-connection.ts';
 import { Agents } from './agents.ts';
 
 const url = 'http://agent.example.test';
@@ -17,14 +17,21 @@ let woken: string[];
 beforeEach(() => {
   [opened, woken] = [[], []];
   agents = new Agents({
-    hosts: new AgentHosts(['agent.example.test', 'other.example.test']),
+    hosts: new AllowedHosts(['agent.example.test', 'other.example.test'], 'is not in --allowed-agent-hosts'),
     open: (key, at, hooks) => {
       opened.push(at);
       const random = () => 1;
-      return new OpenAgent(key, { url: at, userAgent: 'test', clock: systemClock, random, retryMs: 1_000, ...hooks });
+      return new AgentConnection(key, {
+        url: at,
+        userAgent: 'test',
+        clock: systemClock,
+        random,
+        retryMs: 1_000,
+        ...hooks,
+      });
     },
-    wake: () => {},
-    wakeUsers: (key) => woken.push(key),
+    enqueue: () => {},
+    enqueueDependents: (key) => woken.push(key),
   });
   let handler: ChangeHandler<ManagedObject> = () => {};
   agents.follow({ onChange: (given) => (handler = given), whenSynced: async () => {} });

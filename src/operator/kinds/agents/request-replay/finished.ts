@@ -1,5 +1,4 @@
-import type { CallFailure } from '../../../reconcile/external/contract.ts';
-import { type Report, report } from '../../../reconcile/outcome.ts';
+import { type CallFailure, type Report, report } from '../../../reconcile/outcome.ts';
 import { isReason, type Reason } from '../../../reconcile/reasons.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 

@@ -2,13 +2,12 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../../../common/log.ts';
 import { AgentError } from '../../../agent-client/errors.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
 import { conditionsOf } from '../../../reconcile/conditions.ts';
-import type { Turn } from '../../../reconcile/context.ts';
+import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
-import type { ObjectWriter } from '../../../reconcile/writer.ts';
-import { ReplayFlow } from './flow.ts';
+import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
+import { ReplayFlow, replayIntent } from './flow.ts';
 
 type Spec = Record<string, unknown>;
 
@@ -57,15 +56,15 @@ function restart(): void {
 }
 
 const writer = {
-  async beginReplay(read: ManagedObject, intent: string) {
-    await written('begin', { ...read, metadata: withIntent(read, intent) });
+  async annotate(read: ManagedObject, annotations: Annotations) {
+    await written('begin', { ...read, metadata: withIntent(read, annotations[replayIntent] ?? '') });
     return object;
   },
-  async cancelReplay(read: ManagedObject) {
-    await written('cancel', { ...read, metadata: withIntent(read, '') });
+  async insist(read: ManagedObject, annotations: (latest: ManagedObject) => Annotations) {
+    await written('cancel', { ...read, metadata: withIntent(read, annotations(read)[replayIntent] ?? '') });
     return object;
   },
-  remove: () => written('remove', undefined),
+  delete: () => written('remove', undefined),
 } as unknown as ObjectWriter;
 
 /** An error of a `lost` step is one of the answer only: the write was made. */
@@ -79,14 +78,14 @@ async function written(name: string, next: ManagedObject | undefined): Promise<v
 }
 
 function withIntent({ metadata }: ManagedObject, intent: string): ManagedObject['metadata'] {
-  return { ...metadata, annotations: { [annotation.replayIntent]: intent } };
+  return { ...metadata, annotations: { [replayIntent]: intent } };
 }
 
 /** One reconcile; with `settle`, its report becomes the status. */
 async function reconcile({ settle = true } = {}): Promise<Report> {
   if (object === undefined) throw new Error('the resource is gone');
-  const turn = { object, uid: 'u', writer, clock, log: silentLog, events: { record: () => {} } };
-  const outcome = await flow.ensure(turn as unknown as Turn<undefined>);
+  const context = { object, uid: 'u', writer, clock, log: silentLog, events: { record: () => {} } };
+  const outcome = await flow.ensure(context as unknown as ReconcileContext<undefined>);
   if (outcome.kind === 'reported' && settle) {
     const conditions = conditionsOf(outcome, 1, object.status?.conditions ?? [], new Date(clock.now()));
     object = { ...object, status: { ...object.status, ...outcome.fields, conditions } } as ManagedObject;
@@ -193,7 +192,7 @@ describe('a replay that is refused', () => {
     expect(steps).toEqual(['status', 'begin', 'replay req_1', 'cancel']);
     expect(conditions()).toBe(`Ready=False ${shown}, Stalled=True ${shown}, Failed=True ${shown}`);
     expect(object?.status).toMatchObject({ completedAt: expect.any(String) });
-    expect(object?.metadata.annotations?.[annotation.replayIntent]).toBe('');
+    expect(object?.metadata.annotations?.[replayIntent]).toBe('');
   });
 
   test.each(['Unreachable', 'Unauthorized', 'RateLimited', 'Conflict'] as const)(

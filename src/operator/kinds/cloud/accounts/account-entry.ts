@@ -1,22 +1,28 @@
+import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { keyOf } from '../../../kube/types.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting, isPaused } from '../../../reconcile/context.ts';
+import type { Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
+import type { References, Referent } from '../../../reconcile/references.ts';
+import type { RegistryEntry } from '../../../reconcile/registry.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
-import type { ApiHosts } from './api-hosts.ts';
-import type { OpenAccount, OpenAccountOptions } from './cloud-connection.ts';
-import { SecretKey, type SecretKeyOptions } from './secret-key.ts';
+import { addressOf } from './address.ts';
+import type { CloudConnection, CloudConnectionOptions } from './cloud-connection.ts';
 
 export interface AccountEntryOptions {
-  readonly hosts: ApiHosts;
+  /** Of accounts that name no address. */
+  readonly defaultURL: string | undefined;
+  readonly hosts: AllowedHosts;
   readonly open: (
     key: string,
-    options: Pick<OpenAccountOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'onRequest'>,
-  ) => OpenAccount;
-  readonly secrets: Pick<SecretKeyOptions, 'reader' | 'clock' | 'log'>;
+    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'onRequest'>,
+  ) => CloudConnection;
+  /** Tell of a change by `secretChanged`. */
+  readonly references: References;
   /** Another API key is in force. */
   readonly onRotated: () => void;
   /** The account is to be looked at again. */
@@ -24,15 +30,15 @@ export interface AccountEntryOptions {
 }
 
 /**
- * What lives in this process for one CloudAccount: its client and limiter for as long as its address stays the same,
- * and the watch on its Secret.
+ * What lives in this process for one CloudAccount: its connection for as long as its address stays the same, and its key.
  */
-export class AccountEntry {
+export class AccountEntry implements RegistryEntry {
   readonly #options: AccountEntryOptions;
+  readonly #key: string;
   #object: ManagedObject;
-  #account: OpenAccount | undefined;
+  #connection: CloudConnection | undefined;
   #refusal: string | undefined;
-  #secret: SecretKey | undefined;
+  #secret: { readonly referent: Referent; readonly key: string; readonly name: string } | undefined;
   /** The last key read. Stays when its Secret goes: what uses the account must still be deletable. */
   #apiKey: string | undefined;
   /** The last check that the account passed. */
@@ -40,39 +46,44 @@ export class AccountEntry {
 
   constructor(object: ManagedObject, options: AccountEntryOptions) {
     this.#object = object;
+    this.#key = keyOf(object);
     this.#options = options;
     this.follow(object);
   }
 
-  /** Does what a change of the resource asks for. */
   follow(object: ManagedObject): void {
     this.#object = object;
-    const asked = this.#askedOf(object);
-    if ('refusal' in asked) this.#refuse(asked.refusal);
-    else this.#use(asked.spec, asked.url);
+    const { spec, address } = this.#read(object);
+    if (spec === undefined || 'refusal' in address) this.#refuse('refusal' in address ? address.refusal : '');
+    else this.#use(spec, address.url);
   }
 
-  /** Why nothing may be sent, whatever the key: then there is no account. */
+  /** Why nothing may be sent, whatever the key: then there is no connection. */
   get refusal(): string | undefined {
     return this.#refusal;
   }
 
-  get account(): OpenAccount | undefined {
-    return this.#account;
+  get connection(): CloudConnection | undefined {
+    return this.#connection;
   }
 
-  /** Why, as the end of a sentence that begins with the account, resources cannot use the account now; undefined when they can. */
   problem(): string | undefined {
-    if (this.#account === undefined) return `cannot be used: ${this.#refusal}`;
+    if (this.#connection === undefined) return `cannot be used: ${this.#refusal}`;
     if (isDeleting(this.#object)) return 'is being deleted';
     if (isPaused(this.#object)) return `is paused by its annotation ${annotation.paused}`;
     const keyProblem = this.#keyProblem();
-    return keyProblem === undefined ? this.#unready(this.#account) : `cannot be used: ${keyProblem}`;
+    return keyProblem === undefined ? this.#unready(this.#connection) : `cannot be used: ${keyProblem}`;
+  }
+
+  /** The Secret was read for the first time, or has changed. */
+  secretChanged(): void {
+    if (this.#takeKey()) this.#options.onRotated();
+    this.#options.onDoubt();
   }
 
   /** For a resource that is being deleted the last key read is good enough; undefined when there is none. */
-  forDelete(): OpenAccount | undefined {
-    return this.#apiKey === undefined ? undefined : this.#account;
+  forDelete(): CloudConnection | undefined {
+    return this.#apiKey === undefined ? undefined : this.#connection;
   }
 
   /** Why there is no key, when there is none. */
@@ -80,14 +91,19 @@ export class AccountEntry {
     return this.#apiKey === undefined ? this.#keyProblem() : undefined;
   }
 
-  /** Waits a little for the first look at the Secret. */
   async whenRead(signal?: AbortSignal): Promise<void> {
-    await this.#secret?.whenRead(signal);
+    await this.#secret?.referent.whenRead(signal);
   }
 
-  /** Throws DependencyError while the Secret has no key. */
-  requireKey(): void {
-    this.#secret?.current();
+  /** The key as the Secret has it, without white space around it. Throws DependencyError, saying what is missing. */
+  requireKey(): string | undefined {
+    if (this.#secret === undefined) return undefined;
+    const { referent, name, key } = this.#secret;
+    const apiKey = referent.read(key).trim();
+    const value = `Secret ${this.#object.metadata.namespace}/${name}: the value of ${JSON.stringify(key)}`;
+    if (apiKey === '') throw new DependencyError(`${value} is empty`);
+    if (!isKey(apiKey)) throw new DependencyError(`${value} is no API key: a key is ${keyForm}`);
+    return apiKey;
   }
 
   /** The account passed a check with the key in force at `since` (milliseconds since the epoch) or later. */
@@ -96,45 +112,45 @@ export class AccountEntry {
   }
 
   /** One cheap request. Throws a CallFailure. */
-  async check(account: OpenAccount, now: number, call: Call): Promise<void> {
+  async check(connection: CloudConnection, now: number, call: Call): Promise<void> {
     const apiKey = this.#apiKey;
     this.#passed = undefined;
-    await account.client.botUsers.list({ limit: 1 }, call);
-    if (apiKey !== undefined && account === this.#account) this.#passed = { at: now, apiKey };
+    await connection.client.botUsers.list({ limit: 1 }, call);
+    if (apiKey !== undefined && connection === this.#connection) this.#passed = { at: now, apiKey };
   }
 
   async close(): Promise<void> {
-    this.#secret?.close();
-    await this.#account?.close();
+    this.#options.references.forget(this.#key);
+    await this.#connection?.close();
   }
 
-  #askedOf(object: ManagedObject): { readonly spec: Spec; readonly url: string } | { readonly refusal: string } {
+  #read(object: ManagedObject): { readonly spec?: Spec; readonly address: Admission } {
     const parsed = parseSpec(specSchema, object);
-    if ('report' in parsed) return { refusal: parsed.report.message };
-    const admission = this.#options.hosts.admit(parsed.spec.apiURL);
-    return 'refusal' in admission ? admission : { spec: parsed.spec, url: admission.url };
+    if ('report' in parsed) return { address: { refusal: parsed.report.message } };
+    const { defaultURL, hosts } = this.#options;
+    return { spec: parsed.spec, address: addressOf(parsed.spec.apiURL, defaultURL, hosts) };
   }
 
   #use({ apiKeySecretRef, requestsPerMinute }: Spec, url: string): void {
     this.#refusal = undefined;
-    this.#read(apiKeySecretRef);
-    if (this.#account?.url === url) this.#account.setRequestsPerMinute(requestsPerMinute);
+    this.#followSecret(apiKeySecretRef);
+    if (this.#connection?.url === url) this.#connection.setRequestsPerMinute(requestsPerMinute);
     else this.#open(url, requestsPerMinute);
   }
 
   #refuse(refusal: string): void {
     this.#refusal = refusal;
-    void this.#account?.close();
-    this.#account = undefined;
+    void this.#connection?.close();
+    this.#connection = undefined;
     this.#passed = undefined;
   }
 
   /** Another address never gets a key that was read for this one. */
   #open(baseURL: string, requestsPerMinute: number): void {
-    void this.#account?.close();
+    void this.#connection?.close();
     this.#passed = undefined;
     this.#apiKey = undefined;
-    this.#account = this.#options.open(keyOf(this.#object), {
+    this.#connection = this.#options.open(this.#key, {
       baseURL,
       requestsPerMinute,
       apiKey: () => this.#keyInForce(),
@@ -145,26 +161,21 @@ export class AccountEntry {
     this.#takeKey();
   }
 
-  #read(ref: { readonly name: string; readonly key: string }): void {
-    if (this.#secret?.isOf(ref)) return;
-    this.#secret?.close();
-    const { namespace = '' } = this.#object.metadata;
-    this.#secret = new SecretKey({
-      ...this.#options.secrets,
-      ...ref,
-      namespace,
-      onChange: () => {
-        if (this.#takeKey()) this.#options.onRotated();
-        this.#options.onDoubt();
-      },
-    });
+  #followSecret({ name, key }: { readonly name: string; readonly key: string }): void {
+    const { references } = this.#options;
+    const referent = references.follow(this.#key, { kind: 'Secret', name, key });
+    const isOther = this.#secret !== undefined && (this.#secret.name !== name || this.#secret.key !== key);
+    this.#secret = { referent, name, key };
+    references.forget(this.#key, referent);
+    // Nobody tells of a Secret that was read before.
+    if (isOther) this.secretChanged();
   }
 
   /** Answers whether another key is in force now. */
   #takeKey(): boolean {
-    if (this.#account === undefined || this.#secret === undefined || this.#keyProblem() !== undefined) return false;
+    if (this.#connection === undefined || this.#secret === undefined || this.#keyProblem() !== undefined) return false;
     const before = this.#apiKey;
-    this.#apiKey = this.#secret.current();
+    this.#apiKey = this.requireKey();
     return this.#apiKey !== before;
   }
 
@@ -175,7 +186,7 @@ export class AccountEntry {
 
   #keyProblem(): string | undefined {
     try {
-      this.#secret?.current();
+      this.requireKey();
       return undefined;
     } catch (error) {
       if (error instanceof DependencyError) return error.message;
@@ -184,9 +195,9 @@ export class AccountEntry {
   }
 
   /** What the last check said, by the status that the leader wrote. */
-  #unready(account: OpenAccount): string | undefined {
+  #unready(connection: CloudConnection): string | undefined {
     const ready = conditionOf(this.#object, 'Ready');
-    if (ready === undefined || this.#object.status?.apiURL !== account.url) return 'has not been checked yet';
+    if (ready === undefined || this.#object.status?.apiURL !== connection.url) return 'has not been checked yet';
     // Its users are told of a rate limit by their own calls.
     if (ready.status === 'True' || ready.reason === 'RateLimited') return undefined;
     return `is not Ready: ${ready.reason}: ${ready.message}`;

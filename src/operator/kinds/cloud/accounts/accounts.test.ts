@@ -9,9 +9,9 @@ import { connect, type KubeConnection } from '../../../kube/connection.ts';
 import type { ResourceType } from '../../../kube/types.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { Accounts } from './accounts.ts';
-import { ApiHosts } from './api-hosts.ts';
+import { apiHosts } from './address.ts';
 import { Budgets } from './budgets.ts';
-import { OpenAccount, type OpenAccountOptions } from './cloud-connection.ts';
+import { CloudConnection, type CloudConnectionOptions } from './cloud-connection.ts';
 
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const url = 'http://api.example.test';
@@ -21,8 +21,8 @@ let connection: KubeConnection;
 let client: KubeClient;
 let accounts: Accounts;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
-let opened: { account: OpenAccount; options: Omit<OpenAccountOptions, 'userAgent' | 'budgets'> }[];
-let budgets: Map<OpenAccountOptions, () => { limit: number }>;
+let opened: { account: CloudConnection; options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets'> }[];
+let budgets: Map<CloudConnectionOptions, () => { limit: number }>;
 let woken: string[];
 
 beforeAll(async () => {
@@ -40,23 +40,24 @@ beforeEach(() => {
   const shared = new Budgets();
   accounts = new Accounts({
     defaultAccount: undefined,
-    hosts: new ApiHosts(url, ['other.example.test']),
+    defaultURL: url,
+    hosts: apiHosts(url, ['other.example.test']),
     open: (key, options) => {
-      const account: OpenAccount = new OpenAccount(key, {
+      const account: CloudConnection = new CloudConnection(key, {
         ...options,
         budgets: shared,
         userAgent: 'test',
         watchBudget: (state) => {
-          budgets.set(options as OpenAccountOptions, state);
-          return () => budgets.delete(options as OpenAccountOptions);
+          budgets.set(options as CloudConnectionOptions, state);
+          return () => budgets.delete(options as CloudConnectionOptions);
         },
       });
       opened.push({ account, options });
       return account;
     },
     secrets: { reader: client, clock: systemClock, log: silentLog },
-    wake: (key) => woken.push(key),
-    wakeUsers: (key, which) => woken.push(`${which} users of ${key}`),
+    enqueue: (key) => woken.push(key),
+    enqueueDependents: (key, which) => woken.push(`${which} users of ${key}`),
   });
   let handler: ChangeHandler<ManagedObject> = () => {};
   accounts.follow({ onChange: (given) => (handler = given), whenSynced: async () => {} });
@@ -231,7 +232,7 @@ describe('the key', () => {
     woken.length = 0;
     await writeKey(' k2\n');
     await until('the new key', () => keyInForce() === 'k2');
-    expect(woken).toEqual(['troubled users of default/acct', 'default/acct']);
+    expect(woken).toEqual(['unready users of default/acct', 'default/acct']);
   });
 
   test('is kept for deletes when the Secret is gone, and for nothing else', async () => {
@@ -263,11 +264,11 @@ test('users are woken when it matters to them: all by trouble, those in trouble 
   await until('the first key', () => woken.includes('default/acct'));
   const unreachable = { status: 'False', reason: 'Unreachable' } as const;
   const steps: readonly [Ready, readonly string[]][] = [
-    [available, ['troubled users of default/acct']],
+    [available, ['unready users of default/acct']],
     [available, []],
     [unreachable, ['all users of default/acct']],
     [unreachable, []],
-    [available, ['troubled users of default/acct']],
+    [available, ['unready users of default/acct']],
   ];
   for (const [ready, expected] of steps) {
     woken.length = 0;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Budgets, type Sharer } from './budgets.ts';
+import { Budgets, type BudgetUser } from './budgets.ts';
 
-type Account = { -readonly [field in keyof Sharer]: Sharer[field] };
+type Account = { -readonly [field in keyof BudgetUser]: BudgetUser[field] };
 
 let budgets: Budgets;
 
@@ -15,9 +15,9 @@ function account(key: string, requestsPerMinute = 100, url = 'https://api.exampl
   return made;
 }
 
-async function use(sharer: Sharer, times: number): Promise<void> {
+async function use(user: BudgetUser, times: number): Promise<void> {
   for (let time = 0; time < times; time++) {
-    const limiter = budgets.of(sharer);
+    const limiter = budgets.of(user);
     await limiter.acquire('change');
     limiter.release('change');
   }

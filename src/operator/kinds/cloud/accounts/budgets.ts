@@ -1,7 +1,7 @@
 import { Limiter } from '../../../cloud/limiter.ts';
 
 /** An account, as far as it shares a budget with others of the same credential. */
-export interface Sharer {
+export interface BudgetUser {
   readonly url: string;
   /** The key in force; may throw when there is none. */
   readonly apiKey: () => string;
@@ -15,50 +15,50 @@ export interface Sharer {
 export class Budgets {
   readonly #limiters = new Map<string, Limiter>();
   /** The credential that each was last seen with. */
-  readonly #sharers = new Map<Sharer, string | undefined>();
+  readonly #users = new Map<BudgetUser, string | undefined>();
 
-  join(sharer: Sharer): void {
-    this.#sharers.set(sharer, undefined);
+  join(user: BudgetUser): void {
+    this.#users.set(user, undefined);
   }
 
-  leave(sharer: Sharer): void {
-    const credential = this.#sharers.get(sharer);
-    this.#sharers.delete(sharer);
+  leave(user: BudgetUser): void {
+    const credential = this.#users.get(user);
+    this.#users.delete(user);
     this.#dropUnused(credential);
   }
 
-  of(sharer: Sharer): Limiter {
-    const credential = credentialOf(sharer);
+  of(user: BudgetUser): Limiter {
+    const credential = credentialOf(user);
     // Without a key nothing is sent, nor by one that has left.
-    if (credential === undefined || !this.#sharers.has(sharer)) return new Limiter(sharer);
-    const limiter = this.#limiterOf(sharer, credential);
-    limiter.setRequestsPerMinute(Math.min(...this.#sharing(credential).map((each) => each.requestsPerMinute)));
+    if (credential === undefined || !this.#users.has(user)) return new Limiter(user);
+    const limiter = this.#limiterOf(user, credential);
+    limiter.setRequestsPerMinute(Math.min(...this.#usersOf(credential).map((each) => each.requestsPerMinute)));
     return limiter;
   }
 
   /** A key that replaces another, which nobody uses any more, goes on with what was used. */
-  #limiterOf(sharer: Sharer, credential: string): Limiter {
-    const before = this.#sharers.get(sharer);
-    this.#sharers.set(sharer, credential);
+  #limiterOf(user: BudgetUser, credential: string): Limiter {
+    const before = this.#users.get(user);
+    this.#users.set(user, credential);
     const replaced = before === credential ? undefined : this.#dropUnused(before);
-    const limiter = this.#limiters.get(credential) ?? replaced ?? new Limiter(sharer);
+    const limiter = this.#limiters.get(credential) ?? replaced ?? new Limiter(user);
     this.#limiters.set(credential, limiter);
     return limiter;
   }
 
   #dropUnused(credential: string | undefined): Limiter | undefined {
-    if (credential === undefined || this.#sharing(credential).length > 0) return undefined;
+    if (credential === undefined || this.#usersOf(credential).length > 0) return undefined;
     const limiter = this.#limiters.get(credential);
     this.#limiters.delete(credential);
     return limiter;
   }
 
-  #sharing(credential: string): readonly Sharer[] {
-    return [...this.#sharers.keys()].filter((sharer) => credentialOf(sharer) === credential);
+  #usersOf(credential: string): readonly BudgetUser[] {
+    return [...this.#users.keys()].filter((user) => credentialOf(user) === credential);
   }
 }
 
-function credentialOf({ url, apiKey }: Sharer): string | undefined {
+function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
   try {
     return `${url.replace(/\/+$/, '')} ${apiKey()}`;
   } catch {

@@ -1,10 +1,10 @@
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
-import type { Account } from '../../../reconcile/external/contract.ts';
-import type { Budgets, Sharer } from './budgets.ts';
+import type { Connection } from '../../../reconcile/context.ts';
+import type { Budgets, BudgetUser } from './budgets.ts';
 
-export interface OpenAccountOptions {
+export interface CloudConnectionOptions {
   readonly baseURL: string;
   /** Asked for each request. */
   readonly apiKey: () => string;
@@ -20,36 +20,36 @@ export interface OpenAccountOptions {
 }
 
 /** An account of the cloud, with the client that everything using it shares. */
-export class OpenAccount implements Account<CloudClient> {
+export class CloudConnection implements Connection<CloudClient> {
   readonly key: string;
   readonly url: string;
   readonly client: CloudClient;
   readonly #budgets: Budgets;
-  readonly #sharer: Sharer;
+  readonly #user: BudgetUser;
   readonly #unwatchBudget: (() => void) | undefined;
 
   /** @param key unique in this operator */
-  constructor(key: string, options: OpenAccountOptions) {
+  constructor(key: string, options: CloudConnectionOptions) {
     const { requestsPerMinute, budgets, watchBudget, ...rest } = options;
-    const limiter = () => budgets.of(this.#sharer);
+    const limiter = () => budgets.of(this.#user);
     this.key = key;
     this.url = options.baseURL;
     this.#budgets = budgets;
-    this.#sharer = { url: this.url, apiKey: options.apiKey, requestsPerMinute };
-    budgets.join(this.#sharer);
+    this.#user = { url: this.url, apiKey: options.apiKey, requestsPerMinute };
+    budgets.join(this.#user);
     this.client = new CloudClient({ ...rest, limiter });
     this.#unwatchBudget = watchBudget?.(() => limiter().state());
   }
 
   setRequestsPerMinute(requestsPerMinute: number): void {
-    this.#sharer.requestsPerMinute = requestsPerMinute;
-    this.#budgets.of(this.#sharer);
+    this.#user.requestsPerMinute = requestsPerMinute;
+    this.#budgets.of(this.#user);
   }
 
   /** Resolves when the requests under way have ended. */
   async close(): Promise<void> {
     this.#unwatchBudget?.();
     await this.client.close();
-    this.#budgets.leave(this.#sharer);
+    this.#budgets.leave(this.#user);
   }
 }

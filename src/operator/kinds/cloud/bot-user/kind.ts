@@ -1,13 +1,12 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { BotUser } from '../../../cloud/schemas.ts';
-import type { ExternalKind } from '../../../reconcile/external/contract.ts';
+import { externalKind } from '../../../reconcile/external/flow.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 
 /** Cloud Management API, bot users (reference sections 2 and 4). */
-export const botUser: ExternalKind<Spec, BotUser, CloudClient> = {
-  type: definition.type,
-  noun: 'bot user',
+export const botUser = externalKind<Spec, BotUser, CloudClient>(definition, {
+  displayName: 'bot user',
   spec,
   identity: (bot) => ({ id: bot.id, createdAt: bot.created_at }),
   content: contentOf,
@@ -19,4 +18,4 @@ export const botUser: ExternalKind<Spec, BotUser, CloudClient> = {
   create: (cloud, wanted, call) => cloud.botUsers.create(toCreate(wanted), call),
   update: (cloud, id, wanted, fields, call) => cloud.botUsers.update(id, toUpdate(wanted, fields), call),
   delete: (cloud, id, call) => cloud.botUsers.delete(id, call),
-};
+});

@@ -1,11 +1,12 @@
 import { keyOf } from '../../../kube/types.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import { lastDue, type Turn } from '../../../reconcile/context.ts';
-import { namesOf, type Users } from '../../../reconcile/dependents.ts';
-import { type CallFailure, isCallFailure } from '../../../reconcile/external/contract.ts';
+import { lastDue, type ReconcileContext } from '../../../reconcile/context.ts';
+import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import {
+  type CallFailure,
   DependencyError,
+  isCallFailure,
   type Outcome,
   type PartReport,
   type Report,
@@ -16,64 +17,63 @@ import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts'
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { OpenAccount } from '../accounts/cloud-connection.ts';
+import type { CloudConnection } from '../accounts/cloud-connection.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
-/** Users of other shards are not seen going: they are looked for this often. */
-const usersRetryMs = 5_000;
+/** Dependents of other shards are not seen going: they are looked for this often. */
+const dependentsRetryMs = 5_000;
 const firstSweepRetryMs = 1_000;
 const mirrorCondition = 'EndpointsMirrored';
 
-type AccountTurn = Turn<undefined>;
+type Context = ReconcileContext<undefined>;
 
-/** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives its users. */
+export interface AccountFlowOptions {
+  readonly accounts: Accounts;
+  readonly mirrors: Mirrors;
+  /** What uses accounts. */
+  readonly dependents: Dependents;
+}
+
+/** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives what uses it. */
 export class AccountFlow implements Flow<undefined> {
-  readonly noun = 'cloud account';
   readonly #accounts: Accounts;
   readonly #mirrors: Mirrors;
-  readonly #users: Users;
+  readonly #dependents: Dependents;
 
-  constructor(options: { accounts: Accounts; mirrors: Mirrors; users: Users }) {
+  constructor(options: AccountFlowOptions) {
     this.#accounts = options.accounts;
     this.#mirrors = options.mirrors;
-    this.#users = options.users;
+    this.#dependents = options.dependents;
   }
 
-  claims(): readonly string[] {
-    return [];
-  }
-
-  async ensure(turn: AccountTurn): Promise<Outcome> {
-    await turn.writer.addFinalizer(turn.object);
-    const parsed = parseSpec(specSchema, turn.object);
+  async ensure(context: Context): Promise<Outcome> {
+    await context.writer.addFinalizer(context.object);
+    const parsed = parseSpec(specSchema, context.object);
     if ('report' in parsed) return parsed.report;
-    const entry = this.#accounts.entry(keyOf(turn.object));
+    const entry = this.#accounts.entry(keyOf(context.object));
     if (entry === undefined) throw new DependencyError('this account is not in the cache yet');
-    const { account } = entry;
-    if (account === undefined) return this.#refused(turn, entry.refusal ?? 'spec: cannot be used');
+    const { connection: account } = entry;
+    if (account === undefined) return this.#refused(context, entry.refusal ?? 'spec: cannot be used');
     await this.#mirrors.stopOther(account.key, account);
     try {
       await this.#requireKey(entry, account);
-      await check(turn, entry, account);
+      await check(context, entry, account);
     } catch (error) {
-      return this.#failed(turn, account, error);
+      return this.#failed(context, account, error);
     }
-    return this.#passed(turn, parsed.spec, account);
-  }
-
-  leavesNothing(): boolean {
-    return false;
+    return this.#passed(context, parsed.spec, account);
   }
 
   /** Deletes of its users need the account: it goes after them. */
-  async remove(turn: AccountTurn): Promise<Outcome> {
-    const { object } = turn;
+  async remove(context: Context): Promise<Outcome> {
+    const { object } = context;
     const key = keyOf(object);
     await this.#mirrors.stop(key);
-    const users = await this.#users.of(object);
-    if (users.length > 0) return report('Deleting', waitingFor(users), { retry: { kind: 'after', ms: usersRetryMs } });
+    const dependents = await this.#dependents.of(object);
+    if (dependents.length > 0)
+      return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
     if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
-    await turn.writer.removeFinalizer(object);
+    await context.writer.removeFinalizer(object);
     return { kind: 'finished' };
   }
 
@@ -86,14 +86,12 @@ export class AccountFlow implements Flow<undefined> {
     void this.#mirrors.stop(keyOf(object));
   }
 
-  close(): void {}
-
-  async #refused(turn: AccountTurn, refusal: string): Promise<Outcome> {
-    await this.#mirrors.stop(keyOf(turn.object));
-    return report('Rejected', refusal, { fields: mirroredField(turn.object) });
+  async #refused(context: Context, refusal: string): Promise<Outcome> {
+    await this.#mirrors.stop(keyOf(context.object));
+    return report('Rejected', refusal, { fields: mirroredField(context.object) });
   }
 
-  async #requireKey(entry: AccountEntry, account: OpenAccount): Promise<void> {
+  async #requireKey(entry: AccountEntry, account: CloudConnection): Promise<void> {
     await entry.whenRead();
     try {
       entry.requireKey();
@@ -103,14 +101,14 @@ export class AccountFlow implements Flow<undefined> {
     }
   }
 
-  #failed({ object }: AccountTurn, account: OpenAccount, error: unknown): Outcome {
+  #failed({ object }: Context, account: CloudConnection, error: unknown): Outcome {
     const failure = reportFailure(error);
     const verdict = isCallFailure(error) ? verdictOf(error, object) : {};
     const fields = { apiURL: account.url, ...verdict, ...mirroredField(object) };
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
-  async #passed({ object }: AccountTurn, { endpointMirror }: Spec, account: OpenAccount): Promise<Outcome> {
+  async #passed({ object }: Context, { endpointMirror }: Spec, account: CloudConnection): Promise<Outcome> {
     const namespace = namespaceOf(object);
     const fields = { apiURL: account.url, reachable: true, authenticated: true };
     const message = `${account.url} accepts the API key`;
@@ -130,7 +128,7 @@ export class AccountFlow implements Flow<undefined> {
     });
   }
 
-  #mirrorParts(object: ManagedObject, { key }: OpenAccount): readonly PartReport[] {
+  #mirrorParts(object: ManagedObject, { key }: CloudConnection): readonly PartReport[] {
     const status = this.#mirrors.status(key);
     if (status === undefined) return [];
     const before = conditionOf(object, mirrorCondition)?.status === 'True';
@@ -140,10 +138,10 @@ export class AccountFlow implements Flow<undefined> {
 }
 
 /** Once for each state of spec and key, and once an interval. */
-async function check(turn: AccountTurn, entry: AccountEntry, account: OpenAccount): Promise<void> {
-  if (!turn.asked && entry.passedSince(lastDue(turn, turn.object))) return;
-  await entry.check(account, turn.startedAt, turn.call);
-  turn.memory.of(turn.uid).observed = true;
+async function check(context: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
+  if (!context.requested && entry.passedSince(lastDue(context, context.object))) return;
+  await entry.check(account, context.startedAt, context.call);
+  context.memory.of(context.uid).observed = true;
 }
 
 function mirrorReport(shown: boolean, error: string | undefined): Report {
@@ -164,14 +162,14 @@ function mirroredField({ status }: ManagedObject): Readonly<Record<string, unkno
 }
 
 function isMirrored({ spec, status }: ManagedObject): boolean {
-  const asked = (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
-  return asked || status?.endpointsMirrored !== undefined;
+  const requested = (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
+  return requested || status?.endpointsMirrored !== undefined;
 }
 
 function namespaceOf({ metadata }: ManagedObject): string {
   return metadata.namespace ?? '';
 }
 
-function waitingFor(users: readonly ManagedObject[]): string {
-  return `waiting for the resources that use this account to be deleted: ${namesOf(users)}`;
+function waitingFor(dependents: readonly ManagedObject[]): string {
+  return `waiting for the resources that use this account to be deleted: ${namesOf(dependents)}`;
 }

@@ -1,14 +1,13 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { PartsKind } from '../../../reconcile/parts/part.ts';
+import { partsKind } from '../../../reconcile/parts/flow.ts';
 import { mutualTLS } from './mutual-tls.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { tlsTermination } from './tls-termination.ts';
 
 /** Cloud Management API, modules of HTTPS edges (reference sections 2 and 4). */
-export const httpsEdgeModules: PartsKind<Spec, CloudClient> = {
-  type: definition.type,
+export const httpsEdgeModules = partsKind<Spec, CloudClient>(definition, {
   spec,
   parent: ({ edgeID }) => `edge ${edgeID}`,
   parts: [mutualTLS, tlsTermination],
   status: (parts) => Object.fromEntries(parts),
-};
+});

@@ -7,7 +7,7 @@ import type { Spec } from './schema.ts';
 export const mutualTLS: Part<Spec, CloudClient, MutualTLSReplace, MutualTLS> = {
   name: 'mutualTLS',
   condition: 'MutualTLSReady',
-  noun: 'mutual TLS module',
+  displayName: 'mutual TLS module',
   desired: async ({ mutualTLS: part }) =>
     part && { enabled: part.enabled, certificate_authority_ids: part.certificateAuthorityIDs },
   diff,

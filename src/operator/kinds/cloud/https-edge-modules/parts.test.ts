@@ -8,7 +8,7 @@ const wanted = (parts: object): Spec => spec.parse({ edgeID: 'edghts_1', ...part
 const nothingToRead = async () => Promise.reject(new Error('nothing was to be read'));
 const sent = (body: unknown): unknown => JSON.parse(JSON.stringify(body));
 
-test.each(httpsEdgeModules.parts)('$name asks for nothing when the spec does not name it', async (part) => {
+test.each(httpsEdgeModules.contract.parts)('$name asks for nothing when the spec does not name it', async (part) => {
   expect(await part.desired(wanted({}), nothingToRead)).toBeUndefined();
 });
 

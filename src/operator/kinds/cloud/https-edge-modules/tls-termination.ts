@@ -7,7 +7,7 @@ import type { Spec, Status } from './schema.ts';
 export const tlsTermination: Part<Spec, CloudClient, TLSTerminationReplace, TLSTermination> = {
   name: 'tlsTermination',
   condition: 'TlsTerminationReady',
-  noun: 'TLS termination module',
+  displayName: 'TLS termination module',
   desired: async ({ tlsTermination: part }) => part && { enabled: part.enabled, min_version: part.minVersion },
   diff,
   refusal,

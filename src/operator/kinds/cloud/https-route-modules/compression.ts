@@ -7,7 +7,7 @@ import type { Spec } from './schema.ts';
 export const compression: Part<Spec, CloudClient, CompressionReplace, Compression> = {
   name: 'compression',
   condition: 'CompressionReady',
-  noun: 'compression module',
+  displayName: 'compression module',
   desired: async ({ compression: part }) => part && { enabled: part.enabled },
   diff: (body, found) => (body.enabled === found.enabled ? [] : ['enabled']),
   status: () => ({}),

@@ -7,7 +7,7 @@ import type { Spec } from './schema.ts';
 export const ipRestriction: Part<Spec, CloudClient, IPRestrictionReplace, IPRestriction> = {
   name: 'ipRestriction',
   condition: 'IpRestrictionReady',
-  noun: 'IP restriction module',
+  displayName: 'IP restriction module',
   desired: async ({ ipRestriction: part }) => part && { enabled: part.enabled, ip_policy_ids: part.ipPolicyIDs },
   diff,
   status: () => ({}),

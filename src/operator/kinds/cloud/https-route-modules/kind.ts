@@ -1,5 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { PartsKind } from '../../../reconcile/parts/part.ts';
+import { partsKind } from '../../../reconcile/parts/flow.ts';
 import { compression } from './compression.ts';
 import { ipRestriction } from './ip-restriction.ts';
 import { saml } from './saml.ts';
@@ -7,10 +7,9 @@ import { definition, type Spec, spec } from './schema.ts';
 import { webhookVerification } from './webhook-verification.ts';
 
 /** Cloud Management API, modules of HTTPS edge routes (reference sections 2 and 4). */
-export const httpsRouteModules: PartsKind<Spec, CloudClient> = {
-  type: definition.type,
+export const httpsRouteModules = partsKind<Spec, CloudClient>(definition, {
   spec,
   parent: ({ edgeID, routeID }) => `route ${routeID} of edge ${edgeID}`,
   parts: [saml, ipRestriction, webhookVerification, compression],
   status: (parts) => Object.fromEntries(parts),
-};
+});

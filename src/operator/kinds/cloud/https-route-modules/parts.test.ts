@@ -52,13 +52,13 @@ const found: SAML = {
 };
 
 describe('a part that the spec does not name', () => {
-  test.each(httpsRouteModules.parts)('$name asks for nothing and reads nothing', async (part) => {
+  test.each(httpsRouteModules.contract.parts)('$name asks for nothing and reads nothing', async (part) => {
     expect(await part.desired(wanted({}), nothingToRead)).toBeUndefined();
   });
 });
 
 test('every part has a condition of its own, after its name', () => {
-  expect(httpsRouteModules.parts.map(({ name, condition }) => [name, condition])).toEqual([
+  expect(httpsRouteModules.contract.parts.map(({ name, condition }) => [name, condition])).toEqual([
     ['saml', 'SamlReady'],
     ['ipRestriction', 'IpRestrictionReady'],
     ['webhookVerification', 'WebhookVerificationReady'],
@@ -67,7 +67,7 @@ test('every part has a condition of its own, after its name', () => {
 });
 
 test('the parent is named by both ids', () => {
-  expect(httpsRouteModules.parent(wanted({}))).toBe('route edghtsrt_1 of edge edghts_1');
+  expect(httpsRouteModules.contract.parent(wanted({}))).toBe('route edghtsrt_1 of edge edghts_1');
 });
 
 describe('saml', () => {

@@ -22,7 +22,7 @@ const alike = [
 export const saml: Part<Spec, CloudClient, SAMLReplace, SAML> = {
   name: 'saml',
   condition: 'SamlReady',
-  noun: 'SAML module',
+  displayName: 'SAML module',
   desired: async (spec, read) => (spec.saml === undefined ? undefined : toReplace(spec.saml, read)),
   diff,
   refusal: ({ idp_metadata }) =>

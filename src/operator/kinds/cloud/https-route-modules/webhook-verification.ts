@@ -10,7 +10,7 @@ type WebhookSpec = NonNullable<Spec['webhookVerification']>;
 export const webhookVerification: Part<Spec, CloudClient, WebhookVerificationReplace, WebhookVerification> = {
   name: 'webhookVerification',
   condition: 'WebhookVerificationReady',
-  noun: 'webhook verification module',
+  displayName: 'webhook verification module',
   desired: async ({ webhookVerification: part }, read) => part && toReplace(part, read),
   diff,
   refusal: ({ provider = '', secret }) =>

@@ -1,13 +1,12 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { ReservedAddr } from '../../../cloud/schemas.ts';
-import type { ExternalKind } from '../../../reconcile/external/contract.ts';
+import { externalKind } from '../../../reconcile/external/flow.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 
 /** Cloud Management API, reserved addresses (reference sections 2 and 4). */
-export const reservedAddr: ExternalKind<Spec, ReservedAddr, CloudClient> = {
-  type: definition.type,
-  noun: 'reserved address',
+export const reservedAddr = externalKind<Spec, ReservedAddr, CloudClient>(definition, {
+  displayName: 'reserved address',
   spec,
   identity: (addr) => ({ id: addr.id, createdAt: addr.created_at }),
   content: contentOf,
@@ -19,4 +18,4 @@ export const reservedAddr: ExternalKind<Spec, ReservedAddr, CloudClient> = {
   create: (cloud, wanted, call) => cloud.reservedAddrs.create(toCreate(wanted), call),
   update: (cloud, id, wanted, fields, call) => cloud.reservedAddrs.update(id, toUpdate(wanted, fields), call),
   delete: (cloud, id, call) => cloud.reservedAddrs.delete(id, call),
-};
+});

@@ -35,7 +35,7 @@ describe('diff', () => {
   });
 
   test('a region says what it is and that it stays', () => {
-    expect(diff(spec.parse({}), addr)).toEqual([{ field: 'region', fixedAt: 'eu' }]);
+    expect(diff(spec.parse({}), addr)).toEqual([{ field: 'region', immutable: 'eu' }]);
   });
 });
 

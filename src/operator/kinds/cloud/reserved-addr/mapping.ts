@@ -27,7 +27,7 @@ export function diff(spec: Spec, addr: ReservedAddr): readonly Difference[] {
   const compare = (field: keyof Spec, found: string) => {
     if (spec[field] !== undefined && spec[field] !== found) out.push({ field });
   };
-  if (spec.region !== addr.region) out.push({ field: 'region', fixedAt: addr.region });
+  if (spec.region !== addr.region) out.push({ field: 'region', immutable: addr.region });
   compare('description', addr.description);
   compare('metadata', addr.metadata ?? '');
   compare('endpointConfigurationID', addr.endpoint_configuration?.id ?? '');

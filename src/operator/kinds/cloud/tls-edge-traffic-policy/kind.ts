@@ -1,11 +1,10 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { PartsKind } from '../../../reconcile/parts/part.ts';
+import { partsKind } from '../../../reconcile/parts/flow.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { trafficPolicy } from './traffic-policy.ts';
 
 /** Cloud Management API, traffic policy of TLS edges (reference sections 2 and 4). */
-export const tlsEdgeTrafficPolicy: PartsKind<Spec, CloudClient> = {
-  type: definition.type,
+export const tlsEdgeTrafficPolicy = partsKind<Spec, CloudClient>(definition, {
   spec,
   parent: ({ edgeID }) => `TLS edge ${edgeID}`,
   parts: [trafficPolicy],
@@ -13,4 +12,4 @@ export const tlsEdgeTrafficPolicy: PartsKind<Spec, CloudClient> = {
     const { applied: _, ...fields } = parts.get(trafficPolicy.name) ?? { applied: false };
     return fields;
   },
-};
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { isCallFailure } from '../../../reconcile/external/contract.ts';
+import { isCallFailure } from '../../../reconcile/outcome.ts';
 import { tlsEdgeTrafficPolicy } from './kind.ts';
 import { MalformedPolicyError, parsePolicy } from './policy.ts';
 import { type Spec, spec } from './schema.ts';
@@ -94,7 +94,7 @@ describe('diff', () => {
 
 describe('status', () => {
   const shown = (value: string) =>
-    tlsEdgeTrafficPolicy.status(
+    tlsEdgeTrafficPolicy.contract.status(
       new Map([['trafficPolicy', { ...trafficPolicy.status({ enabled: true, value }), applied: true }]]),
     );
 
@@ -107,7 +107,7 @@ describe('status', () => {
   });
 
   test('of what is no policy', () => expect(shown('nonsense')).not.toHaveProperty('ruleCount'));
-  test('of nothing', () => expect(tlsEdgeTrafficPolicy.status(new Map())).toEqual({}));
+  test('of nothing', () => expect(tlsEdgeTrafficPolicy.contract.status(new Map())).toEqual({}));
 });
 
 describe('the schema wants exactly one source', () => {

@@ -1,5 +1,5 @@
 import { parseYaml } from '../../../../common/yaml.ts';
-import type { CallFailure } from '../../../reconcile/external/contract.ts';
+import type { CallFailure } from '../../../reconcile/outcome.ts';
 import { type Policy, policy } from './schema.ts';
 
 /** A traffic policy that the service would refuse; the message names the path: `inbound[2].actions[0].type`. */

@@ -10,7 +10,7 @@ import type { Policy, Spec, Status } from './schema.ts';
 export const trafficPolicy: Part<Spec, CloudClient, TrafficPolicyReplace, TrafficPolicy> = {
   name: 'trafficPolicy',
   condition: undefined,
-  noun: 'traffic policy',
+  displayName: 'traffic policy',
   desired: async (spec, read) => ({ enabled: spec.enabled, value: JSON.stringify(await policyOf(spec, read)) }),
   diff,
   status: toStatus,

@@ -2,22 +2,20 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { silentLog } from '../../../common/log.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
-import { annotation, formatIntent } from '../annotations.ts';
+import type { ReconcileContext } from '../context.ts';
 import { Memory } from '../memory.ts';
-import type { Report } from '../outcome.ts';
+import type { CallFailure, Report } from '../outcome.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
-import type { IdentifiedTurn } from './context.ts';
-import type { CallFailure, ExternalKind } from './contract.ts';
-import { ensure } from './ensure.ts';
-import { Ledger } from './pending-creates.ts';
+import type { Annotations, ObjectWriter } from '../writer.ts';
+import type { ExternalContract } from './contract.ts';
+import { ExternalFlow } from './flow.ts';
 
 interface Thing {
   readonly id: string;
 }
 
 type Spec = z.infer<typeof managedSpecSchema>;
-type ThingTurn = IdentifiedTurn<Spec, Thing, undefined>;
+type ThingContext = ReconcileContext<undefined>;
 
 const settleMs = 10_000;
 let object: ManagedObject;
@@ -25,16 +23,18 @@ let creates: number;
 let nextError: CallFailure | undefined;
 let clock: ManualClock;
 let memory: Memory;
+let flow: ExternalFlow<Spec, Thing, undefined>;
+const connection = { key: 'default', client: undefined };
 
 beforeEach(() => {
   [creates, clock, memory] = [0, new ManualClock(), new Memory()];
   const metadata = { name: 'a', namespace: 'ns', uid: 'u', generation: 1 };
   object = { apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Thing', metadata, spec: {} };
+  flow = new ExternalFlow(contract, { listResources: async () => [object], createSettleMs: settleMs });
 });
 
-const kind: ExternalKind<Spec, Thing, undefined> = {
-  type: { group: 'edge-operator.dev', version: 'v1alpha1', plural: 'things', kind: 'Thing', namespaced: true },
-  noun: 'thing',
+const contract: ExternalContract<Spec, Thing, undefined> = {
+  displayName: 'thing',
   spec: managedSpecSchema,
   identity: ({ id }) => ({ id, createdAt: new Date(clock.now()).toISOString() }),
   content: () => ({}),
@@ -52,33 +52,31 @@ const kind: ExternalKind<Spec, Thing, undefined> = {
   delete: async () => 'deleted',
 };
 
-function annotated(changes: Readonly<Record<string, string | undefined>>): ManagedObject {
-  const annotations = { ...object.metadata.annotations, ...changes } as Record<string, string>;
-  object = { ...object, metadata: { ...object.metadata, annotations } };
+async function annotate(given: ManagedObject, changes: Annotations): Promise<ManagedObject> {
+  const annotations = Object.entries({ ...given.metadata.annotations, ...changes }).filter(
+    ([, value]) => value !== null,
+  );
+  object = {
+    ...object,
+    metadata: { ...object.metadata, annotations: Object.fromEntries(annotations) as Record<string, string> },
+  };
   return object;
 }
 
-const writer = {
-  beginCreate: async (_, intent) => annotated({ [annotation.createIntent]: formatIntent(intent) }),
-  cancelCreate: async () => annotated({ [annotation.createIntent]: undefined }),
-  recordCreated: async (_, id) =>
-    annotated({ [annotation.createIntent]: undefined, [annotation.externalID]: id, [annotation.createdID]: id }),
+const writer: Partial<ObjectWriter> = {
+  record: annotate,
+  insist: async (given, changes) => annotate(given, changes(given)),
   addFinalizer: async (given) => given,
-} satisfies Partial<ObjectWriter> as Partial<ObjectWriter> as ObjectWriter;
+};
 
 async function reconcile(): Promise<Report> {
-  const ledger = new Ledger<Thing>({
-    list: () => kind.list(undefined, call),
-    idOf: ({ id }) => id,
-    now: () => clock.now(),
-  });
   const call = { priority: 'change', signal: new AbortController().signal } as const;
-  const turn: Partial<ThingTurn> = {
-    ...{ kind, ledger, writer, memory, clock, call, object, log: silentLog, events: { record: () => {} } },
-    ...{ uid: 'u', account: { key: 'default', client: undefined }, startedAt: clock.now(), asked: true, drift: false },
-    ...{ nonce: () => 'n', createSettleMs: settleMs, listResources: async () => [object] },
+  const context: Partial<ThingContext> = {
+    ...{ writer: writer as ObjectWriter, memory, clock, call, object, log: silentLog, events: { record: () => {} } },
+    ...{ uid: 'u', connection, startedAt: clock.now(), requested: true, drift: false },
+    cache: { get: () => object, claimants: () => [] },
   };
-  return (await ensure(turn as ThingTurn, managedSpecSchema.parse(object.spec))) as Report;
+  return (await flow.ensure(context as ThingContext)) as Report;
 }
 
 test('creates of unknown fate are repeated later and later, however quickly each is looked up', async () => {
@@ -94,5 +92,4 @@ test('creates of unknown fate are repeated later and later, however quickly each
 
   nextError = undefined;
   expect(await reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_12' } });
-  expect(memory.of('u').lostCreates).toBeUndefined();
 });

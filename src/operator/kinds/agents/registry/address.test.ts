@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { AgentHosts } from './agent-hosts.ts';
+import { AllowedHosts } from '../../../reconcile/hosts.ts';
+import { addressOf, isAdmitted } from './address.ts';
 
-const hosts = new AgentHosts(['127.0.0.1:4040', 'agent.example.test']);
+const hosts = new AllowedHosts(['127.0.0.1:4040', 'agent.example.test'], 'is not in --allowed-agent-hosts');
 
 describe('the address that a spec asks for', () => {
   const cases: readonly [why: string, spec: object, expected: object][] = [
@@ -26,7 +27,7 @@ describe('the address that a spec asks for', () => {
     ['no URL', { url: 'http://[' }, { refusal: 'spec.url: "http://[" is no URL' }],
   ];
   test.each(cases)('%s', (_why, spec, expected) => {
-    expect(hosts.addressOf(spec, 'team')).toEqual(expected);
+    expect(addressOf(spec, 'team', hosts)).toEqual(expected);
   });
 });
 
@@ -42,6 +43,6 @@ describe('an address that was used once', () => {
     ['nonsense', false],
   ];
   test.each(cases)('%s: %s', (url, admitted) => {
-    expect(hosts.admits(url, 'team')).toBe(admitted);
+    expect(isAdmitted(url, 'team', hosts)).toBe(admitted);
   });
 });

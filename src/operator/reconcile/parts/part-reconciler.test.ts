@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '../../../common/log.ts';
-import type { Turn } from '../context.ts';
+import type { ReconcileContext } from '../context.ts';
 import { Memory } from '../memory.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
-import { PartTurn } from './part-reconciler.ts';
+import { PartReconciler } from './part-reconciler.ts';
 
 interface Body {
   readonly size: number;
@@ -17,12 +17,12 @@ const object: ManagedObject = {
   spec: { managementPolicy: 'Manage' },
 };
 
-/** One turn of a part, of a service that makes every size at most `largest`. */
+/** One context of a part, of a service that makes every size at most `largest`. */
 async function reconcile(size: number, largest: number, puts: number[], memory: Memory) {
   const part: Part<never, undefined, Body, Body> = {
     name: 'thing',
     condition: 'ThingReady',
-    noun: 'thing',
+    displayName: 'thing',
     desired: async () => ({ size }),
     diff: (body, found) => (body.size === found.size ? [] : ['size']),
     status: (found) => ({ ...found }),
@@ -33,13 +33,19 @@ async function reconcile(size: number, largest: number, puts: number[], memory: 
     },
     delete: async () => 'deleted',
   };
-  const turn = {
+  const context = {
     ...{ object, uid: 'u', memory, clock: { now: () => 0 }, log: silentLog, events: { record: () => {} } },
-    ...{ cache: { claimants: () => [] }, account: {}, startedAt: 0, epochOf: () => 0, resyncIntervalMs: 1 },
-  } as unknown as Turn<undefined>;
-  const context = { turn, spec: object.spec as never, parent: 'p', claim: 'c', asked: true, seen: new Map() };
-  const partTurn = new PartTurn(part, context);
-  return partTurn.act(await partTurn.plan(async () => ''));
+    ...{ cache: { claimants: () => [] }, connection: {}, startedAt: 0, epochOf: () => 0, resyncIntervalMs: 1 },
+  } as unknown as ReconcileContext<undefined>;
+  const reconciler = new PartReconciler(part, {
+    context,
+    spec: object.spec as never,
+    parent: 'p',
+    claim: 'c',
+    named: true,
+    seen: new Map(),
+  });
+  return reconciler.act(await reconciler.plan(async () => ''));
 }
 
 test('what the service makes of a PUT is compared: it may accept it and do otherwise', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ApiHosts } from './api-hosts.ts';
+import { addressOf, apiHosts } from './address.ts';
 
 const own = 'https://api.example.com/v2';
 
@@ -19,13 +19,13 @@ const cases: readonly [why: string, apiURL: string | undefined, admitted: boolea
 ];
 
 test.each(cases)('%s: %s', (_why, apiURL, admitted) => {
-  const hosts = new ApiHosts(own, ['eu.example.com', '10.0.0.1:8080']);
+  const hosts = apiHosts(own, ['eu.example.com', '10.0.0.1:8080']);
   const expected = admitted ? { url: apiURL ?? own } : { refusal: expect.stringMatching(/^spec\.apiURL/) };
-  expect(hosts.admit(apiURL)).toEqual(expected);
+  expect(addressOf(apiURL, own, hosts)).toEqual(expected);
 });
 
 test('without an address of its own the operator must be told', () => {
-  const hosts = new ApiHosts(undefined, ['eu.example.com']);
-  expect(hosts.admit('https://eu.example.com')).toEqual({ url: 'https://eu.example.com' });
-  expect(hosts.admit(undefined)).toEqual({ refusal: expect.stringMatching(/--api-url/) });
+  const hosts = apiHosts(undefined, ['eu.example.com']);
+  expect(addressOf('https://eu.example.com', undefined, hosts)).toEqual({ url: 'https://eu.example.com' });
+  expect(addressOf(undefined, undefined, hosts)).toEqual({ refusal: expect.stringMatching(/--api-url/) });
 });

@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 import type { Call } from '../../../common/priority.ts';
-import { spared } from './spared.ts';
+import { guarded } from './pending-creates.ts';
 
 const call: Call = { priority: 'resync', signal: new AbortController().signal };
 
 test('while the service is away one list in a while is sent for all, later and later', async () => {
   const state = { now: 0, lists: 0, away: true };
-  const list = spared(
-    async function* () {
+  const list = guarded({
+    list: async function* () {
       state.lists += 1;
       if (state.away) throw new Error('away');
       yield 'a';
     },
-    () => state.now,
-  );
+    now: () => state.now,
+  });
   const ask = () => Array.fromAsync(list(call));
   for (; state.now <= 120_000; state.now += 100) await expect(ask()).rejects.toThrow('away');
   // At 0, 0.5, 1.5, 3.5, 7.5, 15.5 s, and then every 10 s.
@@ -31,13 +31,13 @@ test('while the service is away one list in a while is sent for all, later and l
 
 test('a refused key may have been replaced: nobody is told of it without asking', async () => {
   let refused = true;
-  const list = spared(
-    async function* () {
+  const list = guarded({
+    list: async function* () {
       if (refused) throw Object.assign(new Error('403'), { reason: 'Unauthorized', definite: true });
       yield 'a';
     },
-    () => 0,
-  );
+    now: () => 0,
+  });
   await expect(Array.fromAsync(list(call))).rejects.toThrow('403');
   refused = false;
   expect(await Array.fromAsync(list(call))).toEqual(['a']);

@@ -1,0 +1,11 @@
+import { keyOf } from '../../../kube/types.ts';
+import type { Dependents } from '../../../reconcile/dependents.ts';
+import { type AgentKindOptions, agentKind } from '../registry/agent-kind.ts';
+import { AgentFlow } from './flow.ts';
+import { definition } from './schema.ts';
+
+export const agent = agentKind<AgentKindOptions & { readonly dependents: Dependents }>(
+  definition,
+  keyOf,
+  ({ agents, dependents }) => new AgentFlow({ agents, dependents }),
+);

@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { agentKind } from '../registry/agent-kind.ts';
+import { agentKeyOf } from '../registry/agents.ts';
+import { ReplayFlow } from './flow.ts';
+import { definition } from './schema.ts';
+
+/** Once finished there is nothing to look for, and thousands of them may wait to be removed. */
+const resyncIntervalMs = 24 * 3_600_000;
+
+export const requestReplay = agentKind(
+  definition,
+  agentKeyOf,
+  ({ agents }) => new ReplayFlow({ agentOf: (object: ManagedObject) => agents.of(object).client, nonce: randomUUID }),
+  { resyncIntervalMs },
+);

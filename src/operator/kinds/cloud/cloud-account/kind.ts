@@ -1,0 +1,30 @@
+import { keyOf } from '../../../kube/types.ts';
+import { isPaused } from '../../../reconcile/context.ts';
+import type { Kind } from '../../../reconcile/kind.ts';
+import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
+import { AccountFlow, type AccountFlowOptions } from './flow.ts';
+import { definition } from './schema.ts';
+
+/** A check may wait for a server that hangs: no account is to wait for another's. */
+const minConcurrency = 16;
+
+export const cloudAccount: Kind<SharedOptions & AccountFlowOptions> = {
+  definition,
+  controller: (options) => {
+    const epoch = options.clock.now();
+    const controller = kindController<undefined>(
+      definition.type,
+      {
+        ...options,
+        connectionOf: (object) => ({ key: keyOf(object), client: undefined }),
+        concurrency: Math.max(options.concurrency, minConcurrency),
+      },
+      () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),
+    );
+    // A paused account is not reconciled, and makes no call.
+    controller.resources.onChange(({ object }) => {
+      if (isPaused(object)) void options.mirrors.stop(keyOf(object));
+    });
+    return controller;
+  },
+};

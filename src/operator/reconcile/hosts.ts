@@ -1,0 +1,31 @@
+/** Where requests go, or why they may not go there. */
+export type Admission = { readonly url: string } | { readonly refusal: string };
+
+/**
+ * The hosts that the administrator allows. Whoever may write a resource must not be able to make the operator call any
+ * address of the cluster.
+ */
+export class AllowedHosts {
+  readonly #hosts: ReadonlySet<string>;
+  readonly #refusal: string;
+
+  /**
+   * @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port`
+   * @param refusal what is said of another, naming the flag: "is not in --allowed-agent-hosts"
+   */
+  constructor(allowed: readonly string[], refusal: string) {
+    this.#hosts = new Set(allowed);
+    this.#refusal = refusal;
+  }
+
+  admits(url: string): boolean {
+    return URL.canParse(url) && this.#hosts.has(new URL(url).host);
+  }
+
+  /** @param field of the spec, in messages */
+  admit(url: string, field: string): Admission {
+    if (!URL.canParse(url)) return { refusal: `${field}: ${JSON.stringify(url)} is no URL` };
+    if (this.admits(url)) return { url };
+    return { refusal: `${field}: the host ${new URL(url).host} ${this.#refusal}; no request is sent to it` };
+  }
+}

@@ -1,0 +1,91 @@
+import type { InformerGroup } from '../controller/informer-group.ts';
+import { keyOf } from '../kube/types.ts';
+import type { ManagedObject } from './resource.ts';
+
+/** What lives in this process for one resource that others use: an account, an agent. */
+export interface RegistryEntry {
+  /** Does what a change of the resource asks for. */
+  follow(object: ManagedObject): void;
+  /** Why, as the end of a sentence that begins with the resource, it cannot be used now; undefined when it can. */
+  problem(): string | undefined;
+  /** Changes with whatever else matters to its dependents. */
+  state?(): string;
+  /** Waits a little for what it has to read before it can be used. */
+  whenRead?(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Which dependents: all of them, or those that are not Ready. */
+export type Which = 'all' | 'unready';
+
+export interface RegistryOptions<Entry> {
+  readonly open: (key: string, object: ManagedObject) => Entry;
+  /** What uses the resource is to be reconciled. */
+  readonly enqueueDependents: (key: string, which: Which) => void;
+}
+
+interface Known<Entry> {
+  readonly entry: Entry;
+  /** What the dependents were last enqueued for. */
+  readonly usable: boolean;
+  readonly state: string;
+}
+
+/** The shared connections of this operator, one for each resource that stands for one, by `namespace/name`. */
+export class Registry<Entry extends RegistryEntry> {
+  readonly #options: RegistryOptions<Entry>;
+  readonly #known = new Map<string, Known<Entry>>();
+  #resources: Pick<InformerGroup<ManagedObject>, 'whenSynced'> | undefined;
+
+  constructor(options: RegistryOptions<Entry>) {
+    this.#options = options;
+  }
+
+  /** Keeps an entry for each of the resources, from now on. */
+  follow(resources: Pick<InformerGroup<ManagedObject>, 'onChange' | 'whenSynced'>): void {
+    this.#resources = resources;
+    resources.onChange(
+      ({ type, object }) => {
+        if (type === 'delete') this.#remove(keyOf(object));
+        else this.#put(keyOf(object), object);
+      },
+      { ownWrites: true },
+    );
+  }
+
+  entry(key: string): Entry | undefined {
+    return this.#known.get(key)?.entry;
+  }
+
+  entries(): readonly Entry[] {
+    return [...this.#known.values()].map(({ entry }) => entry);
+  }
+
+  /** Resolves when they can be used, or cannot for now: what starts before that is told so. */
+  async whenKnown(signal: AbortSignal): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+    await this.#resources?.whenSynced(limit).catch(() => {});
+    await Promise.all(this.entries().map((entry) => entry.whenRead?.(limit)));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.entries().map((entry) => entry.close()));
+  }
+
+  #put(key: string, object: ManagedObject): void {
+    const before = this.#known.get(key);
+    before?.entry.follow(object);
+    const entry = before?.entry ?? this.#options.open(key, object);
+    const problem = entry.problem();
+    const state = `${entry.state?.() ?? ''} ${problem ?? ''}`;
+    this.#known.set(key, { entry, usable: problem === undefined, state });
+    if (before?.state === state) return;
+    this.#options.enqueueDependents(key, before?.usable === true ? 'all' : 'unready');
+  }
+
+  #remove(key: string): void {
+    void this.entry(key)?.close();
+    this.#known.delete(key);
+    this.#options.enqueueDependents(key, 'all');
+  }
+}
