@@ -4,7 +4,7 @@ const domain = 'edge-operator.dev';
 
 export const finalizer = `${domain}/external-resource`;
 
-/** Annotations on a custom resource; design section 2. */
+/** Annotations on a custom resource; README.md says which of them people set. */
 export const annotation = {
   /** The durable record of the external id; set by hand it imports an existing object. */
   externalID: `${domain}/external-id`,

@@ -9,7 +9,7 @@ import { settle } from './settle.ts';
 import { isAsked, isDeleting, isDrift, isPaused, priorityOf, type Tools, type Turn } from './turn.ts';
 import { hasFinalizer } from './writer.ts';
 
-/** Reconciles every resource of one kind; design section 3. Knows no kind: the flow does. */
+/** Reconciles every resource of one kind (docs/architecture.md, The flow). Knows no kind: the flow does. */
 export class Reconciler<Client> {
   readonly #tools: Tools<Client>;
   readonly #flow: Flow<Client>;

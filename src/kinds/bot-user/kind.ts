@@ -4,7 +4,7 @@ import type { ExternalKind } from '../../reconcile/external.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 
-/** Cloud Management API, bot users (reference sections 2 and 4). */
+/** Bot users (Cloud Management API, sections 2 and 4). */
 export const botUser: ExternalKind<Spec, BotUser, CloudClient> = {
   type: definition.type,
   noun: 'bot user',

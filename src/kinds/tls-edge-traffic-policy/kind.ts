@@ -3,7 +3,7 @@ import type { PartsKind } from '../../reconcile/parts/part.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { trafficPolicy } from './traffic-policy.ts';
 
-/** Cloud Management API, traffic policy of TLS edges (reference sections 2 and 4). */
+/** Traffic policy of TLS edges (Cloud Management API, sections 2 and 4). */
 export const tlsEdgeTrafficPolicy: PartsKind<Spec, CloudClient> = {
   type: definition.type,
   spec,

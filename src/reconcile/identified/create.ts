@@ -6,7 +6,7 @@ import type { IdentifiedTurn } from './turn.ts';
 
 /**
  * Creates the external object so that a crash at any point leaves either nothing, or an intent by which the next
- * reconcile finds what was made. Design section 3, crash-safe create: mark, call, record.
+ * reconcile finds what was made. Mark, call, record: docs/adr/0001-lost-creates.md.
  */
 export async function createSafely<Spec extends ManagedSpec, Observed, Client>(
   turn: IdentifiedTurn<Spec, Observed, Client>,

@@ -5,7 +5,7 @@ import type { Outcome } from '../outcome.ts';
 import { resolveCreate } from './resolve-create.ts';
 import type { IdentifiedTurn } from './turn.ts';
 
-/** Deletes the external object, once, and lets the resource go when that is confirmed. Design section 3, delete. */
+/** Deletes the external object, once, and lets the resource go when a 204 or 404 confirms it. */
 export async function remove<Spec extends ManagedSpec, Observed, Client>(
   turn: IdentifiedTurn<Spec, Observed, Client>,
 ): Promise<Outcome> {
