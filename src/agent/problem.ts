@@ -1,6 +1,6 @@
 /**
- * Every cause of refusal: its number (`error_code`), status and general message. The reference (section 7) does not
- * show error bodies; this table is what the agent answers, one number per cause, never reused for another.
+ * Every cause of refusal: its number (`error_code`), status and general message. Error bodies are not
+ * shown (Local Agent API, section 7); this table is what the agent answers, one number per cause, never reused.
  */
 export const problems = {
   requestMalformed: { number: 100, status: 400, msg: 'malformed request' },

@@ -45,8 +45,8 @@ export class Replays {
   }
 
   /**
-   * Sends a captured request to the local server of the tunnel it came through, or of the one named (reference
-   * section 4). Returns as soon as it is on its way: how it goes is in the new capture.
+   * Sends a captured request to the local server of the tunnel it came through, or of the one named
+   * (Local Agent API, section 4, rule 2). Returns as soon as it is on its way: how it goes is in the new capture.
    *
    * @throws AgentProblem when there is no such capture or tunnel, or not all of the request is there.
    */

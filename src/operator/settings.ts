@@ -3,7 +3,7 @@ import { parseAddress } from '../common/listen.ts';
 import { isLabelSelector, parseDuration, UsageError } from '../common/usage.ts';
 
 /*
- * The settings of `edge-operator run`; design section 7. Each is a flag and an environment variable, both named after
+ * The settings of `edge-operator run`. Each is a flag and an environment variable, both named after
  * the field: `watchNamespaces` is `--watch-namespaces` and `EDGE_OPERATOR_WATCH_NAMESPACES`. All arrive as text.
  */
 

@@ -16,7 +16,7 @@ export interface Call {
   readonly body: unknown;
 }
 
-/** An operation of reference section 4. */
+/** An operation (Local Agent API, section 4). */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;

@@ -3,7 +3,7 @@ import type { Address } from '../../common/listen.ts';
 import type { CloudStatus } from '../leases/start-leases.ts';
 import type { Ticks } from '../metrics/rate.ts';
 
-/** Agent status of reference section 2. */
+/** Agent status (Local Agent API, section 2). */
 export interface AgentStatus {
   readonly status: 'online';
   readonly agent_version: string;

@@ -3,7 +3,7 @@ import { type Message, pairs, type RawHeaders } from '../captures/message.ts';
 import type { ConnectionMetrics, HttpMetrics, Meter } from '../metrics/tunnel-metrics.ts';
 import type { Tunnel } from '../tunnels/tunnels.ts';
 
-/** Tunnel of reference section 2; `config` also has the further fields that the definition gave. */
+/** Tunnel (Local Agent API, section 2); `config` also has the further fields that the definition gave. */
 export interface WireTunnel {
   readonly name: string;
   readonly uri: string;
@@ -13,7 +13,7 @@ export interface WireTunnel {
   readonly metrics: { readonly conns: ConnectionMetrics; readonly http: HttpMetrics };
 }
 
-/** Captured request of reference section 2. Fields of our own are there only where they say something. */
+/** Captured request (Local Agent API, section 2). Fields of our own are there only where they say something. */
 export interface WireCapture {
   readonly uri: string;
   readonly id: string;

@@ -27,8 +27,8 @@ export interface CaptureFilter {
 export type CaptureListener = (changed: Capture | undefined) => void;
 
 /**
- * Captured requests in memory, at most `inspect_db_size` bytes: the oldest leave first (reference section 8). One body
- * takes at most an eighth of it, so that a huge exchange is cut short instead of driving out all others.
+ * Captured requests in memory, at most `inspect_db_size` bytes: the oldest leave first (Local Agent API, section 8).
+ * One body takes at most an eighth of it, so that a huge exchange is cut short instead of driving out all others.
  */
 export class Captures {
   readonly #options: CapturesOptions;

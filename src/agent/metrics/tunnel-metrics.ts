@@ -13,7 +13,7 @@ export interface ConnectionMetrics extends HttpMetrics {
 /** Told that what was begun is over; further calls do nothing. */
 export type Done = () => void;
 
-/** Counts, rates per second and durations in nanoseconds of a tunnel's connections or exchanges (reference section 2). */
+/** Counts, rates per second and durations in ns of a tunnel's connections or exchanges (Local Agent API, section 2). */
 export class Meter {
   readonly #ticks: Ticks;
   readonly #rate: Rate;

@@ -85,7 +85,7 @@ const wireError = z.object({
   details: z.object({ err: text }).optional().catch(undefined),
 });
 
-/** What an error body says; the reference (section 7) does not show its shape. */
+/** What an error body says; its shape is not shown (Local Agent API, section 7). */
 function errorBody(value: unknown): { readonly code?: number | undefined; readonly said: readonly string[] } {
   const parsed = wireError.safeParse(value);
   if (!parsed.success) return { said: [] };

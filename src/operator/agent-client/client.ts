@@ -51,7 +51,7 @@ const read = {
 };
 
 /**
- * The Local Agent API, all ten operations of reference section 4. Absent is undefined; every failure is an AgentError,
+ * All ten operations of the Local Agent API, section 4. Absent is undefined; every failure is an AgentError,
  * which says whether the request can have been carried out. Nothing is retried here, and what was sent is always seen
  * through. Answers may have 8 MiB, those with captured requests 256 MiB. Safe to use concurrently.
  */
@@ -131,8 +131,9 @@ export class AgentClient {
   }
 
   /**
-   * POST /api/requests/http: sends the captured request to the local endpoint of the tunnel (rule 2). Not idempotent:
-   * an error that is not definite leaves open whether it ran. An unknown request or tunnel is `NotFound`.
+   * POST /api/requests/http: sends the captured request to the local endpoint of the tunnel
+   * (Local Agent API, section 4, rule 2). Not idempotent: an error that is not definite leaves open whether it ran. An
+   * unknown request or tunnel is `NotFound`.
    */
   replay({ id, tunnelName }: Replay): Promise<void> {
     return this.#transport.send({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * Responses of the Local Agent API (reference section 2). Unknown fields are kept, so that they can be shown; what is
+ * Responses (Local Agent API, section 2). Unknown fields are kept, so that they can be shown; what is
  * a list or map may be null where it is empty.
  */
 
@@ -75,7 +75,7 @@ export const capturedRequestSchema = z.looseObject({
 export type CapturedRequest = z.infer<typeof capturedRequestSchema>;
 
 export const agentStatusSchema = z.looseObject({
-  /** `online` is the only one that the reference shows. */
+  /** `online` is the only one that is shown (Local Agent API, section 3). */
   status: z.string(),
   agent_version: z.string(),
   session: z.looseObject({
@@ -86,7 +86,7 @@ export const agentStatusSchema = z.looseObject({
 });
 export type AgentStatus = z.infer<typeof agentStatusSchema>;
 
-/** The reference does not show its shape. */
+/** Its shape is not shown (Local Agent API, section 4). */
 export const rootSchema = z.looseObject({});
 export type AgentRoot = z.infer<typeof rootSchema>;
 

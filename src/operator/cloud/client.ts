@@ -41,7 +41,7 @@ export interface HTTPSEdges {
 }
 
 /**
- * The Cloud Management API, all 33 operations of section 4. Absent is undefined; every failure is a CloudError, which
+ * All 33 operations of the Cloud Management API, section 4. Absent is undefined; every failure is a CloudError, which
  * says whether the request can have been carried out. Nothing is retried here. Safe to use concurrently.
  */
 export class CloudClient {

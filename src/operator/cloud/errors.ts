@@ -43,5 +43,5 @@ export class CloudRefusalError extends CloudError {}
 /** No answer: the request could not be sent, or the connection failed, timed out or was aborted. */
 export class CloudTransportError extends CloudError {}
 
-/** An answer that the reference document does not allow: not JSON, a wrong type, too large, a loop of pages. */
+/** An answer that the Cloud Management API does not allow: not JSON, a wrong type, too large, a loop of pages. */
 export class CloudResponseError extends CloudError {}

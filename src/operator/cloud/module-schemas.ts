@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refSchema } from './schemas.ts';
 
-/* Responses of the modules of edges and routes (reference section 2). */
+/* Responses of the modules of edges and routes (Cloud Management API, section 2). */
 
 function listOf<Item>(item: z.ZodType<Item>) {
   return z

@@ -1,6 +1,6 @@
 /*
- * Request bodies (reference section 4). A field that is undefined is not sent: an update leaves it alone, a replace
- * resets it to the service's default.
+ * Request bodies (Cloud Management API, section 4). A field that is undefined is not sent: an update leaves it alone,
+ * a replace resets it to the service's default.
  */
 
 type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };

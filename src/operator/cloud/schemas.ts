@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * Responses of the Cloud Management API (reference section 2). Unknown fields are dropped, what may be omitted may
+ * Responses (Cloud Management API, section 2). Unknown fields are dropped, what may be omitted may
  * also be null, and a list that is null is empty.
  */
 

@@ -30,7 +30,7 @@ const defaultTimeouts: Timeouts = { connectMs: 5_000, headersMs: 10_000, bodyMs:
 const largestAnswer = 8 * 1024 * 1024;
 const secretFields = ['secret', 'idp_metadata'];
 
-/** HTTP as the reference document wants it (sections 4, 5 and 9). */
+/** HTTP as the service wants it (Cloud Management API, sections 4, 5 and 9). */
 export class Wire {
   readonly #http: HttpWire;
   readonly #userAgent: string;

@@ -30,7 +30,7 @@ export const keyRef = z.object({
     .describe('Key in its data.'),
 });
 
-/** Cloud Management API section 2: every module has it, and it defaults to true. */
+/** Cloud Management API, section 2: every module has it, and it defaults to true. */
 export function enabled(what: string) {
   return z
     .boolean()

@@ -53,7 +53,7 @@ export function isEndpointName(name: string): boolean {
   return new RegExp(`^${prefix}([a-z0-9-]+-)?[0-9a-f]{${hashDigits}}$`).test(name);
 }
 
-/** The endpoint as reference section 2 has it, on one line, without fields that do not apply. */
+/** The endpoint (Cloud Management API, section 2), on one line, without fields that do not apply. */
 export function endpointJSON(endpoint: Endpoint): string {
   return JSON.stringify(endpoint, (_, value) => value ?? undefined);
 }

@@ -29,9 +29,9 @@ export interface MirrorStatus {
 }
 
 /**
- * Keeps one ConfigMap per active endpoint of an account in a namespace (reference section 2, Endpoint). The cloud is
- * asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it showed, and
- * deletes nothing.
+ * Keeps one ConfigMap per active endpoint of an account in a namespace (Cloud Management API, section 2). The
+ * cloud is asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it
+ * showed, and deletes nothing.
  */
 export class EndpointMirror {
   readonly #options: EndpointMirrorOptions;

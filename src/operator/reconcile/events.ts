@@ -1,6 +1,6 @@
 import type { ReconcileContext } from './context.ts';
 
-/** Design section 4: events tell only what changed. */
+/** Events tell only what changed: a reconcile that found nothing to do emits none. */
 export type EventReason =
   | 'Created'
   | 'Updated'

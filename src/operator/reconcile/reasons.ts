@@ -1,4 +1,4 @@
-/** Every reason that a condition can carry; design section 4. */
+/** Every reason that a condition can carry; docs/conditions.md says what each means. */
 export const reasons = [
   'Available',
   'Creating',

@@ -17,7 +17,7 @@ import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
 
-/** Reconciles every resource of one kind; design section 3. Knows no kind: the flow does. */
+/** Reconciles every resource of one kind (docs/architecture.md, The flow). Knows no kind: the flow does. */
 export class Reconciler<Client> {
   readonly #options: ReconcilerOptions<Client>;
   readonly #flow: Flow<Client>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/types.ts';
 
-/** Fields that every kind backed by the cloud has; design section 2. Descriptions become the CRD's documentation. */
+/** Fields that every kind backed by the cloud has. Descriptions become the CRD's documentation. */
 export const managedSpec = {
   accountRef: z
     .object({ name: z.string().min(1).max(253).describe('Name of the CloudAccount.') })

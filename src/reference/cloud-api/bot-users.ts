@@ -24,7 +24,7 @@ const answer = z.strictObject({
   created_at: time,
 });
 
-/** Bot users: reference sections 2, 3 and 4. */
+/** Bot users: Cloud Management API, sections 2, 3 and 4. */
 export function botUsers(world: World): Resource<BotUserRecord> {
   const collection = new Collection<BotUserRecord>(world.database, kinds.botUser);
   return {

@@ -20,8 +20,8 @@ const leaseBody = z.strictObject({
 
 /**
  * Where agents report the endpoints that they serve: PUT makes one active, as `ephemeral`, for 30 s, and again each
- * time it is repeated; DELETE ends it. An extension of this server, outside of the reference: agents of the real
- * service report over a protocol of their own.
+ * time it is repeated; DELETE ends it. An extension of this server, no part of the Cloud Management API: agents of the
+ * real service report over a protocol of their own.
  */
 export function endpointLeases(world: World): readonly Route[] {
   const collection = endpointCollection(world);

@@ -44,7 +44,7 @@ const answer = z.strictObject({
   edge: refShape.optional().describe('of edge endpoints'),
 });
 
-/** Active endpoints, read-only: reference sections 2 and 4. */
+/** Active endpoints, read-only: Cloud Management API, sections 2 and 4. */
 export function endpointOperations(world: World): readonly Operation[] {
   const collection = endpointCollection(world);
   const operations = resourceOperations({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Cause } from './problem.ts';
 
-/** Reference section 8. Bytes of UTF-8, not characters. */
+/** Cloud Management API, section 8. Bytes of UTF-8, not characters. */
 const metadataLimitBytes = 4096;
 
-/** Reference section 2. */
+/** Cloud Management API, section 2. */
 export const regions = ['au', 'eu', 'ap', 'us', 'jp', 'in', 'sa'] as const;
 
 const cause = (name: Cause) => ({ cause: name });
@@ -13,7 +13,7 @@ export const text = z.string({ error: 'must be a string' });
 export const textList = z.array(text, { error: 'must be a list of strings' });
 export const flag = z.boolean({ error: 'must be true or false' });
 
-/** Of every module: reference section 4, rule 3. */
+/** Of every module: Cloud Management API, section 4, rule 3. */
 export const enabled = flag.default(true).describe('whether the module applies to traffic');
 
 export const metadata = text
@@ -33,7 +33,7 @@ export const region = text
   .meta({ enum: regions })
   .default('us');
 
-/** An id with its type prefix (reference section 2); shorter than the server's own, so that people can write them. */
+/** An id with its type prefix (Cloud Management API, section 2); shorter than the server's own, for people to write. */
 export const idOf = (...prefixes: readonly string[]) =>
   text.regex(new RegExp(`^(${prefixes.join('|')})_[0-9A-Za-z]{1,64}$`), {
     error: `must be an id: ${prefixes.map((prefix) => `${prefix}_…`).join(' or ')} and 1 to 64 letters or digits`,

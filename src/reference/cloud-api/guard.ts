@@ -46,7 +46,7 @@ export function guard(
 }
 
 /**
- * The account that the request's key opens (reference section 5).
+ * The account that the request's key opens (Cloud Management API, section 5).
  *
  * @throws ApiProblem 401 without credentials, 403 with unknown ones.
  */
@@ -72,7 +72,7 @@ function limit(rateLimit: RateLimit, account: string, now: number): void {
   throw new ApiProblem('rateLimited', `too many requests; try again in ${seconds} s`, { 'retry-after': seconds });
 }
 
-/** Reference section 9. @throws ApiProblem 400 unless the header says 2. */
+/** Cloud Management API, section 9. @throws ApiProblem 400 unless the header says 2. */
 function checkVersion(headers: IncomingHttpHeaders): void {
   const version = headers['service-version'];
   if (version === undefined) throw new ApiProblem('versionMissing', 'header "Service-Version" is missing; send 2');

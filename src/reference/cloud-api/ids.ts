@@ -4,7 +4,7 @@ const idLength = 27;
 /** A number in [0, 1), as Math.random. */
 export type Random = () => number;
 
-/** The type prefixes of reference section 2, and `op` for operation ids. */
+/** The type prefixes (Cloud Management API, section 2), and `op` for operation ids. */
 export type IdPrefix = 'ra' | 'bot' | 'op';
 
 export type NewId = (prefix: IdPrefix) => string;
@@ -15,7 +15,7 @@ export function idMaker(random: Random): NewId {
   return (prefix) => `${prefix}_${Array.from({ length: idLength }, character).join('')}`;
 }
 
-/** An embedded reference (reference section 2). */
+/** An embedded reference (Cloud Management API, section 2). */
 export interface Ref {
   readonly id: string;
   readonly uri: string;

@@ -32,7 +32,7 @@ export interface Shape {
   readonly schema: z.ZodObject;
 }
 
-/** One row of the table of reference section 4, with what the OpenAPI document says of it. */
+/** One row of the tables of the Cloud Management API, section 4, with what the OpenAPI document says of it. */
 export interface Operation extends Route {
   /** What it acts on and how: `reserved_addrs.create`. */
   readonly id: string;

@@ -6,7 +6,7 @@ import { reservedAddrs } from './reserved-addrs.ts';
 import { resourceOperations } from './resource.ts';
 import type { World } from './world.ts';
 
-/** Every operation of reference section 4. */
+/** Every operation (Cloud Management API, section 4). */
 export function operations(world: World): readonly Operation[] {
   return [
     ...resourceOperations(reservedAddrs(world)),

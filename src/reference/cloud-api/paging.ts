@@ -3,7 +3,7 @@ import type { Collection, Page } from './collection.ts';
 import type { Call } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 
-/** Default and maximum (the reference, section 8, shows neither). */
+/** Default and maximum; neither is shown (Cloud Management API, section 8). */
 const maximum = 100;
 
 export const listQuery = z.object({
@@ -13,7 +13,7 @@ export const listQuery = z.object({
 
 type Identified = { readonly id: string };
 
-/** The list envelope of reference section 2, newest first. Query parameters other than the two are ignored. */
+/** The list envelope (Cloud Management API, section 2), newest first. Query parameters but the two are ignored. */
 export function listEnvelope<T extends Identified>(
   call: Call,
   collection: Collection<T>,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Every cause of refusal: its number (`ERR_EDGE_<n>`), status and meaning. The reference (section 7) does not show error
- * bodies; this table is what this server answers, one number per cause, never reused for another.
+ * Every cause of refusal: its number (`ERR_EDGE_<n>`), status and meaning. Error bodies are not shown
+ * (Cloud Management API, section 7); this table is what this server answers, one number per cause, never reused.
  */
 export const problems = {
   credentialsMissing: { number: 100, status: 401, means: 'no `Authorization` header' },

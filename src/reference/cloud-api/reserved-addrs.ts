@@ -39,7 +39,7 @@ const answer = z.strictObject({
   endpoint_configuration: refShape.nullable(),
 });
 
-/** Reserved addresses: reference sections 2 and 4, rules 1 and 2. */
+/** Reserved addresses: Cloud Management API, sections 2 and 4, rules 1 and 2. */
 export function reservedAddrs(world: World): Resource<ReservedAddrRecord> {
   const collection = new Collection<ReservedAddrRecord>(world.database, kinds.reservedAddr);
   const configurations = new Collection(world.database, kinds.endpointConfiguration);

@@ -60,7 +60,7 @@ export interface CloudApi {
 }
 
 /**
- * Starts the server of the reference, whole and persistent, on loopback.
+ * Starts the server of the Cloud Management API, whole and persistent, on loopback.
  *
  * @throws SetupError when a key, the data file, a seed or a fault cannot be used.
  */

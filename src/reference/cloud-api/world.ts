@@ -15,5 +15,5 @@ export function createWorld(database: DatabaseSync, clock: Clock, newId: NewId):
   return { database, clock, newId, now: () => timestamp(clock.now()) };
 }
 
-/** RFC 3339 in UTC to the second, as the reference's timestamps (section 2). */
+/** RFC 3339 (Cloud Management API, section 2), in UTC, to the second. */
 const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');

@@ -20,7 +20,7 @@ export interface ModuleDefinition<Body extends z.ZodObject, Answer extends z.Zod
   /** As its answer is named: `SamlModule`. */
   readonly title: string;
   readonly parent: ParentKind;
-  /** Whether it may be on an edge that passes TLS through (reference section 2, TLS termination). */
+  /** Whether it may be on an edge that passes TLS through (Cloud Management API, section 2, TLS termination). */
   readonly onUpstream: boolean;
   readonly body: Body;
   readonly answer: Answer;

@@ -12,7 +12,7 @@ import { tlsTermination } from './tls-termination.ts';
 import { trafficPolicy } from './traffic-policy.ts';
 import { webhookVerification } from './webhook-verification.ts';
 
-/** Every module of reference section 2. */
+/** Every module (Cloud Management API, section 2). */
 const modules: readonly Module[] = [
   saml,
   ipRestriction,
@@ -39,7 +39,7 @@ export const moduleIds = (parentId: string): readonly ModuleRecord['id'][] =>
 
 export const moduleId = (parentId: string, name: string): ModuleRecord['id'] => `${parentId}/${name}`;
 
-/** PUT, GET and DELETE of every module (reference section 4, rules 3 and 4). */
+/** PUT, GET and DELETE of every module (Cloud Management API, section 4, rules 3 and 4). */
 export function moduleOperations(world: World): readonly Operation[] {
   const parents = parentTypes(world);
   const store = moduleCollection(world);

@@ -30,7 +30,7 @@ export interface ParentType {
   readonly find: (call: Call) => Parent;
 }
 
-/** Where the parents of modules are found (reference section 4). A route is found under its own edge only. */
+/** Where the parents of modules are found (Cloud Management API, section 4). A route: under its own edge only. */
 export function parentTypes(world: World): Readonly<Record<ParentKind, ParentType>> {
   const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
   const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);

@@ -7,7 +7,7 @@ import { defineModule } from './module.ts';
 const action = z.looseObject({ type: text, config: z.looseObject({}).optional() });
 const rule = z.looseObject({ name: text, expressions: textList, actions: z.array(action) });
 
-/** What is shown of the grammar (reference section 2); other keys and action types pass. */
+/** What is shown of the grammar (Cloud Management API, section 2); other keys and action types pass. */
 const policy = z.looseObject({ inbound: z.array(rule) });
 
 const policyText = text.meta({ contentMediaType: 'application/json', contentSchema: z.toJSONSchema(policy) });

@@ -3,7 +3,7 @@ import { enabled, text } from '../fields.ts';
 import { ApiProblem } from '../problem.ts';
 import { defineModule } from './module.ts';
 
-/** The cloud notification service, whose requests are verified without a secret (reference section 7). */
+/** The cloud notification service, whose requests need no secret (Cloud Management API, section 7). */
 const notificationProvider = 'sns';
 
 export const webhookVerification = defineModule({

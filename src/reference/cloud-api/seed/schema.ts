@@ -6,7 +6,7 @@ const ids = (prefix: string) => z.array(idOf(prefix)).default([]);
 
 const httpsEdge = z.strictObject({
   id: idOf('edghts'),
-  /** Default edge. Cannot be set through the API (reference section 2, TLS termination). */
+  /** Default edge. Cannot be set through the API (Cloud Management API, section 2, TLS termination). */
   terminate_at: z.enum(['edge', 'upstream']).optional(),
   routes: ids('edghtsrt'),
 });

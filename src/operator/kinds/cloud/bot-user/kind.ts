@@ -4,7 +4,7 @@ import { externalKind } from '../../../reconcile/external/flow.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 
-/** Cloud Management API, bot users (reference sections 2 and 4). */
+/** Bot users (Cloud Management API, sections 2 and 4). */
 export const botUser = externalKind<Spec, BotUser, CloudClient>(definition, {
   displayName: 'bot user',
   spec,

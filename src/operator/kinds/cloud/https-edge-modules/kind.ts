@@ -4,7 +4,7 @@ import { mutualTLS } from './mutual-tls.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { tlsTermination } from './tls-termination.ts';
 
-/** Cloud Management API, modules of HTTPS edges (reference sections 2 and 4). */
+/** Modules of HTTPS edges (Cloud Management API, sections 2 and 4). */
 export const httpsEdgeModules = partsKind<Spec, CloudClient>(definition, {
   spec,
   parent: ({ edgeID }) => `edge ${edgeID}`,

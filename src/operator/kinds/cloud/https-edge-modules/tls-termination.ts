@@ -22,7 +22,7 @@ function diff(body: TLSTerminationReplace, found: TLSTermination): readonly stri
   return [...(body.enabled === found.enabled ? [] : ['enabled']), ...(raised ? ['minVersion'] : [])];
 }
 
-/** Reference section 7. Where TLS ends is the edge's own, and shown by this module alone. */
+/** Cloud Management API, section 7. Where TLS ends is the edge's own, and shown by this module alone. */
 function refusal(body: TLSTerminationReplace, found: TLSTermination | undefined): string | undefined {
   if (found?.terminate_at !== 'upstream' || body.min_version === undefined) return undefined;
   return 'the edge passes TLS through (terminateAt is upstream), where no minVersion is allowed: remove minVersion';

@@ -6,7 +6,7 @@ import { saml } from './saml.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { webhookVerification } from './webhook-verification.ts';
 
-/** Cloud Management API, modules of HTTPS edge routes (reference sections 2 and 4). */
+/** Modules of HTTPS edge routes (Cloud Management API, sections 2 and 4). */
 export const httpsRouteModules = partsKind<Spec, CloudClient>(definition, {
   spec,
   parent: ({ edgeID, routeID }) => `route ${routeID} of edge ${edgeID}`,

@@ -4,7 +4,7 @@ import { externalKind } from '../../../reconcile/external/flow.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 
-/** Cloud Management API, reserved addresses (reference sections 2 and 4). */
+/** Reserved addresses (Cloud Management API, sections 2 and 4). */
 export const reservedAddr = externalKind<Spec, ReservedAddr, CloudClient>(definition, {
   displayName: 'reserved address',
   spec,

@@ -3,7 +3,7 @@ import type { ReservedAddr } from '../../../cloud/schemas.ts';
 import type { Difference, Json } from '../../../reconcile/external/contract.ts';
 import type { Spec, Status } from './schema.ts';
 
-/** The endpoint configuration is not part of a create; the API attaches it by an update (reference section 4, rule 2). */
+/** Without the endpoint configuration, which only an update attaches (Cloud Management API, section 4, rule 2). */
 export function toCreate({ description = '', metadata, region }: Spec): ReservedAddrCreate {
   return { description, metadata, region };
 }

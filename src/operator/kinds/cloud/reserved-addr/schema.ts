@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 
-/** Cloud Management API section 8: at most 4096 bytes, not characters. */
+/** Cloud Management API, section 8: at most 4096 bytes, not characters. */
 export const metadataLimitBytes = 4096;
 
 export const regions = ['us', 'eu', 'au', 'ap', 'jp', 'in', 'sa'] as const;

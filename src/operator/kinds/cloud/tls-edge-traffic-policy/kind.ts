@@ -3,7 +3,7 @@ import { partsKind } from '../../../reconcile/parts/flow.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { trafficPolicy } from './traffic-policy.ts';
 
-/** Cloud Management API, traffic policy of TLS edges (reference sections 2 and 4). */
+/** Traffic policy of TLS edges (Cloud Management API, sections 2 and 4). */
 export const tlsEdgeTrafficPolicy = partsKind<Spec, CloudClient>(definition, {
   spec,
   parent: ({ edgeID }) => `TLS edge ${edgeID}`,

@@ -14,7 +14,7 @@ const rule = z.looseObject({
   actions: z.array(action).describe('What is done, in this order.'),
 });
 
-/** What is known of the grammar (Cloud Management API section 2); other keys and types of action pass through. */
+/** What is known of the grammar (Cloud Management API, section 2); other keys and types of action pass through. */
 export const policy = z.looseObject({
   inbound: z.array(rule).describe('Rules for what comes in, in this order.'),
 });
