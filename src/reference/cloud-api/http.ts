@@ -41,7 +41,8 @@ function problemOf(error: unknown): ApiProblem {
       return new ApiProblem('bodyTooLarge', 'the body must be at most 1 MiB');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
-      return new ApiProblem('requestMalformed', 'the request is malformed');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiProblem('requestMalformed', 'the path or length header is malformed');
     default:
       return new ApiProblem('internal', 'something went wrong in the server');
   }
