@@ -6,7 +6,7 @@ import { type Access, type Guarded, guard } from './guard.ts';
 import { answerError, type OnFailure, readJson } from './http.ts';
 import { type Journal, keepJournal } from './journal.ts';
 import { openApi } from './openapi.ts';
-import type { Call, Operation, Route } from './operation.ts';
+import type { ApiRequest, Operation, Route } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -31,7 +31,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);
-  const read = callReader(guard(app, parts), parts.baseUrl);
+  const read = requestReader(guard(app, parts), parts.baseUrl);
   app.get('/openapi.json', { config: { access: 'open' } }, async () => openApi(parts.operations, parts.baseUrl));
   if (parts.journal !== undefined) controlRoutes(app, parts.faults, parts.journal);
   serve(app, parts.operations.map(withPath), { read, methods, refuse });
@@ -40,8 +40,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app;
 }
 
-function callReader(accountOf: (request: FastifyRequest) => string, baseUrl: string | undefined) {
-  return (request: FastifyRequest): Call => ({
+function requestReader(accountOf: (request: FastifyRequest) => string, baseUrl: string | undefined) {
+  return (request: FastifyRequest): ApiRequest => ({
     account: accountOf(request),
     params: request.params as Record<string, string>,
     query: request.query as Record<string, unknown>,

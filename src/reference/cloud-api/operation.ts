@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonRoute } from '../../common/http-server/json-app.ts';
 
 /** An authenticated request, as an operation sees it. */
-export interface Call {
+export interface ApiRequest {
   readonly account: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface Call {
 }
 
 /** Refuses with ApiProblem, and has changed nothing then; its work is committed when it returns. */
-export type Route = JsonRoute<Call>;
+export type Route = JsonRoute<ApiRequest>;
 
 /** A body, under the name it has in the OpenAPI document. */
 export interface Shape {
