@@ -1,7 +1,7 @@
+import { Fifo } from '../../common/fifo.ts';
 import { newId, type Random } from '../ids.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { Capture, type CaptureStart, type CarryingTunnel, type Ledger } from './capture.ts';
-import { Fifo } from './fifo.ts';
 
 const defaultBudget = 50_000_000;
 const shareOfOneBody = 8;
