@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { fieldName, isAbsent } from '../common/field-path.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -16,21 +17,4 @@ export function explain(error: z.ZodError, value: unknown): string {
 /** Errors of a map's values stand under the map itself otherwise. */
 function alternatives(issue: Issue): readonly Issue[] {
   return issue.code === 'invalid_key' ? issue.issues : [issue];
-}
-
-function isAbsent(path: readonly PropertyKey[], value: unknown): boolean {
-  let at = value;
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return true;
-    at = Reflect.get(at, key);
-  }
-  return false;
-}
-
-/** `tunnels.web.addr`, `headers[0]` */
-function fieldName(path: readonly PropertyKey[]): string {
-  return path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
 }

@@ -1,11 +1,11 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import type { Log } from '../../common/log.ts';
 import { AgentProblem } from '../problem.ts';
 import { isAllowedHost } from './hosts.ts';
 import { answerError, readJson } from './http.ts';
-import type { Route } from './routes.ts';
+import type { ApiRequest, Route } from './routes.ts';
 
-const bodyLimitBytes = 1024 * 1024;
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 export interface AppParts {
@@ -17,20 +17,13 @@ export interface AppParts {
 
 /** Serves routes as JSON, to loopback Host headers only and without CORS, so that no web page of others can use it. */
 export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstance {
-  const answer = (error: unknown, reply: FastifyReply) => answerError(error, reply, log);
-  const app = Fastify({
-    bodyLimit: bodyLimitBytes,
-    exposeHeadRoutes: false,
-    forceCloseConnections: true,
+  const app = createJsonApp({
+    name: 'agent',
     // Names are up to 256 characters, each up to 12 in a path.
     routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: true },
-    frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
+    readBody: readJson,
+    answerError: (error, reply, unforeseen) => answerError(error, reply, unforeseen, log),
   });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
-    readJson(body),
-  );
-  app.setErrorHandler((error, _, reply) => answer(error, reply));
   app.setNotFoundHandler(async () => {
     throw new AgentProblem('pathUnknown', 'there is nothing at this path');
   });
@@ -39,40 +32,16 @@ export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstanc
     if (isAllowedHost(request.headers.host, allowHosts)) return;
     throw new AgentProblem('hostRefused', 'the Host header must be loopback; web_allow_hosts allows others');
   });
-  for (const route of routes) serve(app, route);
-  refuseOtherMethods(app, routes);
+  const refuse = (method: string, allow: string) =>
+    new AgentProblem('methodNotAllowed', `${method} is not one of ${allow}`);
+  serve(app, routes, { read, methods, refuse });
   return app;
 }
 
-function serve(app: FastifyInstance, route: Route): void {
-  app.route({
-    method: route.method,
-    url: route.path,
-    handler: async (request, reply) => {
-      if (route.method === 'POST' && request.body === undefined) {
-        throw new AgentProblem('bodyTypeWrong', 'a JSON body with "Content-Type: application/json" is needed');
-      }
-      const [param = ''] = Object.values(request.params as Record<string, string>);
-      const { query, body } = request;
-      const result = await route.handle({ param, query: query as Record<string, unknown>, body });
-      if (route.status === 204) return reply.code(204).send();
-      return reply.code(route.status).type('application/json; charset=utf-8').send(result);
-    },
-  });
-}
-
-function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
-  const byPath = Map.groupBy(routes, ({ path }) => path);
-  for (const [url, served] of byPath) {
-    const allowed: readonly string[] = served.map(({ method }) => method);
-    app.route({
-      method: methods.filter((method) => !allowed.includes(method)),
-      url,
-      onRequest: async (request, reply) => {
-        reply.header('allow', allowed.join(', '));
-        throw new AgentProblem('methodNotAllowed', `${request.method} is not one of ${allowed.join(', ')}`);
-      },
-      handler: async () => undefined,
-    });
+function read({ method, params, query, body }: FastifyRequest): ApiRequest {
+  if (method === 'POST' && body === undefined) {
+    throw new AgentProblem('bodyTypeWrong', 'a JSON body with "Content-Type: application/json" is needed');
   }
+  const [param = ''] = Object.values(params as Record<string, string>);
+  return { param, query: query as Record<string, unknown>, body };
 }

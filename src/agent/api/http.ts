@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Unforeseen } from '../../common/http-server/json-app.ts';
 import type { Log } from '../../common/log.ts';
 import { AgentProblem, errorBody, problems } from '../problem.ts';
 
@@ -17,29 +18,9 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Answers with the error body; what is not a refusal is logged and answered 500 without its message. */
-export function answerError(error: unknown, reply: FastifyReply, log: Log): void {
-  const problem = error instanceof AgentProblem ? error : problemOf(error);
+/** What is not a refusal is logged and answered 500 without its message. */
+export function answerError(error: unknown, reply: FastifyReply, { cause, message }: Unforeseen, log: Log): void {
+  const problem = error instanceof AgentProblem ? error : new AgentProblem(cause, message);
   if (problem.problem === 'internal') log.error('request failed', { error: String(error) });
-  reply
-    .code(problems[problem.problem].status)
-    .type('application/json')
-    .send(JSON.stringify(errorBody(problem)));
-}
-
-/** Refusals of the HTTP framework, by its error code. */
-function problemOf(error: unknown): AgentProblem {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new AgentProblem('bodyTypeWrong', 'header "Content-Type" must be application/json');
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AgentProblem('bodyTooLarge', 'the body must be at most 1 MiB');
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new AgentProblem('requestMalformed', 'the path or length header is malformed');
-    default:
-      return new AgentProblem('internal', 'something went wrong in the agent');
-  }
+  reply.code(problems[problem.problem].status).send(errorBody(problem));
 }

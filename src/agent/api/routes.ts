@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { JsonRoute } from '../../common/http-server/json-app.ts';
 import type { Capture } from '../captures/capture.ts';
 import type { Captures } from '../captures/captures.ts';
 import { AgentProblem } from '../problem.ts';
@@ -9,7 +10,8 @@ import type { Tunnel, Tunnels } from '../tunnels/tunnels.ts';
 import type { AgentStatus } from './status.ts';
 import { wireCapture, wireTunnel } from './wire.ts';
 
-export interface Call {
+/** What routes see of a request. */
+export interface ApiRequest {
   /** The last segment of the path, decoded. */
   readonly param: string;
   readonly query: Readonly<Record<string, unknown>>;
@@ -17,14 +19,7 @@ export interface Call {
 }
 
 /** An operation (Local Agent API, section 4). */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  /** Of success; 204 has no body. */
-  readonly status: 200 | 201 | 204;
-  /** What it returns is sent as JSON; a stream is JSON already. */
-  readonly handle: (call: Call) => unknown;
-}
+export type Route = JsonRoute<ApiRequest>;
 
 export interface ApiParts {
   readonly tunnels: Tunnels;

@@ -30,8 +30,8 @@ export interface CaptureStart {
   readonly replayOf?: string | undefined;
 }
 
-/** What captures share: the store that holds them. */
-export interface Ledger {
+/** The store that holds the captures, as each of them sees it. */
+export interface CaptureStore {
   readonly ticks: Ticks;
   /** Bytes of memory that each of the two bodies may take. */
   readonly bodyCap: number;
@@ -56,14 +56,19 @@ export class Capture {
   charged = 0;
   /** Set by the store, which holds it no more. */
   evicted = false;
-  readonly #ledger: Ledger;
+  readonly #store: CaptureStore;
   readonly #startTicks: number;
   #endTicks: number | undefined;
   #responseMessage: Message | undefined;
   #error: string | undefined;
   #notHeld: string | undefined;
 
-  constructor(id: string, startedAt: number, { tunnel, remoteAddr, request, replayOf }: CaptureStart, ledger: Ledger) {
+  constructor(
+    id: string,
+    startedAt: number,
+    { tunnel, remoteAddr, request, replayOf }: CaptureStart,
+    store: CaptureStore,
+  ) {
     this.id = id;
     this.tunnel = tunnel;
     this.remoteAddr = remoteAddr;
@@ -73,8 +78,8 @@ export class Capture {
       `${request.method} ${request.target} HTTP/${request.httpVersion}`,
       request.rawHeaders,
     );
-    this.#ledger = ledger;
-    this.#startTicks = ledger.ticks();
+    this.#store = store;
+    this.#startTicks = store.ticks();
   }
 
   get request(): RequestHead {
@@ -107,7 +112,7 @@ export class Capture {
 
   /** Of the exchange; while it goes on, so far. */
   get durationNs(): number {
-    return Math.round(((this.#endTicks ?? this.#ledger.ticks()) - this.#startTicks) * 1e6);
+    return Math.round(((this.#endTicks ?? this.#store.ticks()) - this.#startTicks) * 1e6);
   }
 
   /** What it costs before any body. */
@@ -125,12 +130,12 @@ export class Capture {
 
   respond({ statusCode, statusMessage, httpVersion, rawHeaders }: ResponseHead): void {
     const message = new Message(`HTTP/${httpVersion} ${statusCode} ${statusMessage}`, rawHeaders);
-    if (!this.#ledger.charge(this, message.headBytes)) {
+    if (!this.#store.charge(this, message.headBytes)) {
       this.#notHeld = 'the response does not fit into inspect_db_size';
       return;
     }
     this.#responseMessage = message;
-    this.#ledger.changed(this);
+    this.#store.changed(this);
   }
 
   responseData(chunk: Buffer): void {
@@ -144,15 +149,15 @@ export class Capture {
   /** The exchange is over; only the first call counts. */
   end(error?: string): void {
     if (this.ended) return;
-    this.#endTicks = this.#ledger.ticks();
+    this.#endTicks = this.#store.ticks();
     this.#error = error ?? this.#notHeld;
-    this.#ledger.changed(this);
+    this.#store.changed(this);
   }
 
   #keep(message: Message, chunk: Buffer): void {
     if (message.truncated) return;
-    const kept = Math.min(chunk.length, this.#ledger.bodyCap - message.bodyCost - pieceOverhead);
-    const room = kept > 0 && this.#ledger.charge(this, kept + pieceOverhead);
+    const kept = Math.min(chunk.length, this.#store.bodyCap - message.bodyCost - pieceOverhead);
+    const room = kept > 0 && this.#store.charge(this, kept + pieceOverhead);
     if (room) message.append(kept === chunk.length ? chunk : chunk.subarray(0, kept));
     if (!room || kept < chunk.length) message.truncate();
   }
@@ -163,7 +168,7 @@ export class Capture {
       return;
     }
     const kept = Buffer.from(lines(trailers), 'latin1');
-    const room = this.#ledger.charge(this, kept.length + pieceOverhead);
+    const room = this.#store.charge(this, kept.length + pieceOverhead);
     if (!room) message.truncate();
     message.end(room ? kept : undefined);
   }

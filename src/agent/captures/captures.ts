@@ -1,7 +1,7 @@
+import { Fifo } from '../../common/fifo.ts';
 import { newId, type Random } from '../ids.ts';
 import type { Ticks } from '../metrics/rate.ts';
-import { Capture, type CaptureStart, type CarryingTunnel, type Ledger } from './capture.ts';
-import { Fifo } from './fifo.ts';
+import { Capture, type CaptureStart, type CaptureStore, type CarryingTunnel } from './capture.ts';
 
 const defaultBudget = 50_000_000;
 const shareOfOneBody = 8;
@@ -35,13 +35,13 @@ export class Captures {
   readonly #budget: number;
   readonly #held = new Fifo<Capture>();
   readonly #listeners = new Set<CaptureListener>();
-  readonly #ledger: Ledger;
+  readonly #store: CaptureStore;
   #bytes = 0;
 
   constructor(options: CapturesOptions) {
     this.#options = options;
     this.#budget = options.budget === 0 ? defaultBudget : options.budget;
-    this.#ledger = {
+    this.#store = {
       ticks: options.ticks,
       bodyCap: Math.min(Math.floor(this.#budget / shareOfOneBody), mostOfOneBody),
       charge: (capture, bytes) => this.#charge(capture, bytes),
@@ -60,7 +60,7 @@ export class Captures {
   /** Undefined when capturing is off, or the head alone is over the budget. */
   begin(start: CaptureStart): Capture | undefined {
     if (this.#budget < 0) return undefined;
-    const capture = new Capture(newId(this.#options.random, 'req'), this.#options.now(), start, this.#ledger);
+    const capture = new Capture(newId(this.#options.random, 'req'), this.#options.now(), start, this.#store);
     if (capture.initialBytes > this.#budget) return undefined;
     this.#held.push(capture);
     this.#charge(capture, capture.initialBytes);

@@ -83,7 +83,7 @@ const takeCalls = () => calls.splice(0);
 
 async function setRunning(...tunnels: readonly ServedTunnel[]): Promise<void> {
   running = [...tunnels];
-  leases.wake();
+  leases.syncNow();
   await pass(0);
 }
 
@@ -180,10 +180,10 @@ describe('a cloud in trouble', () => {
     await pass(30_000);
     takeCalls();
     trouble = () => undefined;
-    leases.wake();
+    leases.syncNow();
     await pass(0);
     expect(takeCalls()).toEqual([]);
-    leases.retry();
+    leases.retryFailed();
     await pass(0);
     expect(takeCalls()).toEqual(['PUT web']);
   });

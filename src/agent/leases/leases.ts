@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.ts';
 import type { ServedTunnel } from './endpoint.ts';
 import { Lease, type LeaseOptions } from './lease.ts';
 
-const longestRestMs = 60_000;
+const longestWaitMs = 60_000;
 
 export interface LeasesOptions extends LeaseOptions {
   /** Those running now. */
@@ -20,39 +20,40 @@ export interface LeaseStatus {
 
 /**
  * Keeps the running tunnels registered at the cloud as endpoints: each is renewed every 10 s, and withdrawn as soon as
- * its tunnel stops. A round compares what runs with what is registered, whatever has changed since the last one;
+ * its tunnel stops. Each sync compares what runs with what is registered, whatever has changed since the last one;
  * nothing waits for it.
  */
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #leases = new Map<ServedTunnel, Lease>();
-  #woken = new AbortController();
+  /** Ends the wait for the next sync. */
+  #wait = new AbortController();
   #problem: string | undefined;
 
   constructor(options: LeasesOptions) {
     this.#options = options;
   }
 
-  /** A tunnel has started or stopped. */
-  wake(): void {
-    this.#woken.abort();
+  /** The next sync is due now: a tunnel has started or stopped. */
+  syncNow(): void {
+    this.#wait.abort();
   }
 
-  /** The key has changed. */
-  retry(): void {
+  /** What failed is tried again now: the key has changed. */
+  retryFailed(): void {
     for (const lease of this.#leases.values()) lease.retry();
-    this.wake();
+    this.syncNow();
   }
 
   /** Until `stop` aborts; then every endpoint is withdrawn, each with one attempt. */
   async run(stop: AbortSignal): Promise<void> {
-    stop.addEventListener('abort', () => this.wake(), { once: true });
+    stop.addEventListener('abort', () => this.syncNow(), { once: true });
     while (!stop.aborted) {
-      this.#woken = new AbortController();
-      await this.#round(this.#options.tunnels());
-      if (!stop.aborted) await this.#options.sleep(this.#restMs(), this.#woken.signal).catch(() => {});
+      this.#wait = new AbortController();
+      await this.#sync(this.#options.tunnels());
+      if (!stop.aborted) await this.#options.sleep(this.#waitMs(), this.#wait.signal).catch(() => {});
     }
-    await this.#round([]);
+    await this.#sync([]);
   }
 
   status(): LeaseStatus {
@@ -60,7 +61,7 @@ export class Leases {
     return { registered, ...(this.#problem === undefined ? {} : { error: this.#problem }) };
   }
 
-  async #round(running: readonly ServedTunnel[]): Promise<void> {
+  async #sync(running: readonly ServedTunnel[]): Promise<void> {
     for (const tunnel of running) {
       if (!this.#leases.has(tunnel)) this.#leases.set(tunnel, new Lease(tunnel, this.#options));
     }
@@ -82,8 +83,8 @@ export class Leases {
     this.#problem = problem;
   }
 
-  #restMs(): number {
+  #waitMs(): number {
     const next = Math.min(...[...this.#leases.values()].map(({ dueAt }) => dueAt));
-    return Math.min(Math.max(next - this.#options.ticks(), 0), longestRestMs);
+    return Math.min(Math.max(next - this.#options.ticks(), 0), longestWaitMs);
   }
 }

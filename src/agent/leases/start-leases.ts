@@ -41,10 +41,10 @@ export function startLeases({ cloud, tunnels, version, ...rest }: StartLeasesOpt
   const client = new LeaseClient({ url, key: () => credential.key(), userAgent: `edge-operator-agent/${version}` });
   const leases = new Leases({ ...rest, client, log, sleep: systemClock.sleep, tunnels: () => tunnels.list() });
   const stop = new AbortController();
-  tunnels.subscribe(() => leases.wake());
+  tunnels.subscribe(() => leases.syncNow());
   const running = Promise.all([
     leases.run(stop.signal).catch((error) => log.error('endpoints are no longer registered', { error })),
-    credential.watch(systemClock, log, stop.signal, () => leases.retry()),
+    credential.watch(systemClock, log, stop.signal, () => leases.retryFailed()),
   ]);
   return {
     status: () => ({ url, ...leases.status() }),

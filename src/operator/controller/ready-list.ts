@@ -1,5 +1,5 @@
+import { Fifo } from '../../common/fifo.ts';
 import { moreUrgent, type Priority, priorities, rankOf } from '../../common/priority.ts';
-import { Fifo } from './fifo.ts';
 
 interface Entry {
   readonly key: string;
@@ -55,7 +55,7 @@ export class ReadyList {
   #head(priority: Priority): Entry | undefined {
     const list = this.#lists.get(priority);
     while (list !== undefined) {
-      const head = list.peek();
+      const head = list.oldest;
       if (head === undefined || this.#entries.get(head.key) === head) return head;
       list.shift();
     }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { fieldName, isAbsent } from '../../common/field-path.ts';
 import { ApiProblem, type Cause, problems } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -36,21 +37,4 @@ function problemOf(issues: readonly Issue[], body: object): ApiProblem {
 function causeOf(issue: Issue): Cause {
   const cause: unknown = issue.code === 'custom' ? issue.params?.cause : undefined;
   return typeof cause === 'string' && cause in problems ? (cause as Cause) : 'fieldInvalid';
-}
-
-function isAbsent(path: readonly PropertyKey[], body: object): boolean {
-  let at: unknown = body;
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return true;
-    at = Reflect.get(at, key);
-  }
-  return false;
-}
-
-/** `actions[0].type` */
-export function fieldName(path: readonly PropertyKey[]): string {
-  return path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
 }

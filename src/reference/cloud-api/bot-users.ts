@@ -36,12 +36,12 @@ export function botUsers(world: World): Resource<BotUserRecord> {
     write: {
       createBody,
       updateBody,
-      create: (call) => {
-        const body = readBody(createBody, call.body);
-        return collection.insert(call.account, () => ({ id: world.newId('bot'), createdAt: world.now(), ...body }));
+      create: (request) => {
+        const body = readBody(createBody, request.body);
+        return collection.insert(request.account, () => ({ id: world.newId('bot'), createdAt: world.now(), ...body }));
       },
-      update: (call, item) => {
-        const body = readBody(updateBody, call.body);
+      update: (request, item) => {
+        const body = readBody(updateBody, request.body);
         return { ...item, name: body.name ?? item.name, active: body.active ?? item.active };
       },
     },

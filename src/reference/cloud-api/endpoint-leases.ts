@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readBody } from './body.ts';
 import { afterExpiry, endpointCollection, protocols, renderEndpoint, reviseEndpoint } from './endpoints.ts';
 import { hostport, idOf, metadata, region, uri } from './fields.ts';
-import type { Call, Route } from './operation.ts';
+import type { ApiRequest, Route } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 import type { World } from './world.ts';
 
@@ -26,25 +26,25 @@ const leaseBody = z.strictObject({
 export function endpointLeases(world: World): readonly Route[] {
   const collection = endpointCollection(world);
   const path = '/_agent/endpoints/:id';
-  const put = (call: Call) => {
-    const id = readId(call);
-    const before = collection.get(call.account, id);
+  const put = (request: ApiRequest) => {
+    const id = readId(request);
+    const before = collection.get(request.account, id);
     if (before !== undefined && before.expiresAt === undefined) {
       throw new ApiProblem('leaseTaken', `endpoint "${id}" is not one of an agent; take another id`);
     }
-    const { public_url, tunnel, ...body } = readBody(leaseBody, call.body);
+    const { public_url, tunnel, ...body } = readBody(leaseBody, request.body);
     const expiresAt = world.clock.now() + leaseMs;
     const wanted = { ...body, id, publicUrl: public_url, tunnelId: tunnel, type: 'ephemeral' as const, expiresAt };
     const record = reviseEndpoint(wanted, before, world.now());
-    collection.put(call.account, record);
-    return renderEndpoint(record, call.base);
+    collection.put(request.account, record);
+    return renderEndpoint(record, request.base);
   };
-  const remove = (call: Call) => {
-    const id = readId(call);
-    if (collection.get(call.account, id)?.expiresAt === undefined) {
+  const remove = (request: ApiRequest) => {
+    const id = readId(request);
+    if (collection.get(request.account, id)?.expiresAt === undefined) {
       throw new ApiProblem('resourceUnknown', `no agent serves an endpoint with id "${id}"`);
     }
-    collection.remove(call.account, id);
+    collection.remove(request.account, id);
   };
   const routes: readonly Route[] = [
     { method: 'PUT', path, status: 200, handle: put },
@@ -53,7 +53,7 @@ export function endpointLeases(world: World): readonly Route[] {
   return routes.map((route) => afterExpiry(route, collection, world.clock));
 }
 
-function readId({ params: { id } }: Call): string {
+function readId({ params: { id } }: ApiRequest): string {
   const read = idOf('ep').safeParse(id);
   if (read.success) return read.data;
   throw new ApiProblem('fieldInvalid', `the id in the path ${read.error.issues[0]?.message}`);

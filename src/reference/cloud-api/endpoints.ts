@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.ts';
 import { Collection, kinds } from './collection.ts';
 import { hostport, idOf, type Region, refShape, regions, text, time, uri } from './fields.ts';
 import { ref } from './ids.ts';
-import type { Call, Operation, Route } from './operation.ts';
+import type { ApiRequest, Operation, Route } from './operation.ts';
 import { resourceOperations } from './resource.ts';
 import type { World } from './world.ts';
 
@@ -59,9 +59,9 @@ export function endpointOperations(world: World): readonly Operation[] {
 
 /** The route as it is once the endpoints whose lease has ended are gone. */
 export function afterExpiry<R extends Route>(route: R, collection: Collection<EndpointRecord>, clock: Clock): R {
-  const handle = (call: Call): unknown => {
-    collection.expire(call.account, clock.now());
-    return route.handle(call);
+  const handle = (request: ApiRequest): unknown => {
+    collection.expire(request.account, clock.now());
+    return route.handle(request);
   };
   return { ...route, handle };
 }

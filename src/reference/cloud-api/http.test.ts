@@ -124,8 +124,10 @@ describe('errors (section 7)', () => {
   });
 
   test('a malformed path is 400 in the same shape', async () => {
-    const answer = await cloud.call('GET', '/bot_users/%zz');
-    expect(answer).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_204', status_code: 400 } });
+    for (const id of ['%zz', 'x'.repeat(101)]) {
+      const answer = await cloud.call('GET', `/bot_users/${id}`);
+      expect(answer).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_204', status_code: 400 } });
+    }
   });
 
   test('another method is 405 and says which are allowed', async () => {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Unforeseen } from '../../common/http-server/json-app.ts';
 import type { NewId } from './ids.ts';
 import { ApiProblem, errorBody, problems } from './problem.ts';
 
@@ -15,34 +16,19 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** Answers with the error body; what is not a refusal is reported and answered 500 without its message. */
+/** What is not a refusal is reported and answered 500 without its message. */
 export function answerError(
   error: unknown,
   reply: FastifyReply,
+  unforeseen: Unforeseen,
   { newId, onFailure }: { readonly newId: NewId; readonly onFailure: OnFailure },
 ): void {
   const operationId = newId('op');
-  const problem = error instanceof ApiProblem ? error : problemOf(error);
-  if (problem.problem === 'internal') onFailure(operationId, error);
+  const { problem, message, headers } =
+    error instanceof ApiProblem ? error : new ApiProblem(unforeseen.cause, unforeseen.message);
+  if (problem === 'internal') onFailure(operationId, error);
   reply
-    .code(problems[problem.problem].status)
-    .headers(problem.headers)
-    .type('application/json')
-    .send(JSON.stringify(errorBody(problem.problem, problem.message, operationId)));
-}
-
-/** Refusals of the HTTP framework, by its error code. */
-function problemOf(error: unknown): ApiProblem {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiProblem('bodyTypeWrong', 'header "Content-Type" must be application/json');
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiProblem('bodyTooLarge', 'the body must be at most 1 MiB');
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_BAD_URL':
-      return new ApiProblem('requestMalformed', 'the request is malformed');
-    default:
-      return new ApiProblem('internal', 'something went wrong in the server');
-  }
+    .code(problems[problem].status)
+    .headers(headers)
+    .send(errorBody(problem, message, operationId));
 }

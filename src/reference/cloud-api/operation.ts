@@ -1,9 +1,8 @@
 import type { z } from 'zod';
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+import type { JsonRoute } from '../../common/http-server/json-app.ts';
 
 /** An authenticated request, as an operation sees it. */
-export interface Call {
+export interface ApiRequest {
   readonly account: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -13,18 +12,8 @@ export interface Call {
   readonly base: string;
 }
 
-export interface Route {
-  readonly method: Method;
-  /** With `:name` for parameters. */
-  readonly path: string;
-  readonly status: 200 | 201 | 204;
-  /**
-   * The body of the answer. Its work is committed when it returns.
-   *
-   * @throws ApiProblem when the request is refused; nothing was changed then.
-   */
-  readonly handle: (call: Call) => unknown;
-}
+/** Refuses with ApiProblem, and has changed nothing then; its work is committed when it returns. */
+export type Route = JsonRoute<ApiRequest>;
 
 /** A body, under the name it has in the OpenAPI document. */
 export interface Shape {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Collection, Page } from './collection.ts';
-import type { Call } from './operation.ts';
+import type { ApiRequest } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 
 /** Default and maximum; neither is shown (Cloud Management API, section 8). */
@@ -15,14 +15,14 @@ type Identified = { readonly id: string };
 
 /** The list envelope (Cloud Management API, section 2), newest first. Query parameters but the two are ignored. */
 export function listEnvelope<T extends Identified>(
-  call: Call,
+  request: ApiRequest,
   collection: Collection<T>,
   uri: string,
   name: string,
   render: (item: T) => unknown,
 ): Readonly<Record<string, unknown>> {
-  const limit = readLimit(call.query.limit);
-  const page = collection.page(call.account, limit, readBefore(call, collection));
+  const limit = readLimit(request.query.limit);
+  const page = collection.page(request.account, limit, readBefore(request, collection));
   return { uri, next_page_uri: nextPage(page, uri, limit), [name]: page.items.map(render) };
 }
 
@@ -35,10 +35,10 @@ function readLimit(value: unknown): number {
   return limit;
 }
 
-function readBefore(call: Call, collection: Collection<Identified>): number | undefined {
-  const id = call.query.before_id;
+function readBefore(request: ApiRequest, collection: Collection<Identified>): number | undefined {
+  const id = request.query.before_id;
   if (id === undefined) return undefined;
-  const position = typeof id === 'string' ? collection.position(call.account, id) : undefined;
+  const position = typeof id === 'string' ? collection.position(request.account, id) : undefined;
   if (position === undefined) {
     throw new ApiProblem('beforeIdUnknown', 'query parameter "before_id" names no item this list ever had');
   }

@@ -3,7 +3,7 @@ import { readBody } from './body.ts';
 import { Collection, kinds } from './collection.ts';
 import { idOf, metadata, type Region, refShape, region, regions, text, time, uri } from './fields.ts';
 import { ref, uriOf } from './ids.ts';
-import type { Call } from './operation.ts';
+import type { ApiRequest } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 import type { Resource } from './resource.ts';
 import type { World } from './world.ts';
@@ -44,9 +44,9 @@ export function reservedAddrs(world: World): Resource<ReservedAddrRecord> {
   const collection = new Collection<ReservedAddrRecord>(world.database, kinds.reservedAddr);
   const configurations = new Collection(world.database, kinds.endpointConfiguration);
 
-  const create = (call: Call): ReservedAddrRecord => {
-    const body = readBody(createBody, call.body);
-    return collection.insert(call.account, (seq) => ({
+  const create = (request: ApiRequest): ReservedAddrRecord => {
+    const body = readBody(createBody, request.body);
+    return collection.insert(request.account, (seq) => ({
       id: world.newId('ra'),
       createdAt: world.now(),
       ...body,
@@ -55,10 +55,10 @@ export function reservedAddrs(world: World): Resource<ReservedAddrRecord> {
     }));
   };
 
-  const update = (call: Call, item: ReservedAddrRecord): ReservedAddrRecord => {
-    const body = readBody(updateBody, call.body);
+  const update = (request: ApiRequest, item: ReservedAddrRecord): ReservedAddrRecord => {
+    const body = readBody(updateBody, request.body);
     const configuration = body.endpoint_configuration_id ?? item.endpointConfigurationId;
-    if (configuration !== '' && configurations.get(call.account, configuration) === undefined) {
+    if (configuration !== '' && configurations.get(request.account, configuration) === undefined) {
       throw new ApiProblem(
         'referenceUnknown',
         `invalid field "endpoint_configuration_id": no endpoint configuration with id "${configuration}"`,

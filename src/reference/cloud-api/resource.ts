@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Collection } from './collection.ts';
 import { uri } from './fields.ts';
-import type { Call, Operation } from './operation.ts';
+import type { ApiRequest, Operation } from './operation.ts';
 import { listEnvelope, listQuery } from './paging.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -17,8 +17,8 @@ export interface Resource<T extends { readonly id: string }> {
   readonly write?: {
     readonly createBody: z.ZodObject;
     readonly updateBody: z.ZodObject;
-    readonly create: (call: Call) => T;
-    readonly update: (call: Call, item: T) => T;
+    readonly create: (request: ApiRequest) => T;
+    readonly update: (request: ApiRequest, item: T) => T;
   };
 }
 
@@ -39,7 +39,8 @@ function readOperations<T extends { readonly id: string }>(resource: Resource<T>
       status: 200,
       query: listQuery,
       answer: { name: `${title}List`, schema },
-      handle: (call) => listEnvelope(call, collection, `${call.base}${path}`, name, (item) => render(item, call.base)),
+      handle: (request) =>
+        listEnvelope(request, collection, `${request.base}${path}`, name, (item) => render(item, request.base)),
     },
     {
       id: `${name}.get`,
@@ -48,7 +49,7 @@ function readOperations<T extends { readonly id: string }>(resource: Resource<T>
       path: `${path}/:id`,
       status: 200,
       answer: { name: title, schema: resource.answer },
-      handle: (call) => render(find(resource, call), call.base),
+      handle: (request) => render(find(resource, request), request.base),
     },
   ];
 }
@@ -67,7 +68,7 @@ function writeOperations<T extends { readonly id: string }>(resource: Resource<T
       status: 201,
       body: { name: `${title}Create`, schema: write.createBody },
       answer,
-      handle: (call) => render(write.create(call), call.base),
+      handle: (request) => render(write.create(request), request.base),
     },
     {
       id: `${name}.update`,
@@ -77,10 +78,10 @@ function writeOperations<T extends { readonly id: string }>(resource: Resource<T
       status: 200,
       body: { name: `${title}Update`, schema: write.updateBody },
       answer,
-      handle: (call) => {
-        const item = write.update(call, find(resource, call));
-        collection.put(call.account, item);
-        return render(item, call.base);
+      handle: (request) => {
+        const item = write.update(request, find(resource, request));
+        collection.put(request.account, item);
+        return render(item, request.base);
       },
     },
     {
@@ -89,16 +90,16 @@ function writeOperations<T extends { readonly id: string }>(resource: Resource<T
       method: 'DELETE',
       path,
       status: 204,
-      handle: (call) => {
-        collection.remove(call.account, find(resource, call).id);
+      handle: (request) => {
+        collection.remove(request.account, find(resource, request).id);
       },
     },
   ];
 }
 
-function find<T extends { readonly id: string }>({ name, collection }: Resource<T>, call: Call): T {
-  const id = call.params.id ?? '';
-  const item = collection.get(call.account, id);
+function find<T extends { readonly id: string }>({ name, collection }: Resource<T>, request: ApiRequest): T {
+  const id = request.params.id ?? '';
+  const item = collection.get(request.account, id);
   if (item === undefined) throw new ApiProblem('resourceUnknown', `no ${name} with id "${id}"`);
   return item;
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Random } from '../../common/random-id.ts';
 import { readAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
 import { openDatabase } from './database.ts';
@@ -7,7 +8,7 @@ import { endpointLeases } from './endpoint-leases.ts';
 import { FaultSpecError } from './faults/fault-spec.ts';
 import { Faults } from './faults/faults.ts';
 import type { OnFailure } from './http.ts';
-import { idMaker, type Random } from './ids.ts';
+import { idMaker } from './ids.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { operations } from './operations.ts';
 import { RateLimit } from './rate-limit.ts';

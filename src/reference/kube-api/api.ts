@@ -1,9 +1,9 @@
 import type { Clock } from '../../common/clock.ts';
 import { ApiError, noSuchResource, notFound } from './api-error.ts';
-import type { HandlerContext } from './call.ts';
 import { discover } from './discovery.ts';
 import type { Exchange } from './exchange.ts';
 import { handleResource } from './handler.ts';
+import type { HandlerContext } from './object-request.ts';
 import { openApi } from './openapi.ts';
 import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';

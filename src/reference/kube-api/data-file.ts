@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DataError } from './data-error.ts';
-import type { Change, Journal } from './store.ts';
+import type { Change, Persistence } from './store.ts';
 import { StoredObject } from './stored-object.ts';
 
 const version = 1;
@@ -24,7 +24,7 @@ const schema = `
 `;
 
 /** Objects in a SQLite file; what was written survives the death of the process, though not that of the machine. */
-export class DataFile implements Journal {
+export class DataFile implements Persistence {
   readonly #database: DatabaseSync;
   readonly #write;
 
@@ -41,7 +41,7 @@ export class DataFile implements Journal {
     this.#write = this.#database.prepare('INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)');
   }
 
-  read(): ReturnType<Journal['read']> {
+  read(): ReturnType<Persistence['read']> {
     const newest = this.#database.prepare('SELECT max(revision) AS revision FROM objects').get();
     const revision = Number(newest?.revision ?? 1);
     this.#database.prepare('DELETE FROM objects WHERE text IS NULL AND revision < ?').run(revision);

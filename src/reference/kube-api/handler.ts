@@ -1,8 +1,8 @@
 import { badRequest, methodNotAllowed, notSupportedHere } from './api-error.ts';
-import { type Call, type HandlerContext, isTrue, presentation, show } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { listPage } from './list.ts';
 import { checkReached, parseVersion } from './list-options.ts';
+import { type HandlerContext, isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
 import type { ResourceType } from './resource-type.ts';
 import type { Route } from './route.ts';
 import { parseWatch } from './watch.ts';
@@ -19,40 +19,40 @@ export async function handleResource(
   // `finalize` of namespaces is written like the main endpoint.
   const written = subresource === 'status' ? 'status' : undefined;
   if (type.warning !== undefined) exchange.warn(type.warning);
-  const call: Call = { exchange, type, namespace, subresource: written, context };
-  return name === undefined ? handleCollection(call) : handleObject(call, name);
+  const request: ObjectRequest = { exchange, type, namespace, subresource: written, context };
+  return name === undefined ? handleCollection(request) : handleObject(request, name);
 }
 
-async function handleCollection(call: Call): Promise<void> {
-  const { method, query } = call.exchange;
-  if (method === 'GET') return isTrue(query.get('watch')) ? watch(call) : list(call);
-  if (method === 'POST') return create(call);
-  if (method === 'DELETE') return deleteCollection(call);
-  if (call.type.custom && (method === 'PUT' || method === 'PATCH')) throw badRequest('name must be provided');
+async function handleCollection(request: ObjectRequest): Promise<void> {
+  const { method, query } = request.exchange;
+  if (method === 'GET') return isTrue(query.get('watch')) ? watch(request) : list(request);
+  if (method === 'POST') return create(request);
+  if (method === 'DELETE') return deleteCollection(request);
+  if (request.type.custom && (method === 'PUT' || method === 'PATCH')) throw badRequest('name must be provided');
   throw methodNotAllowed();
 }
 
-async function handleObject(call: Call, name: string): Promise<void> {
-  const { exchange, namespace, type, context } = call;
+async function handleObject(request: ObjectRequest, name: string): Promise<void> {
+  const { exchange, namespace, type, context } = request;
   const ref = { namespace, name };
   if (exchange.method === 'GET') {
     checkReached(parseVersion(exchange.query, 'get'), context.store.revision);
-    return show(call, 200, context.objects.get(type, ref));
+    return show(request, 200, context.objects.get(type, ref));
   }
-  if (exchange.method === 'PUT') return replace(call, ref);
-  if (exchange.method === 'PATCH') return patch(call, ref);
-  if (exchange.method === 'DELETE' && call.subresource === undefined) return remove(call, ref);
+  if (exchange.method === 'PUT') return replace(request, ref);
+  if (exchange.method === 'PATCH') return patch(request, ref);
+  if (exchange.method === 'DELETE' && request.subresource === undefined) return remove(request, ref);
   if (type.custom && exchange.method === 'DELETE') throw notSupportedHere(type, 'delete');
   if (type.custom && exchange.method === 'POST') throw notSupportedHere(type, 'create');
   throw methodNotAllowed();
 }
 
-function list(call: Call): void {
-  const page = listPage(call.context.store, call.type, call.namespace, call.exchange.query);
-  call.exchange.send(200, presentation(call).list(page));
+function list(request: ObjectRequest): void {
+  const page = listPage(request.context.store, request.type, request.namespace, request.exchange.query);
+  request.exchange.send(200, presentation(request).list(page));
 }
 
-function watch(call: Call): void {
-  const request = parseWatch(call.exchange.query, call.type, call.namespace);
-  streamWatch(call.exchange, request, presentation(call), call.context);
+function watch(request: ObjectRequest): void {
+  const wanted = parseWatch(request.exchange.query, request.type, request.namespace);
+  streamWatch(request.exchange, wanted, presentation(request), request.context);
 }

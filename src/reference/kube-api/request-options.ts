@@ -1,11 +1,11 @@
 import { ApiError, badRequest, type FieldError, invalid } from './api-error.ts';
-import type { Call } from './call.ts';
 import { cannotHandle } from './decode.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { forbiddenField, notSupported, tooLong } from './field-error.ts';
 import { isMap, type JsonMap, mapOf, stringsOf } from './json.ts';
 import { parseNumber } from './list-options.ts';
+import type { ObjectRequest } from './object-request.ts';
 import type { WriteOptions } from './objects.ts';
 import { applyPatchTypes } from './patch.ts';
 import type { Preconditions } from './preconditions.ts';
@@ -54,7 +54,7 @@ function dryRunErrors(values: readonly string[]): readonly FieldError[] {
  * Dry run, field manager and field validation of a write with this body, JSON or not. Throws 422, naming `kind`, for
  * values that are none.
  */
-export function writeOptions({ exchange, type }: Call, kind: string, body: string): WriteOptions {
+export function writeOptions({ exchange, type }: ObjectRequest, kind: string, body: string): WriteOptions {
   const { query } = exchange;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   const validation = query.get('fieldValidation') || 'Warn';

@@ -63,7 +63,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const { host = '127.0.0.1', port = 0, clock = systemClock } = options;
   const data = options.dataDir === undefined ? undefined : await openDataFile(options.dataDir);
   try {
-    const store = new Store({ historyLimit: options.historyLimit ?? 10_000, journal: data });
+    const store = new Store({ historyLimit: options.historyLimit ?? 10_000, persistence: data });
     const registry = new Registry(builtinTypes);
     const objects = new Objects(store, clock, { cel: new CelValidator(), patterns: new Map() });
     const stopLifecycle = new Lifecycle(store, registry, objects, clock).start();

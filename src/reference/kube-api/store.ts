@@ -15,7 +15,7 @@ export interface Change {
 export type Listener = (change: Change) => void;
 
 /** Where changes survive the process. */
-export interface Journal {
+export interface Persistence {
   /** What earlier processes left. */
   read(): { readonly revision: number; readonly objects: Iterable<readonly [storage: string, StoredObject]> };
   /** Returns when the change is kept, whatever becomes of the process. */
@@ -25,7 +25,7 @@ export interface Journal {
 export interface StoreOptions {
   /** How many changes are kept at least. */
   readonly historyLimit: number;
-  readonly journal?: Journal | undefined;
+  readonly persistence?: Persistence | undefined;
 }
 
 /** How many of the objects written last are kept parsed: they are what everyone looks at next. */
@@ -39,16 +39,16 @@ export class Store {
   readonly #objects = new Map<string, Map<string, StoredObject>>();
   readonly #listeners = new Set<Listener>();
   readonly #historyLimit: number;
-  readonly #journal: Journal | undefined;
+  readonly #persistence: Persistence | undefined;
   readonly #parsed: StoredObject[] = [];
   #history: Change[] = [];
   #revision = 1;
   #compacted = 1;
 
-  constructor({ historyLimit, journal }: StoreOptions) {
+  constructor({ historyLimit, persistence }: StoreOptions) {
     this.#historyLimit = historyLimit;
-    this.#journal = journal;
-    if (journal !== undefined) this.#load(journal);
+    this.#persistence = persistence;
+    if (persistence !== undefined) this.#load(persistence);
   }
 
   get revision(): number {
@@ -109,7 +109,7 @@ export class Store {
     for (const [key, previous] of objects) {
       const current = StoredObject.of(form(previous.object)).folded();
       const revision = Number(previous.object.metadata.resourceVersion);
-      this.#journal?.write({ revision, type: 'MODIFIED', storage, current, previous });
+      this.#persistence?.write({ revision, type: 'MODIFIED', storage, current, previous });
       objects.set(key, current);
     }
   }
@@ -150,7 +150,7 @@ export class Store {
 
   #recorded(change: Omit<Change, 'revision'>): Change {
     const recorded = { ...change, revision: this.#revision };
-    this.#journal?.write(recorded);
+    this.#persistence?.write(recorded);
     return recorded;
   }
 
@@ -160,8 +160,8 @@ export class Store {
     for (const listener of this.#listeners) listener(change);
   }
 
-  #load(journal: Journal): void {
-    const { revision, objects } = journal.read();
+  #load(persistence: Persistence): void {
+    const { revision, objects } = persistence.read();
     this.#revision = revision;
     this.#compacted = revision;
     for (const [storage, object] of objects) this.#of(storage).set(object.key, object);

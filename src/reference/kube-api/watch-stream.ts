@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Batches, Outlet } from './batches.ts';
-import type { HandlerContext } from './call.ts';
 import { eventLine } from './event-lines.ts';
 import type { Exchange } from './exchange.ts';
+import type { HandlerContext } from './object-request.ts';
 import type { Presentation } from './presentation.ts';
 import { apiVersionOf } from './resource-type.ts';
 import { type Sink, startWatch, type WatchRequest } from './watch.ts';

@@ -1,22 +1,22 @@
 import { badRequest, invalid } from './api-error.ts';
-import { type Call, isTrue, presentation, show } from './call.ts';
 import { checkGvk, decodeObject } from './decode.ts';
 import { required } from './field-error.ts';
 import { listPage } from './list.ts';
 import { type ApiObject, withMeta } from './object.ts';
+import { isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
 import type { Ref } from './objects.ts';
 import { applyConfiguration, createdByApply, decodeApply } from './ownership/apply.ts';
 import { applyPatchTypes, decodePatch } from './patch.ts';
 import { deleteOptions, writeOptions } from './request-options.ts';
 import type { ResourceType } from './resource-type.ts';
 
-export async function create(call: Call): Promise<void> {
-  const { exchange, type, namespace, context } = call;
+export async function create(request: ObjectRequest): Promise<void> {
+  const { exchange, type, namespace, context } = request;
   const bytes = await exchange.body();
-  const options = writeOptions(call, 'CreateOptions', bytes.toString());
+  const options = writeOptions(request, 'CreateOptions', bytes.toString());
   const body = decodeObject(bytes, exchange.header('content-type'), type);
   const placed = inNamespace(body, namespace, type);
-  show(call, 201, context.objects.create(type, placed, options));
+  show(request, 201, context.objects.create(type, placed, options));
 }
 
 function inNamespace(object: ApiObject, namespace: string | undefined, type: ResourceType): ApiObject {
@@ -36,10 +36,10 @@ function checkName(object: ApiObject, name: string): void {
   throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
-export async function replace(call: Call, ref: Ref): Promise<void> {
-  const { exchange, subresource, type, context } = call;
+export async function replace(request: ObjectRequest, ref: Ref): Promise<void> {
+  const { exchange, subresource, type, context } = request;
   const bytes = await exchange.body();
-  const options = writeOptions(call, 'UpdateOptions', bytes.toString());
+  const options = writeOptions(request, 'UpdateOptions', bytes.toString());
   const decoded = decodeObject(bytes, exchange.header('content-type'), type);
   const body = inNamespace(decoded, ref.namespace, type);
   checkName(body, ref.name);
@@ -51,15 +51,15 @@ export async function replace(call: Call, ref: Ref): Promise<void> {
     ]);
   }
   const updated = context.objects.update(type, ref, { ...options, subresource, change: () => body });
-  show(call, 200, updated);
+  show(request, 200, updated);
 }
 
-export async function patch(call: Call, ref: Ref): Promise<void> {
-  const { exchange, subresource, type, context } = call;
+export async function patch(request: ObjectRequest, ref: Ref): Promise<void> {
+  const { exchange, subresource, type, context } = request;
   const { mediaType } = exchange;
-  if (applyPatchTypes.includes(mediaType)) return apply(call, ref);
+  if (applyPatchTypes.includes(mediaType)) return apply(request, ref);
   const body = await exchange.text();
-  const options = writeOptions(call, 'PatchOptions', body);
+  const options = writeOptions(request, 'PatchOptions', body);
   const change = decodePatch(body, mediaType, type);
   const updated = context.objects.update(type, ref, {
     ...options,
@@ -70,13 +70,13 @@ export async function patch(call: Call, ref: Ref): Promise<void> {
       return wanted;
     },
   });
-  show(call, 200, updated);
+  show(request, 200, updated);
 }
 
-async function apply(call: Call, ref: Ref): Promise<void> {
-  const { exchange, subresource, type, context } = call;
+async function apply(request: ObjectRequest, ref: Ref): Promise<void> {
+  const { exchange, subresource, type, context } = request;
   const body = await exchange.text();
-  const options = writeOptions(call, 'PatchOptions', body);
+  const options = writeOptions(request, 'PatchOptions', body);
   const manager = exchange.query.get('fieldManager') ?? '';
   if (manager === '') {
     throw invalid('meta.k8s.io', 'PatchOptions', '', [required('fieldManager', 'is required for apply patch')]);
@@ -85,21 +85,21 @@ async function apply(call: Call, ref: Ref): Promise<void> {
   const configuration = inNamespace(decoded, ref.namespace, type);
   checkName(configuration, ref.name);
   const force = isTrue(exchange.query.get('force'));
-  const request = { configuration, type, subresource, manager, force, now: context.clock.now() };
+  const wanted = { configuration, type, subresource, manager, force, now: context.clock.now() };
   if (context.objects.find(type, ref) === undefined && subresource === undefined) {
-    const created = context.objects.create(type, createdByApply(request), { ...options, applied: true });
-    return show(call, 201, created);
+    const created = context.objects.create(type, createdByApply(wanted), { ...options, applied: true });
+    return show(request, 201, created);
   }
-  const change = (current: ApiObject) => applyConfiguration(current, request);
+  const change = (current: ApiObject) => applyConfiguration(current, wanted);
   const updated = context.objects.update(type, ref, { ...options, subresource, change, applied: true });
-  show(call, 200, updated);
+  show(request, 200, updated);
 }
 
-export async function remove(call: Call, ref: Ref): Promise<void> {
-  const { exchange, type, context } = call;
+export async function remove(request: ObjectRequest, ref: Ref): Promise<void> {
+  const { exchange, type, context } = request;
   const options = await deleteOptions(exchange);
   const { gone, object } = context.objects.delete(type, ref, options.preconditions, options.dryRun);
-  if (!gone || returnsDeleted(type)) return show(call, 200, object);
+  if (!gone || returnsDeleted(type)) return show(request, 200, object);
   const { name, uid } = object.metadata;
   const details = { name, ...(type.group === '' ? {} : { group: type.group }), kind: type.plural, uid };
   exchange.json(200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
@@ -108,13 +108,13 @@ export async function remove(call: Call, ref: Ref): Promise<void> {
 /** Types whose deletion answers with the object, not with a Status. */
 const returnsDeleted = (type: ResourceType) => type.group === '' && type.plural === 'serviceaccounts';
 
-export async function deleteCollection(call: Call): Promise<void> {
-  const { exchange, type, namespace, context } = call;
+export async function deleteCollection(request: ObjectRequest): Promise<void> {
+  const { exchange, type, namespace, context } = request;
   const { preconditions, dryRun } = await deleteOptions(exchange);
   const page = listPage(context.store, type, namespace, exchange.query);
   for (const { object } of page.items) {
     const { namespace: holder, name = '' } = object.metadata;
     context.objects.delete(type, { namespace: holder, name }, preconditions, dryRun);
   }
-  exchange.send(200, presentation(call).list(page));
+  exchange.send(200, presentation(request).list(page));
 }

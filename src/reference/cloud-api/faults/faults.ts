@@ -1,4 +1,4 @@
-import type { Random } from '../ids.ts';
+import type { Random } from '../../../common/random-id.ts';
 import { type Fault, parseFault } from './fault-spec.ts';
 
 export interface FaultState {

@@ -15,8 +15,8 @@ export const ipRestriction = defineModule({
     enabled: body.enabled,
     ids: knownIds(body.ip_policy_ids, 'ip_policy_ids', kinds.ipPolicy, context),
   }),
-  render: (stored, { call }) => ({
+  render: (stored, { request }) => ({
     enabled: stored.enabled,
-    ip_policies: stored.ids.map((id) => ref(call.base, id)),
+    ip_policies: stored.ids.map((id) => ref(request.base, id)),
   }),
 });

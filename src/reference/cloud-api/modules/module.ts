@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { readBody } from '../body.ts';
 import { Collection, type Kind } from '../collection.ts';
-import type { Call } from '../operation.ts';
+import type { ApiRequest } from '../operation.ts';
 import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
 import type { Parent, ParentKind } from './parents.ts';
 
 /** Around a module: the request, what it is attached to, and the server's objects. */
 export interface Context {
-  readonly call: Call;
+  readonly request: ApiRequest;
   readonly parent: Parent;
   readonly world: World;
 }
@@ -44,7 +44,7 @@ export function defineModule<Body extends z.ZodObject, Answer extends z.ZodObjec
   const { body, replace, render } = definition;
   return {
     ...definition,
-    replace: (context, before) => replace(readBody(body, context.call.body), context, before as Stored | undefined),
+    replace: (context, before) => replace(readBody(body, context.request.body), context, before as Stored | undefined),
     render: (stored, context) => render(stored as Stored, context),
   };
 }
@@ -53,7 +53,7 @@ export function defineModule<Body extends z.ZodObject, Answer extends z.ZodObjec
 export function knownIds(ids: readonly string[], field: string, kind: Kind, context: Context): readonly string[] {
   const collection = new Collection(context.world.database, kind);
   for (const [index, id] of ids.entries()) {
-    if (collection.get(context.call.account, id) === undefined) {
+    if (collection.get(context.request.account, id) === undefined) {
       throw new ApiProblem('referenceUnknown', `invalid field "${field}[${index}]": no such id: "${id}"`);
     }
   }

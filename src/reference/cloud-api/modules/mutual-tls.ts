@@ -15,8 +15,8 @@ export const mutualTls = defineModule({
     enabled: body.enabled,
     ids: knownIds(body.certificate_authority_ids, 'certificate_authority_ids', kinds.certificateAuthority, context),
   }),
-  render: (stored, { call }) => ({
+  render: (stored, { request }) => ({
     enabled: stored.enabled,
-    certificate_authorities: stored.ids.map((id) => ref(call.base, id)),
+    certificate_authorities: stored.ids.map((id) => ref(request.base, id)),
   }),
 });

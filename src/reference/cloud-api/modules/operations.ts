@@ -1,5 +1,5 @@
 import { Collection, kinds } from '../collection.ts';
-import type { Call, Operation } from '../operation.ts';
+import type { ApiRequest, Operation } from '../operation.ts';
 import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
 import { compression } from './compression.ts';
@@ -53,23 +53,23 @@ function operationsOf(
   world: World,
 ): readonly Operation[] {
   const path = `${type.path}/${module.name}`;
-  const contextOf = (call: Call): Context => ({ call, parent: type.find(call), world });
+  const contextOf = (request: ApiRequest): Context => ({ request, parent: type.find(request), world });
 
-  const put = (call: Call) => {
-    const context = contextOf(call);
+  const put = (request: ApiRequest) => {
+    const context = contextOf(request);
     refuseUpstream(module, context);
     const id = moduleId(context.parent.id, module.name);
-    const stored = module.replace(context, store.get(call.account, id)?.stored);
-    store.put(call.account, { id, stored });
+    const stored = module.replace(context, store.get(request.account, id)?.stored);
+    store.put(request.account, { id, stored });
     return module.render(stored, context);
   };
-  const get = (call: Call) => {
-    const context = contextOf(call);
-    const found = store.get(call.account, moduleId(context.parent.id, module.name));
+  const get = (request: ApiRequest) => {
+    const context = contextOf(request);
+    const found = store.get(request.account, moduleId(context.parent.id, module.name));
     return found === undefined ? unset(module) : module.render(found.stored, context);
   };
-  const remove = (call: Call) => {
-    if (!store.remove(call.account, moduleId(type.find(call).id, module.name))) unset(module);
+  const remove = (request: ApiRequest) => {
+    if (!store.remove(request.account, moduleId(type.find(request).id, module.name))) unset(module);
   };
   const id = `${type.name}_${module.name}`;
   const body = { name: `${module.title}Request`, schema: module.body };

@@ -1,5 +1,5 @@
 import { Collection, kinds } from '../collection.ts';
-import type { Call } from '../operation.ts';
+import type { ApiRequest } from '../operation.ts';
 import { ApiProblem } from '../problem.ts';
 import type { World } from '../world.ts';
 
@@ -27,7 +27,7 @@ export interface ParentType {
   readonly name: string;
   readonly path: string;
   /** @throws ApiProblem 404 when there is none. */
-  readonly find: (call: Call) => Parent;
+  readonly find: (request: ApiRequest) => Parent;
 }
 
 /** Where the parents of modules are found (Cloud Management API, section 4). A route: under its own edge only. */
@@ -35,9 +35,13 @@ export function parentTypes(world: World): Readonly<Record<ParentKind, ParentTyp
   const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
   const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
   const tlsEdges = new Collection(world.database, kinds.tlsEdge);
-  const httpsEdge = (call: Call, id = '') => edges.get(call.account, id) ?? unknown('HTTPS edge', id);
+  const httpsEdge = (request: ApiRequest, id = '') => edges.get(request.account, id) ?? unknown('HTTPS edge', id);
   return {
-    httpsEdge: { name: 'https_edge', path: '/edges/https/:id', find: (call) => httpsEdge(call, call.params.id) },
+    httpsEdge: {
+      name: 'https_edge',
+      path: '/edges/https/:id',
+      find: (request) => httpsEdge(request, request.params.id),
+    },
     tlsEdge: {
       name: 'tls_edge',
       path: '/edges/tls/:id',
@@ -49,10 +53,10 @@ export function parentTypes(world: World): Readonly<Record<ParentKind, ParentTyp
     httpsRoute: {
       name: 'https_route',
       path: '/edges/https/:edge_id/routes/:id',
-      find: (call) => {
-        const { id = '', edge_id } = call.params;
-        const edge = httpsEdge(call, edge_id);
-        const route = routes.get(call.account, id);
+      find: (request) => {
+        const { id = '', edge_id } = request.params;
+        const edge = httpsEdge(request, edge_id);
+        const route = routes.get(request.account, id);
         if (route?.edgeId !== edge.id) return unknown('route of this edge', id);
         return { id, terminateAt: edge.terminateAt };
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldName } from '../body.ts';
+import { fieldName } from '../../../common/field-path.ts';
 import { enabled, text, textList } from '../fields.ts';
 import { ApiProblem } from '../problem.ts';
 import { defineModule } from './module.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
+import { fieldName } from '../../../common/field-path.ts';
 import { parseYaml } from '../../../common/yaml.ts';
-import { fieldName } from '../body.ts';
 import { SetupError } from '../setup-error.ts';
 import { type ReadSeed, type Seed, seedSchema } from './schema.ts';
 

@@ -19,7 +19,7 @@ export interface HandlerContext {
 }
 
 /** A request for objects of one type. */
-export interface Call {
+export interface ObjectRequest {
   readonly exchange: Exchange;
   readonly type: ResourceType;
   /** Undefined for cluster-scoped objects and across namespaces. */
@@ -29,12 +29,12 @@ export interface Call {
 }
 
 /** The shape in which the client wants its answer. */
-export function presentation({ exchange, type, context }: Call): Presentation {
+export function presentation({ exchange, type, context }: ObjectRequest): Presentation {
   return presentationOf(exchange.header('accept'), exchange.query, type, () => context.clock.now());
 }
 
-export function show(call: Call, code: number, object: ApiObject): void {
-  call.exchange.send(code, presentation(call).object(object));
+export function show(request: ObjectRequest, code: number, object: ApiObject): void {
+  request.exchange.send(code, presentation(request).object(object));
 }
 
 /** A switch in a query is on whatever its value, but for these. */

@@ -1,6 +1,6 @@
 /**
- * A queue that costs nothing but its slots: a Map of as many entries as are held here is copied over and over as
- * entries come and go.
+ * A queue that costs nothing but its slots: `Array.shift` moves all others, on long arrays, and a Map of as many entries
+ * is copied over and over as they come and go. What has left is let go of at once.
  */
 export class Fifo<T> {
   #slots: (T | undefined)[] = [];
@@ -30,11 +30,6 @@ export class Fifo<T> {
   /** Oldest first. */
   values(): readonly T[] {
     return this.#slots.slice(this.#first) as readonly T[];
-  }
-
-  clear(): void {
-    this.#slots = [];
-    this.#first = 0;
   }
 
   #compact(): void {
