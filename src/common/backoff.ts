@@ -3,7 +3,7 @@ export interface BackoffOptions {
   readonly maxMs: number;
 }
 
-/** Exponential delays per key, each between half of its nominal value and all of it. */
+/** Exponential delays, per key where there are several; each between half of its nominal value and all of it. */
 export class Backoff {
   readonly #options: BackoffOptions;
   readonly #random: () => number;
@@ -15,18 +15,18 @@ export class Backoff {
   }
 
   /** Counts a failure of the key. Milliseconds. */
-  next(key: string): number {
+  next(key = ''): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
     const nominal = Math.min(this.#options.maxMs, this.#options.minMs * 2 ** Math.min(failures, 30));
     return nominal * (0.5 + 0.5 * this.#random());
   }
 
-  failuresOf(key: string): number {
+  failuresOf(key = ''): number {
     return this.#failures.get(key) ?? 0;
   }
 
-  forget(key: string): void {
+  forget(key = ''): void {
     this.#failures.delete(key);
   }
 }

@@ -7,8 +7,6 @@ export interface BreakerOptions extends BackoffOptions {
   readonly random?: (() => number) | undefined;
 }
 
-const key = '';
-
 /**
  * Keeps what failed from being tried again by everyone. A failure opens it for a pause, longer with each (`minMs`
  * doubling to `maxMs`), in which whoever checks is told the same failure at no cost; after the pause one caller finds
@@ -64,12 +62,12 @@ export class Breaker<E extends Error = Error> {
 
   close(): void {
     this.#open = undefined;
-    this.#backoff.forget(key);
+    this.#backoff.forget();
   }
 
   /** One step of the pause for all that failed meanwhile. */
   #fail(error: E): void {
     if (this.retryInMs() > 0) return;
-    this.#open = { error, until: this.#now() + this.#backoff.next(key) };
+    this.#open = { error, until: this.#now() + this.#backoff.next() };
   }
 }

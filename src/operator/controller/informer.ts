@@ -1,3 +1,4 @@
+import type { BackoffOptions } from '../../common/backoff.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -22,8 +23,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly pageSize?: number | undefined;
   /** A watch without even a bookmark for this long is dead; default 150 s. */
   readonly silenceTimeoutMs?: number | undefined;
-  /** Default 0.8 s to 30 s. */
-  readonly backoff?: { readonly minMs: number; readonly maxMs: number } | undefined;
+  /** Default 1.6 s to 30 s. */
+  readonly backoff?: BackoffOptions | undefined;
   /** Applied to everything before it is stored, to keep less of it; must keep metadata. */
   readonly transform?: ((object: T) => T) | undefined;
 }
@@ -74,7 +75,7 @@ export class Informer<T extends KubeObject> {
       log: this.#log,
       pageSize: options.pageSize ?? 500,
       silenceTimeoutMs: options.silenceTimeoutMs ?? 150_000,
-      backoff: options.backoff ?? { minMs: 800, maxMs: 30_000 },
+      backoff: options.backoff ?? { minMs: 1_600, maxMs: 30_000 },
     });
   }
 

@@ -1,3 +1,4 @@
+import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
@@ -31,7 +32,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log: Log;
   readonly pageSize: number;
   readonly silenceTimeoutMs: number;
-  readonly backoff: { readonly minMs: number; readonly maxMs: number };
+  readonly backoff: BackoffOptions;
 }
 
 /**
@@ -40,13 +41,14 @@ export interface ReflectorOptions<T extends KubeObject> {
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
+  readonly #backoff: Backoff;
   /** Where to resume; undefined when a list is due. */
   #version: string | undefined;
   #streamsLists = true;
-  #failures = 0;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    this.#backoff = new Backoff(options.backoff, options.random);
   }
 
   /** Until the signal aborts; never rejects. */
@@ -61,7 +63,7 @@ export class Reflector<T extends KubeObject> {
   async #cycle(signal: AbortSignal): Promise<number> {
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
     const brought = await this.#watch(signal);
-    return brought ? 0 : this.#backoff();
+    return brought ? 0 : this.#backoff.next();
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -83,7 +85,7 @@ export class Reflector<T extends KubeObject> {
       for (let next = await events.next(); !next.done; next = await events.next(), count++) this.#apply(next.value);
     } finally {
       await events.return(undefined);
-      if (count > 0 || clock.now() - startedAt >= healthyWatchMs) this.#failures = 0;
+      if (count > 0 || clock.now() - startedAt >= healthyWatchMs) this.#backoff.forget();
     }
     return count > 0 || clock.now() - startedAt >= healthyWatchMs;
   }
@@ -151,8 +153,8 @@ export class Reflector<T extends KubeObject> {
       return 0;
     }
     if (verdict !== 'retry') this.#version = undefined;
-    const atOnce = verdict === 'expired' && this.#failures === 0;
-    const delayMs = Math.max(this.#backoff(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
+    const atOnce = verdict === 'expired' && this.#backoff.failuresOf() === 0;
+    const delayMs = Math.max(this.#backoff.next(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
     this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
     return atOnce ? 0 : delayMs;
   }
@@ -165,13 +167,6 @@ export class Reflector<T extends KubeObject> {
     };
     if (expired) this.#options.log.debug('the watch is too old; listing again', fields);
     else this.#options.log.warn('watching failed; will try again', fields);
-  }
-
-  /** Anything between the minimum and an exponentially growing limit. */
-  #backoff(): number {
-    const { minMs, maxMs } = this.#options.backoff;
-    const limit = Math.min(maxMs, minMs * 2 ** Math.min(this.#failures++, 30));
-    return minMs + this.#options.random() * (limit - minMs);
   }
 }
 

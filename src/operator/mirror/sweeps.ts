@@ -54,9 +54,9 @@ export class Sweeps {
       await sweep(startedAt, signal);
     } catch (error) {
       if (!signal.aborted) onEnd(error instanceof Error ? error : new Error(String(error)));
-      return this.#backoff.next('');
+      return this.#backoff.next();
     }
-    this.#backoff.forget('');
+    this.#backoff.forget();
     onEnd(undefined);
     // A clock that is set back must not put the next sweep off.
     const tookMs = Math.max(0, clock.now() - startedAt);
