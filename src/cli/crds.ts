@@ -19,7 +19,7 @@ export function crdsCommand(): Command {
 }
 
 async function run(options: { out?: string; check: boolean }): Promise<void> {
-  const { crdFile } = await import('../operator/kinds/crds/crd.ts');
+  const { crdFile } = await import('../operator/kinds/crd.ts');
   const { definitions } = await import('../operator/kinds/index.ts');
   const files = definitions.map(crdFile);
   if (options.out === undefined) {

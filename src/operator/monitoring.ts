@@ -1,13 +1,17 @@
 import type { Address } from '../common/listen.ts';
 import type { Log } from '../common/log.ts';
 import { UsageError } from '../common/usage.ts';
+import type { AgentFamily } from './kinds/agents/family.ts';
+import type { CloudFamily } from './kinds/cloud/family.ts';
 import { healthRoutes, metricsRoute, type Routes, startTelemetryServer } from './metrics/http.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import type { Mirrors } from './mirror/mirrors.ts';
 import type { KindController } from './reconcile/kind-controller.ts';
 import { isReason } from './reconcile/reasons.ts';
 import { type Condition, conditionOf } from './reconcile/resource.ts';
 import type { RunSettings } from './settings.ts';
+
+type Mirrors = CloudFamily['mirrors'];
+type Running = ReturnType<AgentFamily['running']>[number];
 
 /** Longer than the longest pause that a 429 may ask for: what takes longer hangs. */
 const stuckMs = 2 * 3_600_000;
@@ -18,13 +22,16 @@ export async function serveTelemetry(
   options: {
     readonly settings: RunSettings;
     readonly metrics: Metrics;
-    readonly kinds: readonly KindController[];
-    readonly mirrors: Mirrors;
+    readonly cloud: CloudFamily;
+    readonly agents: AgentFamily;
     readonly log: Log;
   },
 ): Promise<void> {
-  const { settings, metrics, kinds, mirrors, log } = options;
-  showState(metrics, kinds, mirrors);
+  const { settings, metrics, cloud, agents, log } = options;
+  const kinds = [...cloud.kinds, ...agents.kinds];
+  metrics.poll('resources', () => kinds.flatMap(readiness));
+  showMirrors(metrics, cloud.mirrors);
+  showTunnels(metrics, agents);
   const serve = async (name: string, address: Address | undefined, routes: Routes) => {
     if (address === undefined) return;
     const server = await startTelemetryServer({ address, routes }).catch((cause: Error) => {
@@ -45,8 +52,7 @@ export async function serveTelemetry(
   await serve('health', settings.healthAddr, healthRoutes({ healthy, ready }));
 }
 
-function showState(metrics: Metrics, kinds: readonly KindController[], mirrors: Mirrors): void {
-  metrics.poll('resources', () => kinds.flatMap(readiness));
+function showMirrors(metrics: Metrics, mirrors: Mirrors): void {
   const mirrored = (value: (status: ReturnType<Mirrors['statuses']>[number]) => number) => () =>
     mirrors.statuses().map((status) => ({ labels: { account: status.account }, value: value(status) }));
   metrics.poll(
@@ -64,6 +70,27 @@ function showState(metrics: Metrics, kinds: readonly KindController[], mirrors: 
   metrics.poll(
     'mirrorInterval',
     mirrored(({ intervalMs }) => intervalMs / 1_000),
+  );
+}
+
+function showTunnels(metrics: Metrics, agents: AgentFamily): void {
+  const running = (value: (metrics: Running['tunnel']['metrics']) => number) => () =>
+    agents.running().map(({ agent, tunnel }) => ({
+      labels: { agent, tunnel: tunnel.name },
+      // A counter below 0 would spoil the scrape.
+      value: Math.max(0, value(tunnel.metrics)),
+    }));
+  metrics.poll(
+    'tunnelConnections',
+    running(({ conns }) => conns.count),
+  );
+  metrics.poll(
+    'tunnelOpenConnections',
+    running(({ conns }) => conns.gauge),
+  );
+  metrics.poll(
+    'tunnelRequests',
+    running(({ http }) => http.count),
   );
 }
 

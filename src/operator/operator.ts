@@ -12,7 +12,7 @@ import { KubeClient } from './kube/client.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';
 import { KubeConfigError } from './kube/kubeconfig.ts';
-import { createMetrics } from './metrics/metrics.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
 import type { RunSettings } from './settings.ts';
 
@@ -56,14 +56,19 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
     metrics,
   };
-  const family = { shared, settings, guard, metrics, random: Math.random };
+  const family = { shared, settings, guard, random: Math.random };
   const mirrorNamespace = settings.mirrorNamespace ?? connection.namespace;
-  const cloud = new CloudFamily({ ...family, kinds: cloudKinds, credential, mirrorNamespace });
+  const cloud = new CloudFamily({
+    ...family,
+    kinds: cloudKinds,
+    credential,
+    mirrorNamespace,
+    instrument: (account) => instrument(metrics, account),
+  });
   stack.defer(() => cloud.close());
   const agents = new AgentFamily({ ...family, kinds: agentKinds });
   stack.defer(() => agents.close());
-  const kinds = [...cloud.kinds, ...agents.kinds];
-  await serveTelemetry(stack, { settings, metrics, kinds, mirrors: cloud.mirrors, log });
+  await serveTelemetry(stack, { settings, metrics, cloud, agents, log });
   watch(stack, (watching) => Promise.all([cloud.watch(watching), agents.watch(watching)]));
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (leading) => {
@@ -73,6 +78,17 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics.leader(false);
   });
   log.info('stopped');
+}
+
+function instrument(metrics: Metrics, account: string) {
+  const { onRequest, show: watchBudget } = metrics.account(account);
+  return {
+    onRequest: (report: Parameters<Metrics['cloudRequest']>[0]) => {
+      metrics.cloudRequest(report);
+      onRequest(report);
+    },
+    watchBudget,
+  };
 }
 
 async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnection> {

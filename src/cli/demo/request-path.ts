@@ -2,8 +2,7 @@ import { systemClock } from '../../common/clock.ts';
 import { userAgent } from '../../common/version.ts';
 import { AgentClient } from '../../operator/agent-client/client.ts';
 import type { KubeClient } from '../../operator/kube/client.ts';
-import type { KubeObject } from '../../operator/kube/types.ts';
-import { type ConfigMap, configMapType } from '../../operator/mirror/config-map.ts';
+import { configMapType, type KubeObject } from '../../operator/kube/types.ts';
 import { conditionOf, type ManagedObject } from '../../operator/reconcile/resource.ts';
 import { apply, type Sample } from './samples.ts';
 import { visit } from './visit.ts';
@@ -66,9 +65,12 @@ async function replayed(
   return metadata.name;
 }
 
-async function mirrored({ client, namespace }: RequestPathOptions, publicURL: string): Promise<ConfigMap | undefined> {
+async function mirrored({ client, namespace }: RequestPathOptions, publicURL: string): Promise<KubeObject | undefined> {
   const labelSelector = 'edge-operator.dev/mirror=endpoints,edge-operator.dev/type=ephemeral';
-  const { items } = await client.listAll<ConfigMap>(configMapType, { namespace, labelSelector });
+  const { items } = await client.listAll<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(
+    configMapType,
+    { namespace, labelSelector },
+  );
   return items.find(({ data }) => data?.public_url === publicURL);
 }
 

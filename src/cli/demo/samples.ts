@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { definitions } from '../../operator/kinds/index.ts';
 import type { KubeClient } from '../../operator/kube/client.ts';
-import type { KubeObject, ResourceType } from '../../operator/kube/types.ts';
+import { type KubeObject, type ResourceType, secretType } from '../../operator/kube/types.ts';
 import type { ManagedObject } from '../../operator/reconcile/resource.ts';
 import type { World } from './world.ts';
 
@@ -33,9 +33,11 @@ export function atHome({ type, object }: Sample, { agentURL, appAddr }: Pick<Wor
 
 /** What deploy/samples/cloudaccount.yaml refers to; a sample itself holds no secret. */
 export function secretOf(key: string, namespace: string): Sample {
-  const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
   const metadata = { name: 'staging-edge', namespace };
-  return { type, object: { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'api-key': key } } as KubeObject };
+  return {
+    type: secretType,
+    object: { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'api-key': key } } as KubeObject,
+  };
 }
 
 export function apply(client: KubeClient, { type, object }: Sample): Promise<KubeObject> {

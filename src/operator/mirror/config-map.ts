@@ -1,14 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Endpoint } from '../cloud/schemas.ts';
-import type { KubeObject, ResourceType } from '../kube/types.ts';
+import type { KubeObject } from '../kube/types.ts';
 
-export const configMapType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-};
+export { configMapType } from '../kube/types.ts';
 
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { KubeObject, ResourceType } from '../kube/types.ts';
+import { configMapType, type KubeObject, secretType } from '../kube/types.ts';
 import { DependencyError } from './outcome.ts';
 
 /** The first look at an object takes no longer than this; then it counts as one that cannot be read. */
@@ -15,10 +15,7 @@ export interface Reference {
   readonly key: string;
 }
 
-const types: Readonly<Record<Reference['kind'], ResourceType>> = {
-  Secret: { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true },
-  ConfigMap: { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true },
-};
+const types = { Secret: secretType, ConfigMap: configMapType };
 
 interface DataObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

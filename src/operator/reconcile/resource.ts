@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/types.ts';
 
+export { keyOf } from '../kube/types.ts';
+
 /** Fields that every kind backed by the cloud has. Descriptions become the CRD's documentation. */
 export const managedSpec = {
   accountRef: z

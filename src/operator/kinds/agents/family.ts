@@ -1,12 +1,10 @@
 import { userAgent } from '../../../common/version.ts';
 import type { Tunnel } from '../../agent-client/schemas.ts';
-import { keyOf } from '../../kube/types.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
 import { isPaused } from '../../reconcile/context.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { AllowedHosts } from '../../reconcile/hosts.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
-import type { ManagedObject } from '../../reconcile/resource.ts';
+import { keyOf } from '../../reconcile/resource.ts';
 import { AgentConnection } from './registry/agent-connection.ts';
 import type { AgentKindOptions } from './registry/agent-kind.ts';
 import { type AgentEntry, Agents, agentKeyOf } from './registry/agents.ts';
@@ -20,7 +18,6 @@ export interface AgentFamilyOptions {
   readonly settings: { readonly allowedAgentHosts: readonly string[] };
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
-  readonly metrics: Metrics;
   /** In 0..1, for jitter. */
   readonly random: () => number;
 }
@@ -29,7 +26,7 @@ export interface AgentFamilyOptions {
 export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
   readonly #agents: Agents;
 
-  constructor({ kinds, shared, settings, guard, metrics, random }: AgentFamilyOptions) {
+  constructor({ kinds, shared, settings, guard, random }: AgentFamilyOptions) {
     const { clock } = shared;
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
@@ -41,27 +38,14 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     });
     super({ kinds, controllers: { ...shared, resyncIntervalMs, agents }, usedBy: agentKeyOf, registry: agents });
     this.#agents = agents;
-    this.#showTunnels(metrics);
   }
 
-  /** Of the agents that this shard has. */
-  #showTunnels(metrics: Metrics): void {
-    const show = (metric: 'tunnelConnections' | 'tunnelOpenConnections' | 'tunnelRequests', value: Value) =>
-      metrics.poll(metric, () => this.provider.resources.list().flatMap((agent) => this.#samples(agent, value)));
-    show('tunnelConnections', ({ conns }) => conns.count);
-    show('tunnelOpenConnections', ({ conns }) => conns.gauge);
-    show('tunnelRequests', ({ http }) => http.count);
-  }
-
-  #samples(object: ManagedObject, value: Value) {
-    const agent = keyOf(object);
-    const running = isPaused(object) ? undefined : this.#agents.entry(agent)?.connection?.running();
-    return (running ?? []).map(({ name, metrics }) => ({
-      labels: { agent, tunnel: name },
-      // A counter below 0 would spoil the scrape.
-      value: Math.max(0, value(metrics)),
-    }));
+  /** The tunnels that run in the agents that this shard has, as last seen. */
+  running(): readonly { readonly agent: string; readonly tunnel: Tunnel }[] {
+    return this.provider.resources.list().flatMap((object) => {
+      const agent = keyOf(object);
+      const running = isPaused(object) ? undefined : this.#agents.entry(agent)?.connection?.running();
+      return (running ?? []).map((tunnel) => ({ agent, tunnel }));
+    });
   }
 }
-
-type Value = (metrics: Tunnel['metrics']) => number;

@@ -1,7 +1,6 @@
 import type { Credential } from '../../../common/credential/credential.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
 import { accountKeyOf } from '../../reconcile/claims.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
@@ -32,7 +31,8 @@ export interface CloudFamilyOptions {
   readonly mirrorNamespace: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
-  readonly metrics: Metrics;
+  /** What is to be told of each connection's requests, and shown of its budget. */
+  readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
   /** In 0..1, for jitter. */
   readonly random: () => number;
 }
@@ -101,21 +101,20 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 }
 
 function open(
-  { guard, metrics }: CloudFamilyOptions,
+  { guard, instrument }: CloudFamilyOptions,
   key: string,
   account: Omit<CloudConnectionOptions, 'userAgent'>,
 ): CloudConnection {
-  const own = metrics.account(key);
+  const { onRequest, ...hooks } = instrument(key);
   return new CloudConnection(key, {
     ...account,
+    ...hooks,
     userAgent,
     guard,
     onRequest: (report) => {
-      metrics.cloudRequest(report);
-      own.onRequest(report);
+      onRequest?.(report);
       account.onRequest?.(report);
     },
-    watchBudget: own.show,
   });
 }
 

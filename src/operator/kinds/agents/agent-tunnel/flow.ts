@@ -1,5 +1,4 @@
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { keyOf } from '../../../kube/types.ts';
 import { winnerOver } from '../../../reconcile/claims.ts';
 import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
@@ -13,7 +12,7 @@ import {
   reportFailure,
 } from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf } from '../registry/agents.ts';

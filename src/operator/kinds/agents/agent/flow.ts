@@ -1,10 +1,9 @@
 import type { AgentStatus } from '../../../agent-client/schemas.ts';
-import { keyOf } from '../../../kube/types.ts';
 import { freshSince } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, report, reportFailure } from '../../../reconcile/outcome.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';

@@ -1,5 +1,5 @@
-import { keyOf } from '../../../kube/types.ts';
 import type { Dependents } from '../../../reconcile/dependents.ts';
+import { keyOf } from '../../../reconcile/resource.ts';
 import { type AgentKindOptions, agentKind } from '../registry/agent-kind.ts';
 import { AgentFlow } from './flow.ts';
 import { definition } from './schema.ts';

@@ -1,13 +1,12 @@
 import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
-import { keyOf } from '../../../kube/types.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting, isPaused } from '../../../reconcile/context.ts';
 import type { Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import type { References, Referent } from '../../../reconcile/references.ts';
 import type { RegistryEntry } from '../../../reconcile/registry.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
 import { addressOf } from './address.ts';

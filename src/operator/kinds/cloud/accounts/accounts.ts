@@ -1,11 +1,8 @@
-import type { Clock } from '../../../../common/clock.ts';
-import type { Log } from '../../../../common/log.ts';
-import type { KubeClient } from '../../../kube/client.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { accountKeyOf } from '../../../reconcile/claims.ts';
 import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
-import { References } from '../../../reconcile/references.ts';
+import { References, type ReferencesOptions } from '../../../reconcile/references.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
@@ -17,7 +14,7 @@ export interface AccountsOptions
   /** For resources that name none. */
   readonly defaultAccount: CloudConnection | undefined;
   /** To read the Secrets of accounts. */
-  readonly secrets: { readonly reader: KubeClient; readonly clock: Clock; readonly log: Log };
+  readonly secrets: Omit<ReferencesOptions, 'enqueue'>;
   /** The account is to be reconciled. */
   readonly enqueue: (account: string) => void;
 }

@@ -1,4 +1,3 @@
-import { keyOf } from '../../../kube/types.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import { lastDue, type ReconcileContext } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
@@ -13,7 +12,7 @@ import {
   report,
   reportFailure,
 } from '../../../reconcile/outcome.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';

@@ -1,7 +1,7 @@
-import { keyOf } from '../../../kube/types.ts';
 import { isPaused } from '../../../reconcile/context.ts';
 import type { Kind } from '../../../reconcile/kind.ts';
 import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
+import { keyOf } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 import { definition } from './schema.ts';
 

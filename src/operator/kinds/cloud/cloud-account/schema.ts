@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
-import { keyRef, set } from '../../fields.ts';
+import { keyRef, set } from '../fields.ts';
 
 const someOf = (...values: readonly string[]) => z.array(z.enum(values)).max(values.length).meta(set);
 

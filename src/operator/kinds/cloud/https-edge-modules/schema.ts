@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, parentID, readiness, set } from '../../fields.ts';
+import { enabled, parentID, readiness, set } from '../fields.ts';
 
 const mutualTLS = z.object({
   enabled: enabled('module'),

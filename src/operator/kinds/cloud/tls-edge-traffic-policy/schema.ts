@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, keyRef, parentID } from '../../fields.ts';
+import { enabled, keyRef, parentID } from '../fields.ts';
 
 const action = z.looseObject({
   type: z.string().describe('What is done, such as log or deny.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PrinterColumn } from '../reconcile/kind.ts';
+import type { PrinterColumn } from '../../reconcile/kind.ts';
 
 /* Fields that several kinds have. */
 

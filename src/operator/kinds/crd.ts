@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { apiVersionOf } from '../../kube/types.ts';
-import type { KindDefinition, PrinterColumn } from '../../reconcile/kind.ts';
+import { apiVersionOf } from '../kube/types.ts';
+import type { KindDefinition, PrinterColumn } from '../reconcile/kind.ts';
 import { toStructural } from './structural.ts';
 
 /** Columns that every kind ends with. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { definitions } from '../index.ts';
 import { toCrd } from './crd.ts';
+import { definitions } from './index.ts';
 import { NotStructuralError, toStructural } from './structural.ts';
 
 const about = 'd';
