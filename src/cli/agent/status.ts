@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
+import { type AgentFlags, addAgentFlags, callAgent } from './call.ts';
 
 export function statusCommand(): Command {
   return addAgentFlags(new Command('status').description('Show the status of a running agent.')).action(

@@ -1,5 +1,5 @@
-import type { AgentStatus } from '../../operator/agent-client/schemas.ts';
-import { table } from '../table.ts';
+import type { AgentStatus } from '../../../operator/agent-client/schemas.ts';
+import { table } from '../../table.ts';
 import { printable } from './printable.ts';
 
 export function showStatus({ status, agent_version: version, session }: AgentStatus): string {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
+import { type AgentFlags, addAgentFlags, callAgent } from './call.ts';
 
 interface Flags extends AgentFlags {
   readonly tunnel?: string;

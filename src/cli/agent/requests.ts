@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { UsageError } from '../common/usage.ts';
-import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
+import { UsageError } from '../../common/usage.ts';
+import { type AgentFlags, addAgentFlags, callAgent } from './call.ts';
 
 interface Flags extends AgentFlags {
   readonly limit?: string;

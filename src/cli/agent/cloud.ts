@@ -1,8 +1,8 @@
-import type { AgentConfig } from '../agent/config.ts';
-import { cloudURLForm, isCloudURL } from '../agent/leases/cloud-url.ts';
-import type { CloudTarget } from '../agent/leases/start-leases.ts';
-import { credentialOf } from '../common/credential/credential.ts';
-import { UsageError } from '../common/usage.ts';
+import type { AgentConfig } from '../../agent/config.ts';
+import { cloudURLForm, isCloudURL } from '../../agent/leases/cloud-url.ts';
+import type { CloudTarget } from '../../agent/leases/start-leases.ts';
+import { credentialOf } from '../../common/credential/credential.ts';
+import { UsageError } from '../../common/usage.ts';
 
 /** Those that the Cloud Management API knows. */
 const regions = ['au', 'eu', 'ap', 'us', 'jp', 'in', 'sa'];

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import type { AgentConfig } from '../agent/config.ts';
-import { type Address, parseAddress } from '../common/listen.ts';
-import { UsageError } from '../common/usage.ts';
-import { version } from '../common/version.ts';
-import { cloudOf, cloudURL } from './agent-cloud.ts';
-import { readText } from './flags.ts';
-import { stopSignal } from './stop-signal.ts';
+import type { AgentConfig } from '../../agent/config.ts';
+import { type Address, parseAddress } from '../../common/listen.ts';
+import { UsageError } from '../../common/usage.ts';
+import { version } from '../../common/version.ts';
+import { readText } from '../flags.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { cloudOf, cloudURL } from './cloud.ts';
 
 interface Flags {
   readonly config?: string;
@@ -36,8 +36,8 @@ async function run(flags: Flags): Promise<void> {
   const config = await settings(flags);
   const cloud = cloudOf(config);
   const [{ startAgent }, { createLogger }] = await Promise.all([
-    import('../agent/agent.ts'),
-    import('../common/logger.ts'),
+    import('../../agent/agent.ts'),
+    import('../../common/logger.ts'),
   ]);
   const agent = await startAgent(config, { version, cloud, log: createLogger({ level: 'info', format: 'text' }) });
   const stopped = stopSignal();
@@ -59,7 +59,7 @@ async function settings({ config, webAddr, edgeAddr, cloudUrl, apiKeyFile }: Fla
 }
 
 async function readFileSettings(file: string | undefined): Promise<AgentConfig> {
-  const { parseConfig, readConfig } = await import('../agent/config.ts');
+  const { parseConfig, readConfig } = await import('../../agent/config.ts');
   if (file === undefined) return readConfig({});
   const text = await readText('--config', file);
   try {

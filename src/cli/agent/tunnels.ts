@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { UsageError } from '../common/usage.ts';
-import type { Tunnel } from '../operator/agent-client/schemas.ts';
-import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
-import { collect } from './flags.ts';
+import { UsageError } from '../../common/usage.ts';
+import type { Tunnel } from '../../operator/agent-client/schemas.ts';
+import { collect } from '../flags.ts';
+import { type AgentFlags, addAgentFlags, callAgent } from './call.ts';
 
 interface StartFlags extends AgentFlags {
   readonly proto: string;

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AgentProcess, startAgentProcess } from '../../test/support/agent-process.ts';
-import { agentCommand } from './agent.ts';
+import { type AgentProcess, startAgentProcess } from '../../../test/support/agent-process.ts';
+import { agentCommand } from './index.ts';
 
 let dir: string;
 const agents: AgentProcess[] = [];

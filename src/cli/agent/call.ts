@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { UsageError } from '../common/usage.ts';
-import { userAgent } from '../common/version.ts';
-import type { AgentClient } from '../operator/agent-client/client.ts';
-import { print } from './print.ts';
+import { UsageError } from '../../common/usage.ts';
+import { userAgent } from '../../common/version.ts';
+import type { AgentClient } from '../../operator/agent-client/client.ts';
+import { print } from '../print.ts';
 
 export interface AgentFlags {
   readonly agentUrl: string;
@@ -38,8 +38,8 @@ export async function callAgent(flags: AgentFlags, call: (agent: AgentClient) =>
 
 async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<Result> {
   const [{ AgentClient }, { AgentError }] = await Promise.all([
-    import('../operator/agent-client/client.ts'),
-    import('../operator/agent-client/errors.ts'),
+    import('../../operator/agent-client/client.ts'),
+    import('../../operator/agent-client/errors.ts'),
   ]);
   const agent = open(() => new AgentClient({ url: agentUrl, userAgent }));
   try {
