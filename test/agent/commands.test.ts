@@ -108,17 +108,30 @@ describe('the exit code', () => {
 
   test.each<readonly [readonly string[], number, string]>([
     [
-      ['status', '--agent-url', 'http://127.0.0.1:1'],
+      ['agent', 'status', '--agent-url', 'http://127.0.0.1:1'],
       1,
       'error: agent http://127.0.0.1:1: status.get: the connection was refused; is it running there? (--agent-url)',
     ],
     [
-      ['tunnels', '--agent-url', 'http://u:secret@x'],
+      ['agent', 'tunnels', '--agent-url', 'http://u:secret@x'],
       2,
       'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL of x must have no credentials',
     ],
-    [['requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
-    [['tunnels', 'start'], 2, "error: missing required argument 'addr'"],
+    [['agent', 'requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
+    [['agent', 'tunnels', 'start'], 2, "error: missing required argument 'addr'"],
+    [['agent', 'tunnels', '--limit', '1'], 2, "error: unknown option '--limit'"],
+    [
+      ['agent', '--web-addr', ':0', 'status'],
+      2,
+      'error: --web-addr stands before "status": flags come after the command they are for',
+    ],
+    [['tunnels'], 2, "error: unknown command 'tunnels'; there is: edge-operator agent tunnels"],
+    [['clear'], 2, "error: unknown command 'clear'; there is: edge-operator agent clear"],
+    [
+      ['agent', 'foo'],
+      2,
+      'error: agent has no command "foo", only http, tcp, tls, tunnels, requests, replay, clear, and status',
+    ],
   ])('%j ends with %i', async (argv, code, line) => {
     const [exitCode, stderr] = await run(...argv);
     expect(exitCode).toBe(code);
