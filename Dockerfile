@@ -9,7 +9,7 @@ RUN npm install
 COPY scripts/build.ts scripts/
 COPY tsconfig.json ./
 COPY src src
-RUN npm run build && rm dist/*.map
+RUN npm run build:image && rm dist/*.map
 
 FROM ${NODE_IMAGE}
 ARG VERSION=dev
@@ -25,8 +25,6 @@ LABEL org.opencontainers.image.title="Edge Operator" \
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json LICENSE ./
-COPY crds crds
-COPY deploy/samples deploy/samples
 COPY --from=build /build/dist dist
 USER 65532:65532
 ENTRYPOINT ["node", "/app/dist/main.js"]

@@ -13,8 +13,9 @@ import { type CloudTarget, type RunningLeases, startLeases } from './leases/star
 import { History } from './metrics/history.ts';
 import type { Ticks } from './metrics/rate.ts';
 import { Replays } from './replay.ts';
+import type { Definition } from './tunnels/definition.ts';
 import { Edge } from './tunnels/edge.ts';
-import { Tunnels } from './tunnels/tunnels.ts';
+import { type Tunnel, Tunnels } from './tunnels/tunnels.ts';
 
 export interface AgentOptions {
   /** Reported as `agent_version`. */
@@ -35,6 +36,8 @@ export interface Agent {
   readonly url: string;
   /** The port that http tunnels share, without a trailing slash. */
   readonly edgeURL: string;
+  /** One more tunnel. @throws AgentProblem when it cannot be had. */
+  startTunnel(definition: Definition): Promise<Tunnel>;
   /** Stops all tunnels and cuts open connections. */
   close(): Promise<void>;
 }
@@ -70,7 +73,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
       .catch((cause) => Promise.reject(cannotListen(config.web_addr, cause)));
     const url = await named('web_addr', listening);
     if (cloud !== undefined) leases = startLeases({ cloud, tunnels, region, version, ticks, random, log });
-    return { url, edgeURL: edge.url, close };
+    return { url, edgeURL: edge.url, startTunnel: (definition) => tunnels.start(definition), close };
   } catch (error) {
     await close();
     throw error;

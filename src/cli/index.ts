@@ -1,22 +1,9 @@
-import type { Command } from 'commander';
+import { type Commands, productionCommands } from './production.ts';
 
-/** What a command needs is loaded when it is asked for: some take hundreds of milliseconds. */
-const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['demo', async () => (await import('./demo.ts')).demoCommand()],
-  ['run', async () => (await import('./run.ts')).runCommand()],
-  ['agent', async () => (await import('./agent.ts')).agentCommand()],
-  ['tunnels', async () => (await import('./tunnels.ts')).tunnelsCommand()],
-  ['requests', async () => (await import('./requests.ts')).requestsCommand()],
-  ['replay', async () => (await import('./replay.ts')).replayCommand()],
-  ['clear', async () => (await import('./clear.ts')).clearCommand()],
-  ['status', async () => (await import('./status.ts')).statusCommand()],
+/** Every command; those that production has no use for are for trying and tests. */
+export const commands: Commands = new Map([
+  ...productionCommands,
   ['cloud', async () => (await import('./cloud.ts')).cloudCommand()],
   ['kube', async () => (await import('./kube.ts')).kubeCommand()],
-  ['crds', async () => (await import('./crds.ts')).crdsCommand()],
+  ['demo', async () => (await import('./demo/index.ts')).demoCommand()],
 ]);
-
-/** The command of this name, or all of them when there is none. */
-export function loadCommands(name: string): Promise<readonly Command[]> {
-  const load = commands.get(name);
-  return Promise.all(load === undefined ? [...commands.values()].map((each) => each()) : [load()]);
-}

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Command } from 'commander';
-import { clearCommand } from '../../src/cli/clear.ts';
-import { replayCommand } from '../../src/cli/replay.ts';
-import { requestsCommand } from '../../src/cli/requests.ts';
-import { statusCommand } from '../../src/cli/status.ts';
-import { tunnelsCommand } from '../../src/cli/tunnels.ts';
+import { clearCommand } from '../../src/cli/agent/clear.ts';
+import { replayCommand } from '../../src/cli/agent/replay.ts';
+import { requestsCommand } from '../../src/cli/agent/requests.ts';
+import { statusCommand } from '../../src/cli/agent/status.ts';
+import { tunnelsCommand } from '../../src/cli/agent/tunnels.ts';
 import { main } from '../support/main.ts';
 import { until } from '../support/until.ts';
 import { echo, type LocalServer, startLocal, startTestAgent, type TestAgent } from './support.ts';
@@ -108,17 +108,30 @@ describe('the exit code', () => {
 
   test.each<readonly [readonly string[], number, string]>([
     [
-      ['status', '--agent-url', 'http://127.0.0.1:1'],
+      ['agent', 'status', '--agent-url', 'http://127.0.0.1:1'],
       1,
       'error: agent http://127.0.0.1:1: status.get: the connection was refused; is it running there? (--agent-url)',
     ],
     [
-      ['tunnels', '--agent-url', 'http://u:secret@x'],
+      ['agent', 'tunnels', '--agent-url', 'http://u:secret@x'],
       2,
       'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL of x must have no credentials',
     ],
-    [['requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
-    [['tunnels', 'start'], 2, "error: missing required argument 'addr'"],
+    [['agent', 'requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
+    [['agent', 'tunnels', 'start'], 2, "error: missing required argument 'addr'"],
+    [['agent', 'tunnels', '--limit', '1'], 2, "error: unknown option '--limit'"],
+    [
+      ['agent', '--web-addr', ':0', 'status'],
+      2,
+      'error: --web-addr stands before "status": flags come after the command they are for',
+    ],
+    [['tunnels'], 2, "error: unknown command 'tunnels'; there is: edge-operator agent tunnels"],
+    [['clear'], 2, "error: unknown command 'clear'; there is: edge-operator agent clear"],
+    [
+      ['agent', 'foo'],
+      2,
+      'error: agent has no command "foo", only http, tcp, tls, tunnels, requests, replay, clear, and status',
+    ],
   ])('%j ends with %i', async (argv, code, line) => {
     const [exitCode, stderr] = await run(...argv);
     expect(exitCode).toBe(code);

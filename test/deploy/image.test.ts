@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { chmod, chown } from 'node:fs/promises';
+import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestCloud } from '../support/cloud-api.ts';
+import { kubeRequests, startTestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
 import { buildImage, type Dockerfile, outside, projectDir, readDockerfile } from './image.ts';
 
@@ -64,19 +66,10 @@ describe('the Dockerfile', () => {
   test('sees no test, no history and nothing that was installed or built', () => {
     const tops = new Set(dockerfile.context.map((file) => file.split('/')[0]));
     expect([...tops].sort()).toEqual(
-      [
-        '.npmrc',
-        'LICENSE',
-        'crds',
-        'deploy',
-        'package-lock.json',
-        'package.json',
-        'scripts',
-        'src',
-        'tsconfig.json',
-      ].sort(),
+      ['.npmrc', 'LICENSE', 'package-lock.json', 'package.json', 'scripts', 'src', 'tsconfig.json'].sort(),
     );
     expect(dockerfile.context.filter((file) => /\.(test|fixture)\.ts$/.test(file))).toEqual([]);
+    expect(dockerfile.context.filter((file) => /^src\/(reference|cli\/demo)\//.test(file))).toEqual([]);
   });
 });
 
@@ -84,8 +77,7 @@ test('the image holds the bundle and what it reads, and nothing else', () => {
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
-  const known =
-    /^\/app\/(package\.json|LICENSE|dist\/(page\/)?[\w.-]+\.(js|css|html)|crds\/\w+\.yaml|deploy\/samples\/\w+\.yaml)$/;
+  const known = /^\/app\/(package\.json|LICENSE|dist\/(page\/)?[\w.-]+\.(js|css|html))$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain('/app/dist/main.js');
 });
@@ -103,6 +95,10 @@ function start(args: readonly string[]) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   return { child, output: () => output, exited: once(child, 'exit').then(([code]) => code as number | null) };
+}
+
+interface Bot {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
 async function finish(...args: string[]) {
@@ -127,17 +123,47 @@ describe('from the image alone', () => {
     expect([code, output.match(/^kind: CustomResourceDefinition$/gm)?.length]).toEqual([0, kinds.length]);
   });
 
-  test('cloud serves, and ends at SIGTERM', async () => {
-    const { child, output, exited } = start(['cloud', '--api-key', 'image-test']);
-    const url = await until('the address', () => /http:\/\/127\.0\.0\.1:\d+/.exec(output())?.[0]);
-    const headers = { authorization: 'Bearer image-test', 'service-version': '2' };
-    expect((await fetch(`${url}/bot_users`, { headers })).status).toBe(200);
+  test('agent serves, is used, and ends at SIGTERM', async () => {
+    const { child, output, exited } = start(['agent', 'http', '9', '--name', 'web', '--web-addr', '127.0.0.1:0']);
+    const url = await until('the address', () => /listening on (http:[^,]+)/.exec(output())?.[1]);
+    expect(await (await fetch(url)).text()).toContain('<title>Inspector</title>');
+    const listed = await finish('agent', 'tunnels', '--agent-url', url);
+    expect(listed).toEqual({ code: 0, output: expect.stringMatching(/^web +http +http:\/\/web\.localhost:\d+ /m) });
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
   });
 
-  test('demo --once: every sample becomes Ready', async () => {
-    const { code, output } = await finish('demo', '--once');
-    expect([code, output]).toEqual([0, expect.stringContaining('Ready')]);
-  }, 120_000);
+  test('run makes a resource Ready, and ends at SIGTERM', async () => {
+    const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud()]);
+    ends.push(kube.stop, cloud.stop);
+    const [kubeconfig, key] = [join(home, 'kubeconfig'), join(home, 'key')];
+    await writeFile(kubeconfig, await readFile(kube.kubeconfig), { mode: 0o644 });
+    await writeFile(key, cloud.apiKey, { mode: 0o644 });
+    const request = kubeRequests(kube.url, kube.token);
+    const path = '/apis/edge-operator.dev/v1alpha1/namespaces/default/botusers';
+    const bot = {
+      apiVersion: 'edge-operator.dev/v1alpha1',
+      kind: 'BotUser',
+      metadata: { name: 'a' },
+      spec: { name: 'a' },
+    };
+    const headers = { 'content-type': 'application/json' };
+    expect((await request(path, { method: 'POST', headers, body: JSON.stringify(bot) })).status).toBe(201);
+    const addresses = ['--metrics-addr', '127.0.0.1:0', '--health-addr', '127.0.0.1:0'];
+    const { child, output, exited } = start([
+      ...['run', '--kubeconfig', kubeconfig, '--api-url', cloud.url, '--api-key-file', key, ...addresses],
+    ]);
+    await until('the bot user to be Ready', async () => {
+      if (child.exitCode !== null) throw new Error(output());
+      const { status } = (await (await request(`${path}/a`)).json()) as Bot;
+      return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');
+    });
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+  });
+
+  test.each(['cloud', 'kube', 'demo'])('%s is not in it, and it says where it is', async (name) => {
+    const { code, output } = await finish(name);
+    expect([code, output]).toEqual([2, expect.stringContaining(`npm start -- ${name}`)]);
+  });
 });

@@ -1,8 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { Command } from 'commander';
 import { problems } from '../../src/agent/problem.ts';
-import { loadCommands } from '../../src/cli/index.ts';
+import { commands } from '../../src/cli/index.ts';
+import { loadCommands } from '../../src/cli/program.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { reasons } from '../../src/operator/reconcile/reasons.ts';
 
@@ -12,6 +14,19 @@ const foreignFlags = ['--build-arg', '--reuse-values'];
 const root = join(import.meta.dirname, '../..');
 const pages = globSync(['*.md', '{docs,src,charts,deploy,test}/**/*.md'], { cwd: root });
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
+
+const withSubcommands = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
+];
+
+/** `agent tunnels start`; what follows a command that has none below it are arguments. */
+function isCommand(words: string, commands: readonly Command[]): boolean {
+  const [first, ...rest] = words.split(' ');
+  const command = commands.find((each) => each.name() === first);
+  if (command === undefined || rest.length === 0 || command.commands.length === 0) return command !== undefined;
+  return isCommand(rest.join(' '), command.commands);
+}
 
 /** As GitHub makes them of headings. */
 function anchors(page: string): readonly string[] {
@@ -39,12 +54,11 @@ test('every link between files leads to one that is there, and to a heading in i
 });
 
 test('every flag, variable, command and script that the docs name is there', async () => {
-  const commands = await loadCommands('');
-  const options = [...commands, ...commands.flatMap((command) => command.commands)].flatMap(({ options }) => options);
+  const top = await loadCommands(commands);
+  const options = top.flatMap(withSubcommands).flatMap((command) => command.options);
   const known = {
     flags: new Set(['--help', '--version', ...foreignFlags, ...options.flatMap(({ long }) => long ?? [])]),
     variables: new Set(['EDGE_OPERATOR_API_KEY', ...options.flatMap(({ envVar }) => envVar ?? [])]),
-    commands: new Set(commands.map((command) => command.name())),
     scripts: new Set(Object.keys(JSON.parse(textOf('package.json')).scripts)),
   };
   const unknown = pages.flatMap((page) => {
@@ -53,7 +67,8 @@ test('every flag, variable, command and script that the docs name is there', asy
     return [
       ...named(/`(--[a-z][a-z-]+)[ =<`]/g).filter((flag) => !known.flags.has(flag)),
       ...named(/\b(EDGE_OPERATOR_[A-Z_]*[A-Z])\b/g).filter((variable) => !known.variables.has(variable)),
-      ...named(/(?:npm start --|`edge-operator) ([a-z]+)/g).filter((command) => !known.commands.has(command)),
+      ...named(/(?:npm start --|`edge-operator) ([a-z]+(?: [a-z]+)*)/g).filter((words) => !isCommand(words, top)),
+      ...named(/`(agent [a-z]+(?: [a-z]+)*)/g).filter((words) => !isCommand(words, top)),
       ...named(/npm run (?:-s )?([a-z:]+)/g).filter((script) => !known.scripts.has(script)),
     ].map((name) => `${page}: ${name}`);
   });

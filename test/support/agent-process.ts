@@ -13,12 +13,13 @@ export interface AgentProcess {
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** `edge-operator agent` as a process of its own; resolves when its API is up. */
+/** `edge-operator agent`, or a command below it that runs one, as a process of its own; resolves when its API is up. */
 export async function startAgentProcess(
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Promise<AgentProcess> {
-  const child = spawn(process.execPath, [main, 'agent', '--web-addr', '127.0.0.1:0', ...args], {
+  const webAddr = args.includes('--web-addr') ? [] : ['--web-addr', '127.0.0.1:0'];
+  const child = spawn(process.execPath, [main, 'agent', ...args, ...webAddr], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...env },
   });

@@ -7,7 +7,7 @@ export function demoCommand(): Command {
     )
     .option('--once', 'exit 0 as soon as every sample is Ready and a request came through, or 1 after a minute', false)
     .action(async (options: { once: boolean }) => {
-      const { runDemo } = await import('./demo/demo.ts');
+      const { runDemo } = await import('./demo.ts');
       if (!(await runDemo(options))) process.exitCode = 1;
     });
 }

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
-import { UsageError } from '../common/usage.ts';
-import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
+import { UsageError } from '../../common/usage.ts';
+import { type AgentFlags, addAgentFlags, callAgent } from './call.ts';
+import { showCapturedRequest } from './show/captured-request.ts';
+import { showRequests } from './show/requests.ts';
 
 interface Flags extends AgentFlags {
   readonly limit?: string;
@@ -17,7 +19,7 @@ export function requestsCommand(): Command {
       .option('--limit <n>', `the newest so many (default: ${defaultLimit})`)
       .option('--tunnel <name>', 'only those that came through this tunnel'),
   )
-    .addHelpText('after', '\nExample:\n  edge-operator requests --tunnel web --limit 10')
+    .addHelpText('after', '\nExample:\n  edge-operator agent requests --tunnel web --limit 10')
     .action((id: string | undefined, flags: Flags) => (id === undefined ? list(flags) : show(id, flags)));
 }
 
@@ -25,7 +27,7 @@ async function list(flags: Flags): Promise<void> {
   const filter = { limit: limit(flags.limit), tunnelName: flags.tunnel };
   await callAgent(flags, async (agent) => {
     const json = await agent.listRequests(filter);
-    return { json, text: async () => (await import('./show/requests.ts')).showRequests(json) };
+    return { json, text: () => showRequests(json) };
   });
 }
 
@@ -36,7 +38,7 @@ async function show(id: string, flags: Flags): Promise<void> {
   await callAgent(flags, async (agent) => {
     const json = await agent.getRequest(id);
     if (json === undefined) throw new Error(`the agent holds no captured request with the id ${JSON.stringify(id)}`);
-    return { json, text: async () => (await import('./show/captured-request.ts')).showCapturedRequest(json) };
+    return { json, text: () => showCapturedRequest(json) };
   });
 }
 

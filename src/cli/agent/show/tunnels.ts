@@ -1,5 +1,5 @@
-import type { Tunnel } from '../../operator/agent-client/schemas.ts';
-import { table } from '../table.ts';
+import type { Tunnel } from '../../../operator/agent-client/schemas.ts';
+import { table } from '../../table.ts';
 import { duration } from './duration.ts';
 import { printable } from './printable.ts';
 
@@ -25,7 +25,7 @@ function row(tunnel: Tunnel): readonly string[] {
   ];
 }
 
-/** The name by which `tunnels stop` and `replay` find it; an unnamed tunnel has one in its `uri` only. */
+/** The name by which `agent tunnels stop` and `agent replay` find it; an unnamed tunnel has one in its `uri` only. */
 function keyOf({ name, uri }: Tunnel): string {
   return name || (uri.split('/').at(-1) ?? '');
 }

@@ -3,8 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AgentProcess, startAgentProcess } from '../../test/support/agent-process.ts';
-import { agentCommand } from './agent.ts';
+import { type AgentProcess, startAgentProcess } from '../../../test/support/agent-process.ts';
+import { until } from '../../../test/support/until.ts';
+import { agentCommand } from './index.ts';
 
 let dir: string;
 const agents: AgentProcess[] = [];
@@ -75,6 +76,20 @@ describe('what cannot be used ends with one line that names it', () => {
   });
 });
 
+describe('a tunnel that cannot be used ends with one line that names the flag', () => {
+  test.each([
+    [['http', 'a b'], '<addr>: invalid field "addr": must be a port, host:port, or an http'],
+    [['tcp', 'http://localhost'], '<addr>: invalid field "addr": must be a port or host:port'],
+    [['http', '80', '--name', '..'], '--name: invalid field "name": must be at most 256 characters'],
+    [['http', '80', '--set', 'subdomain=A'], '--set subdomain: invalid field "subdomain": must be a host name label'],
+    [['tls', '80', '--set', 'subdomain=a'], '--set subdomain: unknown field "subdomain"'],
+    [['http', '80', '--set', 'proto=tcp'], '--set proto: that is said by the protocol'],
+    [['http', '80', '--web-addr', 'x'], '--web-addr must be host:port'],
+  ])('%j', async (args, message) => {
+    expect(await failure(...args)).toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
+  });
+});
+
 describe('what cannot be had when it starts ends with one line that names it', () => {
   const taken = createServer().listen(0, '127.0.0.1');
   afterAll(() => void taken.close());
@@ -93,6 +108,14 @@ describe('what cannot be had when it starts ends with one line that names it', (
     expect(await failure('--config', file)).toMatchObject({
       name: 'UsageError',
       message: expect.stringContaining(message.replace('TAKEN', port)),
+    });
+  });
+
+  test('the port of the one tunnel', async () => {
+    const port = String((taken.address() as AddressInfo).port);
+    expect(await failure('tcp', '1', '--web-addr', ':0', '--set', `remote_port=${port}`)).toMatchObject({
+      name: 'UsageError',
+      message: `the tunnel cannot be started: cannot listen on 127.0.0.1:${port}: the address is in use`,
     });
   });
 });
@@ -127,6 +150,21 @@ tunnels:
     const status = (await (await fetch(`${url}/api/status`)).json()) as object;
     expect(status).toMatchObject({ status: 'online', session: { legs: [{ region: 'eu' }] } });
     expect(await (await fetch(url)).text()).toContain('<title>Inspector</title>');
+    expect(await stop('SIGTERM')).toBe(0);
+  });
+
+  test.each([
+    [['http', '8080', '--name', 'web', '--no-inspect'], /^http:\/\/web\.localhost:\d+ forwards to 8080$/m],
+    [['tcp', 'db:5432', '--set', 'metadata=m'], /^tcp:\/\/127\.0\.0\.1:\d+ forwards to db:5432$/m],
+  ])('with one tunnel prints its public URL: %j', async (args, line) => {
+    const file = await configFile('{region: eu, tunnels: {other: {proto: tcp, addr: 1}}}');
+    const { url, logs, stop } = await run(...args, '--config', file);
+    await until('the public URL', () => line.test(logs()));
+    const { tunnels } = (await (await fetch(`${url}/api/tunnels`)).json()) as { tunnels: { public_url: string }[] };
+    expect(tunnels).toMatchObject([{ proto: args[0], config: { addr: args[1], inspect: false } }]);
+    expect(logs()).toContain(`${tunnels[0]?.public_url} forwards to`);
+    const status = (await (await fetch(`${url}/api/status`)).json()) as object;
+    expect(status).toMatchObject({ session: { legs: [{ region: 'eu' }] } });
     expect(await stop('SIGTERM')).toBe(0);
   });
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import type { CapturedRequest } from '../../operator/agent-client/schemas.ts';
+import type { CapturedRequest } from '../../../operator/agent-client/schemas.ts';
 import { showCapturedRequest } from './captured-request.ts';
 import { duration } from './duration.ts';
 import { printable, printableLines } from './printable.ts';

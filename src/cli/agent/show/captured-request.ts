@@ -1,6 +1,6 @@
-import { type ShownBody, shownContent } from '../../agent/inspector/body.ts';
-import type { CapturedRequest } from '../../operator/agent-client/schemas.ts';
-import { table } from '../table.ts';
+import { type ShownBody, shownContent } from '../../../agent/inspector/body.ts';
+import type { CapturedRequest } from '../../../operator/agent-client/schemas.ts';
+import { table } from '../../table.ts';
 import { duration } from './duration.ts';
 import { printable, printableLines } from './printable.ts';
 import { rawBody } from './raw-body.ts';

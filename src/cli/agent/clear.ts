@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type AgentFlags, addAgentFlags, callAgent } from './agent-call.ts';
+import { type AgentFlags, addAgentFlags, callAgent } from './call.ts';
 
 export function clearCommand(): Command {
   return addAgentFlags(new Command('clear').description('Make a running agent forget all captured requests.')).action(

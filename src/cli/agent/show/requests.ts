@@ -1,5 +1,5 @@
-import type { CapturedRequest, RequestList } from '../../operator/agent-client/schemas.ts';
-import { table } from '../table.ts';
+import type { CapturedRequest, RequestList } from '../../../operator/agent-client/schemas.ts';
+import { table } from '../../table.ts';
 import { duration } from './duration.ts';
 import { printable } from './printable.ts';
 

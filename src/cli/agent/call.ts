@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { UsageError } from '../common/usage.ts';
-import { userAgent } from '../common/version.ts';
-import type { AgentClient } from '../operator/agent-client/client.ts';
-import { print } from './print.ts';
+import { UsageError } from '../../common/usage.ts';
+import { userAgent } from '../../common/version.ts';
+import type { AgentClient } from '../../operator/agent-client/client.ts';
+import { print } from '../print.ts';
 
 export interface AgentFlags {
   readonly agentUrl: string;
@@ -14,7 +14,7 @@ export interface Result {
   /** As the API answered it; absent where that has no body. */
   readonly json?: unknown;
   /** For people, made when they are to read it. */
-  readonly text: () => string | Promise<string>;
+  readonly text: () => string;
 }
 
 /** The flags of the commands that call an agent. */
@@ -33,13 +33,13 @@ export function addAgentFlags(command: Command): Command {
 /** Calls the agent and prints what it answered. */
 export async function callAgent(flags: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<void> {
   const { json = {}, text } = await answered(flags, call);
-  await print(flags.output === 'json' ? jsonText(json) : await text());
+  await print(flags.output === 'json' ? jsonText(json) : text());
 }
 
 async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<Result> {
   const [{ AgentClient }, { AgentError }] = await Promise.all([
-    import('../operator/agent-client/client.ts'),
-    import('../operator/agent-client/errors.ts'),
+    import('../../operator/agent-client/client.ts'),
+    import('../../operator/agent-client/errors.ts'),
   ]);
   const agent = open(() => new AgentClient({ url: agentUrl, userAgent }));
   try {

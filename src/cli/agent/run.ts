@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { AgentConfig } from '../../agent/config.ts';
+import type { Definition } from '../../agent/tunnels/definition.ts';
+import { UsageError } from '../../common/usage.ts';
+import { version } from '../../common/version.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { type AgentRunFlags, cloudOf, configOf } from './settings.ts';
+
+/** The flags of the commands that run an agent. */
+export function addRunFlags(command: Command): Command {
+  return command
+    .option('--config <file>', 'agent.yml; without it, no tunnels and the defaults')
+    .option('--web-addr <host:port>', 'address of the API and the inspector page (default: "127.0.0.1:4040")')
+    .option('--edge-addr <host:port>', 'address that http tunnels share (default: a free port on 127.0.0.1)')
+    .option('--cloud-url <url>', 'cloud reference server at which endpoints are registered (default: none)')
+    .option('--api-key-file <file>', 'file with the API key for it, re-read when it changes');
+}
+
+/** Runs an agent with the tunnels of its configuration until it is told to stop. */
+export async function runAgent(flags: AgentRunFlags): Promise<void> {
+  await run(await configOf(flags));
+}
+
+/** The same with this tunnel in place of those. */
+export async function runTunnel(definition: Definition, flags: AgentRunFlags): Promise<void> {
+  await run({ ...(await configOf(flags)), tunnels: [] }, definition);
+}
+
+async function run(config: AgentConfig, definition?: Definition): Promise<void> {
+  const cloud = cloudOf(config);
+  const [{ startAgent }, { createLogger }] = await Promise.all([
+    import('../../agent/agent.ts'),
+    import('../../common/logger.ts'),
+  ]);
+  const agent = await startAgent(config, { version, cloud, log: createLogger({ level: 'info', format: 'text' }) });
+  try {
+    const tunnel = definition && (await agent.startTunnel(definition).catch(cannotStart));
+    const stopped = stopSignal();
+    process.stdout.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
+    if (tunnel !== undefined) process.stdout.write(`${tunnel.publicURL} forwards to ${tunnel.definition.addr}\n`);
+    await stopped;
+  } finally {
+    await agent.close();
+  }
+}
+
+function cannotStart(cause: Error): never {
+  throw new UsageError(`the tunnel cannot be started: ${cause.message}`, { cause });
+}

@@ -1,0 +1,70 @@
+import type { AgentConfig } from '../../agent/config.ts';
+import { cloudURLForm, isCloudURL } from '../../agent/leases/cloud-url.ts';
+import type { CloudTarget } from '../../agent/leases/start-leases.ts';
+import { credentialOf } from '../../common/credential/credential.ts';
+import { type Address, parseAddress } from '../../common/listen.ts';
+import { UsageError } from '../../common/usage.ts';
+import { readText } from '../flags.ts';
+
+export interface AgentRunFlags {
+  readonly config?: string;
+  readonly webAddr?: string;
+  readonly edgeAddr?: string;
+  readonly cloudUrl?: string;
+  readonly apiKeyFile?: string;
+}
+
+/** Those that the Cloud Management API knows. */
+const regions = ['au', 'eu', 'ap', 'us', 'jp', 'in', 'sa'];
+
+/** Flags win over the file. @throws UsageError */
+export async function configOf(flags: AgentRunFlags): Promise<AgentConfig> {
+  const inFile = await readConfigFile(flags.config);
+  return {
+    ...inFile,
+    web_addr: address('--web-addr', flags.webAddr) ?? inFile.web_addr,
+    edge_addr: address('--edge-addr', flags.edgeAddr) ?? inFile.edge_addr,
+    cloud_url: cloudURL(flags.cloudUrl) ?? inFile.cloud_url,
+    api_key_file: flags.apiKeyFile ?? inFile.api_key_file,
+  };
+}
+
+/** Where the agent registers its endpoints, if anywhere. @throws UsageError */
+export function cloudOf({ cloud_url: url, api_key_file: keyFile, region }: AgentConfig): CloudTarget | undefined {
+  if (url === undefined) {
+    if (keyFile === undefined) return undefined;
+    throw new UsageError('--api-key-file (in agent.yml api_key_file) needs --cloud-url (cloud_url)');
+  }
+  if (!regions.includes(region)) {
+    throw new UsageError(`region must be one of ${regions.join(', ')} with --cloud-url, not "${region}"`);
+  }
+  const credential = credentialOf(keyFile, process.env.EDGE_OPERATOR_API_KEY);
+  if (credential !== undefined) return { url, credential };
+  throw new UsageError(
+    '--cloud-url (in agent.yml cloud_url) needs an API key: --api-key-file or EDGE_OPERATOR_API_KEY',
+  );
+}
+
+async function readConfigFile(file: string | undefined): Promise<AgentConfig> {
+  const { parseConfig, readConfig } = await import('../../agent/config.ts');
+  if (file === undefined) return readConfig({});
+  const text = await readText('--config', file);
+  try {
+    return readConfig(parseConfig(text));
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`--config ${file}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function address(flag: string, text: string | undefined): Address | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseAddress(text);
+  if (parsed === undefined) throw new UsageError(`${flag} must be host:port, not "${text}"`);
+  return parsed;
+}
+
+function cloudURL(text: string | undefined): string | undefined {
+  if (text === undefined || isCloudURL(text)) return text;
+  throw new UsageError(`--cloud-url must be ${cloudURLForm}`);
+}

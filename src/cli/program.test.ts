@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { commands } from './index.ts';
+import { productionCommands } from './production.ts';
+
+const image = join(import.meta.dirname, '../image.ts');
+
+const run = (...argv: readonly string[]) =>
+  new Promise<readonly [code: unknown, stdout: string, stderr: string]>((resolve) => {
+    execFile(process.execPath, [image, ...argv], (error, stdout, stderr) =>
+      resolve([error?.code ?? 0, stdout, stderr]),
+    );
+  });
+
+test('the program of the image lists its commands', async () => {
+  const [code, stdout] = await run('--help');
+  const listed = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name);
+  expect([code, listed]).toEqual([0, [...productionCommands.keys(), 'help']]);
+});
+
+const left = [...commands.keys()].filter((name) => !productionCommands.has(name));
+test.each(left)('the program of the image says where %s is', async (name) => {
+  expect(await run(name)).toEqual([
+    2,
+    '',
+    `error: unknown command '${name}'; it is not in this image; from a checkout there is: npm start -- ${name}\n`,
+  ]);
+});
+
+test.each([
+  ['agnt', "error: unknown command 'agnt' (Did you mean agent?)\n"],
+  ['replay', "error: unknown command 'replay'; there is: edge-operator agent replay\n"],
+])('%s is unknown', async (name, line) => {
+  expect(await run(name, '--tunnel', 'x')).toEqual([2, '', line]);
+});

@@ -1,0 +1,78 @@
+import nodeModule from 'node:module';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { UsageError } from '../common/usage.ts';
+import { version } from '../common/version.ts';
+import type { Commands } from './production.ts';
+
+const oldestNode = 24;
+
+export interface Program {
+  /** Where it was started from: `src` or `dist`. */
+  readonly dir: string;
+  readonly commands: Commands;
+  /** Names of commands that this program lacks, and where they are. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
+}
+
+/** Runs the command that the process was started with, and sets its exit code. */
+export async function start(program: Program): Promise<void> {
+  if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+    process.stderr.write(
+      `error: needs Node ${oldestNode} or later, not ${process.version}; npm start brings its own\n`,
+    );
+    process.exitCode = 2;
+    return;
+  }
+  // What Node makes of the sources is kept from one start to the next, where it can be written.
+  nodeModule.enableCompileCache(join(program.dir, '../node_modules/.cache/compile'));
+  const code = await run(program, process.argv.slice(2));
+  // A command may have set one itself.
+  if (code !== 0) process.exitCode = code;
+}
+
+/** Exit codes: 0 done, 1 failed, 2 used wrongly (one line on stderr says how). */
+async function run(program: Program, argv: readonly string[]): Promise<number> {
+  const top = new Command('edge-operator')
+    .description('Manages a cloud edge account from Kubernetes.')
+    .version(version)
+    .enablePositionalOptions();
+  for (const command of await loadCommands(program.commands, argv[0])) top.addCommand(command);
+  throwErrors(top);
+  try {
+    await top.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const message = messageOf(error);
+    if (message !== '') process.stderr.write(`${message}${hint(error, top, program)}\n`);
+    return error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
+  }
+}
+
+/** The command of this name, or all of them when there is none. */
+export function loadCommands(commands: Commands, name = ''): Promise<readonly Command[]> {
+  const load = commands.get(name);
+  return Promise.all(load === undefined ? [...commands.values()].map((each) => each()) : [load()]);
+}
+
+/** Instead of writing them and ending the process. */
+function throwErrors(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => {} });
+  for (const child of command.commands) throwErrors(child);
+}
+
+/** One line, or nothing where the help has been shown instead. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof CommanderError)) return `error: ${error instanceof Error ? error.message : String(error)}`;
+  return error.code === 'commander.help' ? '' : error.message.replaceAll('\n', ' ');
+}
+
+/** Where the command is that was not found. */
+function hint(error: unknown, top: Command, { elsewhere }: Program): string {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownCommand') return '';
+  const [name = ''] = top.args;
+  const above = top.commands.find(({ commands }) => commands.some((command) => command.name() === name));
+  const where = elsewhere?.get(name) ?? (above && `there is: ${top.name()} ${above.name()} ${name}`);
+  return where === undefined ? '' : `; ${where}`;
+}

@@ -1,0 +1,132 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Metafile } from 'esbuild';
+import { bundle, type Program } from '../../scripts/build.ts';
+
+/* What the production image is made of, and what a process of the operator loads of it. */
+
+const root = join(import.meta.dirname, '../..');
+
+/** Of the operator at its start, with esbuild 0.28; more than a tenth above it wants a reason. */
+const startBytes = 3_400_000;
+
+let image: Bundle;
+let everything: Bundle;
+beforeAll(async () => {
+  [image, everything] = await Promise.all([Bundle.of('image'), Bundle.of('main')]);
+});
+
+class Bundle {
+  readonly #outputs: Metafile['outputs'];
+
+  constructor({ outputs }: Metafile) {
+    this.#outputs = outputs;
+  }
+
+  static async of(program: Program): Promise<Bundle> {
+    return new Bundle((await bundle(program, { write: false })).metafile);
+  }
+
+  /** The files that are bundled, or those in some of the chunks. */
+  files(chunks: Iterable<string> = Object.keys(this.#outputs)): readonly string[] {
+    return [...chunks].flatMap((chunk) => Object.keys(this.#outputs[chunk]?.inputs ?? {}));
+  }
+
+  /** What is loaded with modules of `src`; with `later` also what those may import as they run. */
+  chunks(modules: readonly string[], { later }: { readonly later: boolean }): ReadonlySet<string> {
+    const found = new Set(modules.map((module) => this.#chunkOf(`src/${module}`)));
+    // A set goes on to what is added to it meanwhile.
+    for (const chunk of found) {
+      for (const { path, kind, external } of this.#outputs[chunk]?.imports ?? []) {
+        if (external !== true && (later || kind !== 'dynamic-import')) found.add(path);
+      }
+    }
+    return found;
+  }
+
+  bytes(chunks: Iterable<string>): number {
+    return [...chunks].reduce((sum, chunk) => sum + (this.#outputs[chunk]?.bytes ?? 0), 0);
+  }
+
+  #chunkOf(entryPoint: string): string {
+    const [chunk] = Object.entries(this.#outputs).find(([, output]) => output.entryPoint === entryPoint) ?? [];
+    if (chunk === undefined) throw new Error(`${entryPoint} is not an entry point, nor imported when it is needed`);
+    return chunk;
+  }
+}
+
+/** `zod`, `@fastify/error`; undefined for sources. */
+function packageOf(file: string): string | undefined {
+  const [, name] = /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file) ?? [];
+  return name;
+}
+
+const packagesOf = (files: readonly string[]) => new Set(files.flatMap((file) => packageOf(file) ?? []));
+
+/** What sources import of packages. */
+function importedBy(files: readonly string[]): ReadonlySet<string> {
+  const texts = files.map((file) => readFileSync(join(root, file), 'utf8'));
+  const names = texts.flatMap((text) =>
+    [...text.matchAll(/(?:from|import\()\s*'([^'.][^']*)'/g)].map((match) => match[1]),
+  );
+  return new Set(
+    names.filter((name = '') => !name.startsWith('node:')).map((name) => packageOf(`node_modules/${name}`) ?? ''),
+  );
+}
+
+const sources = globSync('src/**/*.ts', { cwd: root })
+  .map((file) => file.replaceAll(sep, '/'))
+  .filter((file) => !/\.(test|fixture)\.ts$/.test(file));
+const isOfReference = (file: string) => file.startsWith('src/reference/');
+
+/** Packages that nothing but the reference servers needs, and ajv, which Fastify brings along for those with schemas. */
+const forReference = [
+  ...importedBy(sources.filter(isOfReference)).difference(importedBy(sources.filter((file) => !isOfReference(file)))),
+  'ajv',
+];
+
+describe('the image', () => {
+  const left = /^src\/(reference|main\.ts|cli\/(index|cloud|kube)\.ts|cli\/demo)(\/|$)/;
+  const found = (files: readonly string[]) => files.filter((file) => left.test(file));
+
+  test('holds nothing of the reference servers and the demo', () => {
+    expect(found(image.files())).toEqual([]);
+    expect(found(everything.files()).length).toBeGreaterThan(100);
+  });
+
+  test('holds no package that only the reference servers need', () => {
+    expect(forReference).toEqual(expect.arrayContaining(['@marcbachmann/cel-js', 're2js', 'fast-json-patch']));
+    expect([...packagesOf(image.files())].filter((name) => forReference.includes(name))).toEqual([]);
+    expect([...packagesOf(everything.files())]).toEqual(expect.arrayContaining(forReference));
+  });
+
+  test('holds every command of production', () => {
+    const commands = ['cli/run.ts', 'cli/agent/index.ts', 'cli/crds.ts'];
+    expect(image.files()).toEqual(expect.arrayContaining(commands.map((file) => `src/${file}`)));
+  });
+});
+
+describe('the operator', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'node_modules/fastify/package.json'), 'utf8'));
+  const servers = ['fastify', ...Object.keys(dependencies)];
+  const entries = ['image.ts', 'cli/run.ts'];
+
+  test('never loads the HTTP framework of the agent, or anything of it', () => {
+    const served = (bundled: Bundle, entry: string) =>
+      bundled.files(bundled.chunks([entry], { later: true })).filter((file) => {
+        const name = packageOf(file);
+        return name === undefined ? /^src\/(agent|reference)\//.test(file) : servers.includes(name);
+      });
+    expect(served(image, 'cli/run.ts')).toEqual([]);
+    expect(served(image, 'cli/agent/index.ts').length).toBeGreaterThan(100);
+  });
+
+  test('starts from no more than it did', () => {
+    const chunks = image.chunks([...entries, 'operator/operator.ts', 'common/logger.ts'], { later: false });
+    const bytes = image.bytes(chunks);
+    console.info(`run loads ${bytes} bytes in ${chunks.size} files`);
+    expect(bytes).toBeLessThan(startBytes * 1.1);
+    expect(bytes).toBeGreaterThan(startBytes / 2);
+  });
+});
