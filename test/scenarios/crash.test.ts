@@ -20,7 +20,7 @@ interface Step {
 
 const patchOf = (text: string) => (request: ProxiedRequest) =>
   request.method === 'PATCH' && request.body.includes(text);
-const isIntent = (request: ProxiedRequest) => patchOf('"nonce')(request) || patchOf('\\"nonce')(request);
+const isIntent = patchOf('\\"content\\":');
 const isRecord = patchOf(`"${annotation.createdID}":"`);
 const isStatus = (request: ProxiedRequest) => request.method === 'PATCH' && request.path.includes('/status');
 const isPost = (request: ProxiedRequest) => request.method === 'POST';
