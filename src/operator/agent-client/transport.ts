@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { parseBaseURL } from '../../common/http/base-url.ts';
 import { failureOf } from '../../common/http/failure.ts';
+import { parseBaseURL } from '../../common/http/url.ts';
 import { type Request, type Timeouts, Wire } from '../../common/http/wire.ts';
 import { malformed, type Read } from './answer.ts';
 import { AgentError } from './errors.ts';

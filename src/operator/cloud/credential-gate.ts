@@ -1,4 +1,4 @@
-import { CloudRefusalError } from './errors.ts';
+import { CloudRefusalError } from '../../common/http/errors.ts';
 
 const firstProbeMs = 10_000;
 const longestProbeMs = 300_000;

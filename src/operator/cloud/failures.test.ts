@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { CloudError } from './errors.ts';
+import { CloudError } from '../../common/http/errors.ts';
 import { Limiter } from './limiter.ts';
 import type { Respond, ScriptedAPI } from './scripted-api.fixture.ts';
 import { json, startScriptedAPI, text } from './scripted-api.fixture.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Read } from './answer.ts';
-import { body, malformed } from './answer.ts';
+import type { Read } from '../../common/http/answer.ts';
+import { body, malformed } from '../../common/http/answer.ts';
 
 export interface Page<Item> {
   readonly items: readonly Item[];

@@ -1,5 +1,5 @@
+import { CloudRefusalError } from '../../common/http/errors.ts';
 import { encodedPath } from '../../common/http/path.ts';
-import { CloudRefusalError } from './errors.ts';
 
 /** Joins path segments, encoding each; refuses an id that would change which resource is addressed. */
 export function pathOf(operation: string, ...segments: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { body, bodyOrAbsent, deleted } from '../../common/http/answer.ts';
 import type { Call } from '../../common/priority.ts';
-import { body, bodyOrAbsent, deleted } from './answer.ts';
 import type { Page } from './pages.ts';
 import { allItems, page } from './pages.ts';
 import { pathOf } from './path.ts';

@@ -1,9 +1,9 @@
+import type { CloudErrorReason } from '../../common/http/errors.ts';
+import { CloudError, CloudRefusalError } from '../../common/http/errors.ts';
+import { notSent } from '../../common/http/failed.ts';
 import type { Call, Priority } from '../../common/priority.ts';
 import { CredentialGate } from './credential-gate.ts';
-import type { CloudErrorReason } from './errors.ts';
-import { CloudError, CloudRefusalError } from './errors.ts';
 import { BudgetPausedError, type Limiter } from './limiter.ts';
-import { notSent } from './transport-error.ts';
 import type { Operation, WireOptions } from './wire.ts';
 import { Wire } from './wire.ts';
 

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
-import { parseBaseURL } from '../../common/http/base-url.ts';
+import type { Answer, Read } from '../../common/http/answer.ts';
+import { malformed } from '../../common/http/answer.ts';
+import { failed } from '../../common/http/failed.ts';
+import { parseBaseURL } from '../../common/http/url.ts';
 import type { Timeouts } from '../../common/http/wire.ts';
 import { Wire as HttpWire } from '../../common/http/wire.ts';
-import type { Answer, Read } from './answer.ts';
-import { malformed } from './answer.ts';
-import { failed } from './transport-error.ts';
 
 export interface WireOptions {
   /** Scheme, host and optional path prefix. */

@@ -1,5 +1,5 @@
-import { failureOf } from '../../common/http/failure.ts';
 import { CloudTransportError } from './errors.ts';
+import { failureOf } from './failure.ts';
 
 /** The request was not sent: the caller gave up or forbade it. */
 export function notSent(operation: string, cause: unknown): CloudTransportError {

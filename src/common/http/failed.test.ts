@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { failed, notSent } from './transport-error.ts';
+import { failed, notSent } from './failed.ts';
 
 const coded = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneLine } from '../../common/http/text.ts';
+import { oneLine } from './text.ts';
 
 /** Less of a secret than this tells nothing. */
 const shortestHead = 8;

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { describeIssue, parseJSON } from '../../common/http/text.ts';
 import { errorBody } from './error-body.ts';
 import type { CloudErrorReason } from './errors.ts';
 import { CloudRefusalError, CloudResponseError } from './errors.ts';
 import type { Headers } from './retry-after.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { describeIssue, parseJSON } from './text.ts';
 
 /** One HTTP answer, with what is needed to judge it. */
 export interface Answer {
