@@ -1,104 +1,120 @@
 import type { z } from 'zod';
-import { errorBody } from './error-body.ts';
-import type { CloudErrorReason } from './errors.ts';
-import { CloudRefusalError, CloudResponseError } from './errors.ts';
-import type { Headers } from './retry-after.ts';
-import { retryAfterMs } from './retry-after.ts';
-import { describeIssue, parseJSON } from './text.ts';
+import { ApiError, type ApiErrorReason } from './errors.ts';
+import { redact, replaceAll } from './redact.ts';
+import { type Headers, retryAfterMs } from './retry-after.ts';
+import type { Service } from './service.ts';
+import { describeIssue, oneLine, parseJSON } from './text.ts';
 
 /** One HTTP answer, with what is needed to judge it. */
 export interface Answer {
-  readonly operation: string;
+  readonly service: Service;
+  /** What was asked. */
+  readonly operation: string | undefined;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** What an error message must not repeat. */
+  /** What a message must not repeat. */
   readonly secrets: readonly string[];
 }
 
-/** What an answer means to an operation; throws a CloudError for every other answer. */
+/** What an answer means to an operation; throws an ApiError for every other answer. */
 export type Read<T> = (answer: Answer) => T;
 
-/** What the operation makes of a 404, and of other 4xx that are about what was asked. */
+/** What an operation makes of a status, where it is not what the service or HTTP make of it. */
 export interface Meaning {
-  readonly missing: CloudErrorReason;
-  /** Default `Rejected`: whoever asked has to ask otherwise. */
-  readonly refused?: CloudErrorReason;
+  /** Default those of the service. */
+  readonly success?: readonly number[];
+  /** A 404. Default `NotFound`. */
+  readonly missing?: ApiErrorReason;
+  /** Other 4xx that are about what was asked. Default `Rejected`: whoever asked has to ask otherwise. */
+  readonly refused?: ApiErrorReason;
 }
 
-/** 200 or 201 with a body of this shape. */
-export function body<T>(schema: z.ZodType<T>, meaning: Meaning): Read<T> {
+/** A success with a body of this shape. */
+export function body<T>(schema: z.ZodType<T>, meaning: Meaning = {}): Read<T> {
   return (answer) => {
-    if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, meaning);
-    const result = schema.safeParse(json(answer));
+    const { success = answer.service.success ?? [200] } = meaning;
+    if (!success.includes(answer.status)) throw unexpected(answer, meaning);
+    const value = parseJSON(answer.text);
+    if (value === undefined) throw malformed(answer, answer.text.trim() === '' ? 'the body is empty' : 'not JSON');
+    const result = schema.safeParse(value);
     if (result.success) return result.data;
     throw malformed(answer, describeIssue(result.error.issues[0]));
   };
 }
 
-/** As {@link body}, with undefined for a 404. */
+/** As {@link body}, with undefined for what is absent. */
 export function bodyOrAbsent<T>(schema: z.ZodType<T>): Read<T | undefined> {
-  const present = body(schema, { missing: 'NotFound' });
+  const present = body(schema);
   return (answer) => (isAbsent(answer) ? undefined : present(answer));
 }
 
-/** 204, or 404 where there was nothing to delete. */
-export const deleted: Read<'deleted' | 'absent'> = (answer) => {
-  if (answer.status === 204) return 'deleted';
-  if (isAbsent(answer)) return 'absent';
-  throw refusal(answer, { missing: 'NotFound' });
+/** 204 */
+export const done: Read<void> = (answer) => {
+  if (answer.status !== 204) throw unexpected(answer, {});
 };
 
-export function malformed(answer: Pick<Answer, 'operation' | 'status'>, problem: string): CloudResponseError {
-  return new CloudResponseError(`the response is malformed: ${problem}`, {
-    operation: answer.operation,
-    reason: 'Unreachable',
-    definite: false,
-    status: answer.status,
-  });
+/** 204, which `result` is for, or a 404 where there was nothing to take away. */
+export function doneOrAbsent<T extends string>(result: T): Read<T | 'absent'> {
+  return (answer) => {
+    if (isAbsent(answer)) return 'absent';
+    done(answer);
+    return result;
+  };
 }
 
-/** Only the service itself may say that something is gone; another server's 404 page would duplicate resources. */
-function isAbsent(answer: Answer): boolean {
-  return answer.status === 404 && isOwn404(answer);
-}
-
-function isOwn404(answer: Answer): boolean {
-  return answer.text.trim() === '' || parseJSON(answer.text) !== undefined;
-}
-
-function refusal(answer: Answer, meaning: Meaning): Error {
-  const { operation, status } = answer;
-  if (status < 300) return malformed(answer, `unexpected status ${status}`);
-  if (status === 404 && !isOwn404(answer)) return malformed(answer, 'a 404 that is not JSON; check the API URL');
-  const { code, msg } = errorBody(parseJSON(answer.text), answer.secrets);
-  const said = [`the API answered ${status}`, code, msg ?? hint(status, meaning)].filter((part) => part !== undefined);
-  return new CloudRefusalError(said.join(': '), {
+/** The service answered, and did not do what was asked. Definite for every 4xx. */
+export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
+  const { service, operation, status, headers, secrets } = answer;
+  const { code: given, messages, requestIDs = [] } = service.errorBody(parseJSON(answer.text));
+  const code = secrets.includes(String(given)) ? undefined : given;
+  const said = messages
+    .map((message) => redact(message, secrets, service.redacted ?? '[redacted]'))
+    .map((message) => oneLine(replaceAll(message, requestIDs, '[id]')))
+    .filter((message) => message !== '');
+  const codeText = code === undefined ? '' : (service.codeText?.(code) ?? '');
+  const message = [`${service.answered} ${status}${codeText}`, ...(said.length === 0 ? hints(answer, meaning) : said)];
+  const { longestRetryAfterMs = 0 } = service;
+  return new ApiError(message.join(': '), {
     operation,
-    reason: reasonOf(status, meaning),
+    reason: reasonOf(answer, code, meaning),
     definite: status >= 400 && status < 500,
     status,
     code,
-    retryAfterMs: retryAfterMs(answer.headers, Date.now()),
+    retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, Date.now(), longestRetryAfterMs),
   });
 }
 
-function reasonOf(status: number, { missing, refused = 'Rejected' }: Meaning): CloudErrorReason {
+export function malformed({ operation, status }: Pick<Answer, 'operation' | 'status'>, problem: string): ApiError {
+  const message = `the response is malformed: ${problem}`;
+  return new ApiError(message, { operation, reason: 'Unreachable', definite: false, status });
+}
+
+/** Only the service itself may say that something is gone: another server's 404 page would duplicate resources. */
+function isAbsent({ status, text }: Answer): boolean {
+  return status === 404 && (text.trim() === '' || parseJSON(text) !== undefined);
+}
+
+function unexpected(answer: Answer, meaning: Meaning): ApiError {
+  const { service, status } = answer;
+  if (status < 300) return malformed(answer, `unexpected status ${status}`);
+  if (status === 404 && !isAbsent(answer))
+    return malformed(answer, `a 404 that is not JSON; check the ${service.urlName}`);
+  return refusal(answer, meaning);
+}
+
+function reasonOf({ service, status }: Answer, code: ApiError['code'], meaning: Meaning): ApiErrorReason {
+  const { missing = 'NotFound', refused = 'Rejected' } = meaning;
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 404) return missing;
   if (status === 409) return 'Conflict';
   if (status === 429) return 'RateLimited';
+  if (status === 502 && code !== undefined) return service.codedBadGateway ?? 'Unreachable';
   // 408 is about the connection, not about what was asked.
   return status >= 400 && status < 500 && status !== 408 ? refused : 'Unreachable';
 }
 
-function hint(status: number, { missing }: Meaning): string | undefined {
-  if (status >= 300 && status < 400) return 'redirects are not followed; check the API URL';
-  return status === 404 && missing === 'Unreachable' ? 'check the API URL' : undefined;
-}
-
-function json(answer: Answer): unknown {
-  const value = parseJSON(answer.text);
-  if (value === undefined) throw malformed(answer, answer.text.trim() === '' ? 'the body is empty' : 'not JSON');
-  return value;
+function hints({ service, status }: Answer, { missing }: Meaning): readonly string[] {
+  if (status >= 300 && status < 400) return [`redirects are not followed; check the ${service.urlName}`];
+  return status === 404 && missing === 'Unreachable' ? [`check the ${service.urlName}`] : [];
 }

@@ -1,7 +1,6 @@
 import type { Call } from '../../../../common/priority.ts';
-import { AgentClient, type TunnelDefinition } from '../../../agent-client/client.ts';
+import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
-import type { AgentClientOptions } from '../../../agent-client/transport.ts';
 import { Observations } from '../../../reconcile/cache.ts';
 import type { Account } from '../../../reconcile/external/contract.ts';
 import { canonical } from '../../../reconcile/json.ts';
@@ -42,7 +41,7 @@ export class OpenAgent implements Account<AgentClient> {
     });
   }
 
-  /** How the agent does, as of `since` or later. Throws an AgentError. */
+  /** How the agent does, as of `since` or later. Throws an ApiError. */
   async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
     const status = await this.#away.try(async () => {
       // One after the other, so that whoever asks an agent that is away is told the same.
@@ -53,7 +52,7 @@ export class OpenAgent implements Account<AgentClient> {
   }
 
   /**
-   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an AgentError; while the
+   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an ApiError; while the
    * agent is away at once, without a call.
    */
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {

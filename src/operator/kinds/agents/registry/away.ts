@@ -1,6 +1,6 @@
 import { Backoff } from '../../../../common/backoff.ts';
 import type { Clock } from '../../../../common/clock.ts';
-import { AgentError } from '../../../agent-client/errors.ts';
+import { ApiError } from '../../../../common/http/errors.ts';
 
 export interface AwayOptions {
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export class Away {
   readonly #clock: Clock;
   readonly #backoff: Backoff;
   readonly #retryMs: number;
-  #failure: { readonly error: AgentError; readonly until: number } | undefined;
+  #failure: { readonly error: ApiError; readonly until: number } | undefined;
   #lastAt = 0;
   #trying = 0;
 
@@ -56,13 +56,13 @@ export class Away {
       this.#backoff.forget(key);
       return result;
     } catch (error) {
-      throw error instanceof AgentError ? this.#failed(error) : error;
+      throw error instanceof ApiError ? this.#failed(error) : error;
     } finally {
       this.#trying -= 1;
     }
   }
 
-  #failed(cause: AgentError): AgentError {
+  #failed(cause: ApiError): ApiError {
     const now = this.#clock.now();
     const error = asAway(cause);
     this.#lastAt = now;
@@ -73,9 +73,9 @@ export class Away {
 }
 
 /** What has no status and no tunnels is no agent. */
-function asAway(error: AgentError): AgentError {
+function asAway(error: ApiError): ApiError {
   if (error.reason !== 'NotFound') return error;
-  return new AgentError('this is no Local Agent API; check the address of the agent', {
+  return new ApiError('this is no Local Agent API; check the address of the agent', {
     ...error,
     reason: 'Unreachable',
     cause: error,
