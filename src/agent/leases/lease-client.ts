@@ -21,8 +21,8 @@ const idSchema = z.object({ id: z.string() });
 
 const timeoutMs = 5_000;
 
-/** As docs/reference-cloud.md, "Endpoints of agents", has it. Whoever shows a message begins it with the cloud. */
-const cloudService: Service = {
+/** HTTP as docs/reference-cloud.md, "Endpoints of agents", has it. Messages are of the cloud, without naming it. */
+const leaseService: Service = {
   answered: 'answered',
   unanswered: 'cannot be reached: ',
   urlName: 'cloud URL',
@@ -54,7 +54,7 @@ export class LeaseClient {
 
   constructor({ url, key, userAgent }: LeaseClientOptions) {
     this.#key = key;
-    this.#http = new HttpClient(cloudService, { baseURL: parseBaseURL(url, cloudService.urlName), userAgent });
+    this.#http = new HttpClient(leaseService, { baseURL: parseBaseURL(url, leaseService.urlName), userAgent });
   }
 
   /** @throws ApiError */

@@ -1,7 +1,7 @@
 /** Less of a secret than this tells nothing. */
 const shortestHead = 8;
 
-/** The text with `mark` in place of every secret, however it is spelled, and of the beginning of a long one. */
+/** The text with `mark` in place of every secret, as it is or quoted, and of the beginning of a long one. */
 export function redact(text: string, secrets: readonly string[], mark: string): string {
   const spelled = secrets.flatMap(spellings);
   return spelled.reduce((rest, secret) => withoutHead(rest, secret, mark), replaceAll(text, spelled, mark));

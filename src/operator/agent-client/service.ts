@@ -12,7 +12,7 @@ const errorSchema = z
   })
   .catch({});
 
-/** HTTP as the Local Agent API wants it (Local Agent API, sections 4 and 7). */
+/** HTTP as the agent wants it (Local Agent API, sections 4 and 7). */
 export const agentService: Service = {
   answered: 'the agent answered',
   urlName: 'agent URL',

@@ -16,7 +16,7 @@ const errorSchema = z
   })
   .catch({});
 
-/** HTTP as the Cloud Management API wants it (Cloud Management API, sections 4, 5 and 9). */
+/** HTTP as the service wants it (Cloud Management API, sections 4, 5 and 9). */
 export const cloudService: Service = {
   answered: 'the API answered',
   urlName: 'API URL',
