@@ -47,13 +47,14 @@ test.each([
 
 test.each([
   ['status=429 retry-after=7', 'answered 429', 7_000],
-  ['status=503', 'answered 503', 0],
-  ['reset', 'cannot be reached: ', 0],
-  ['html', 'answered 200', 0],
+  ['status=429 retry-after=999', 'answered 429', 300_000],
+  ['status=503', 'answered 503', undefined],
+  ['reset', 'cannot be reached: ', undefined],
+  ['html', 'answered 200', undefined],
 ])('%s', async (fault, message, retryAfterMs) => {
   cloud.fault(`PUT ** ${fault}`);
   expect(await failure()).toMatchObject({
-    name: 'LeaseError',
+    name: 'ApiError',
     message: expect.stringContaining(message),
     retryAfterMs,
   });

@@ -1,14 +1,17 @@
+import { Backoff } from '../../common/backoff.ts';
+import { ApiError } from '../../common/http/errors.ts';
 import type { Log } from '../../common/log.ts';
 import { newId, type Random } from '../ids.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { endpointOf, type ServedTunnel } from './endpoint.ts';
-import { type LeaseClient, LeaseError } from './lease-client.ts';
+import type { LeaseClient } from './lease-client.ts';
 
 /** How long the cloud keeps an endpoint after the last word of its agent. */
 const leaseMs = 30_000;
 /** Leaves room for two renewals that fail. */
 const renewMs = 10_000;
-const firstRetryMs = 500;
+/** In the end as many requests as renewals would be, twice as many at most. */
+const retryMs = { minMs: 500, maxMs: renewMs };
 
 export interface LeaseOptions {
   readonly client: Pick<LeaseClient, 'put' | 'delete'>;
@@ -24,9 +27,9 @@ export class Lease {
   readonly #options: LeaseOptions;
   readonly #id: string;
   readonly #tunnelId: string;
+  readonly #retries: Backoff;
   #dueAt = 0;
-  #failures = 0;
-  #problem: LeaseError | undefined;
+  #problem: ApiError | undefined;
   /** Ticks of the last PUT that succeeded, and of the last one that the cloud may have carried out. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -38,6 +41,7 @@ export class Lease {
     this.#options = options;
     this.#id = newId(options.random, 'ep');
     this.#tunnelId = newId(options.random, 'tn');
+    this.#retries = new Backoff(retryMs, options.random);
   }
 
   /** When there is something to do next, in ticks. */
@@ -46,7 +50,7 @@ export class Lease {
   }
 
   /** Why the last request failed. */
-  get problem(): LeaseError | undefined {
+  get problem(): ApiError | undefined {
     return this.#problem;
   }
 
@@ -90,19 +94,14 @@ export class Lease {
   async #attempt(request: () => Promise<void>): Promise<void> {
     try {
       await request();
-      [this.#problem, this.#failures] = [undefined, 0];
+      this.#problem = undefined;
+      this.#retries.forget(this.#id);
       this.#dueAt = this.#options.ticks() + renewMs;
     } catch (error) {
-      if (!(error instanceof LeaseError)) throw error;
-      [this.#problem, this.#failures] = [error, this.#failures + 1];
-      this.#dueAt = this.#options.ticks() + Math.max(this.#backoff(), error.retryAfterMs);
+      if (!(error instanceof ApiError)) throw error;
+      this.#problem = error;
+      this.#dueAt = this.#options.ticks() + Math.max(this.#retries.next(this.#id), error.retryAfterMs ?? 0);
     }
-  }
-
-  /** Jittered; in the end as many requests as renewals would be, twice as many at most. */
-  #backoff(): number {
-    const longest = Math.min(firstRetryMs * 2 ** Math.min(this.#failures - 1, 10), renewMs);
-    return longest * (0.5 + this.#options.random() / 2);
   }
 
   #fields() {

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../common/http/errors.ts';
 import { silentLog } from '../../common/log.ts';
 import type { Endpoint, ServedTunnel } from './endpoint.ts';
-import { LeaseError } from './lease-client.ts';
 import { Leases } from './leases.ts';
 
 let now: number;
@@ -12,7 +12,7 @@ let calls: string[];
 let sent: Endpoint[];
 let lines: string[];
 /** What the cloud answers to a request; undefined carries it out. */
-let trouble: (call: string) => LeaseError | undefined;
+let trouble: (call: string) => ApiError | undefined;
 let leases: Leases;
 let stop: AbortController;
 let ended: Promise<void>;
@@ -135,8 +135,11 @@ test('stopping withdraws all', async () => {
   expect(takeCalls()).toEqual(['DELETE web', 'DELETE db']);
 });
 
+const problem = (message: string, retryAfterMs?: number) =>
+  new ApiError(message, { reason: 'Unreachable', definite: false, retryAfterMs });
+
 describe('a cloud in trouble', () => {
-  const away = () => new LeaseError('cannot be reached: ECONNREFUSED');
+  const away = () => problem('cannot be reached: ECONNREFUSED');
 
   test('is tried again with growing pauses of 10 s at most, and one line in the log', async () => {
     trouble = away;
@@ -155,7 +158,7 @@ describe('a cloud in trouble', () => {
   });
 
   test('that refuses one endpoint has the others all the same', async () => {
-    trouble = (call) => (call === 'PUT bad' ? new LeaseError('answered 400') : undefined);
+    trouble = (call) => (call === 'PUT bad' ? problem('answered 400') : undefined);
     await setRunning(tunnel('bad'), tunnel('good'));
     await pass(100_000);
     const made = takeCalls();
@@ -165,7 +168,7 @@ describe('a cloud in trouble', () => {
   });
 
   test('is left alone as long as it asks for', async () => {
-    trouble = () => new LeaseError('answered 429', 60_000);
+    trouble = () => problem('answered 429', 60_000);
     await setRunning(tunnel('web'));
     takeCalls();
     await pass(59_000);
@@ -175,7 +178,7 @@ describe('a cloud in trouble', () => {
   });
 
   test('is asked again at once when the key has changed', async () => {
-    trouble = () => new LeaseError('answered 403');
+    trouble = () => problem('answered 403');
     await setRunning(tunnel('web'));
     await pass(30_000);
     takeCalls();

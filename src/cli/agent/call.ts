@@ -37,15 +37,15 @@ export async function callAgent(flags: AgentFlags, call: (agent: AgentClient) =>
 }
 
 async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => Promise<Result>): Promise<Result> {
-  const [{ AgentClient }, { AgentError }] = await Promise.all([
+  const [{ AgentClient }, { ApiError }] = await Promise.all([
     import('../../operator/agent-client/client.ts'),
-    import('../../operator/agent-client/errors.ts'),
+    import('../../common/http/errors.ts'),
   ]);
   const agent = open(() => new AgentClient({ url: agentUrl, userAgent }));
   try {
     return await call(agent);
   } catch (error) {
-    if (!(error instanceof AgentError)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     const away = error.reason === 'Unreachable' && error.status === undefined;
     const hint = away ? '; is it running there? (--agent-url)' : '';
     throw new Error(`agent ${agentUrl}: ${error.message}${hint}`, { cause: error });

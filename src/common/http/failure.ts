@@ -1,11 +1,7 @@
-/** Why a request has no answer. */
-export interface Failure {
-  /** In words that stay the same from one attempt to the next. */
-  readonly message: string;
-  /** Nothing of the request can have arrived. */
-  readonly notSent: boolean;
-}
+import { ApiError } from './errors.ts';
+import type { Service } from './service.ts';
 
+/** Nothing of the request can have arrived. */
 const beforeSending = new Set([
   'UND_ERR_CLOSED',
   'UND_ERR_CONNECT_TIMEOUT',
@@ -23,6 +19,7 @@ const beforeSending = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/** They stay the same from one attempt to the next. */
 const words: Readonly<Record<string, string>> = {
   UND_ERR_CLOSED: 'the client is closed',
   UND_ERR_DESTROYED: 'the client is closed',
@@ -39,13 +36,23 @@ const words: Readonly<Record<string, string>> = {
   AbortError: 'aborted',
 };
 
-/** What undici or the system threw. */
-export function failureOf(cause: unknown): Failure {
+/** The request failed on its way; definite only where nothing of it can have arrived. */
+export function failed(
+  { unanswered = '' }: Pick<Service, 'unanswered'>,
+  operation: string | undefined,
+  cause: unknown,
+): ApiError {
   const code = codeOf(cause);
-  return {
-    message: words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`),
-    notSent: beforeSending.has(code) || isConnectCall(cause),
-  };
+  const why = words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
+  const definite = beforeSending.has(code) || isConnectCall(cause);
+  return new ApiError(unanswered + why, { operation, reason: 'Unreachable', definite, cause });
+}
+
+/** The request was not sent: the caller gave up or forbade it. */
+export function notSent(operation: string | undefined, cause: unknown): ApiError {
+  const why = cause instanceof Error ? cause.message : '';
+  const message = `not sent: ${why || 'the call was given up'}`;
+  return new ApiError(message, { operation, reason: 'Unreachable', definite: true, cause });
 }
 
 /** The system's or undici's code, else the error's name. */

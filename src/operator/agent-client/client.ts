@@ -1,6 +1,9 @@
-import { encodedPath } from '../../common/http/path.ts';
-import { body, bodyOrAbsent, done, stopped } from './answer.ts';
-import { AgentError } from './errors.ts';
+import type { Dispatcher } from 'undici';
+import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
+import { notSent } from '../../common/http/failure.ts';
+import { HttpClient, type Operation } from '../../common/http/http-client.ts';
+import type { Timeouts } from '../../common/http/service.ts';
+import { parseBaseURL, pathOf } from '../../common/http/url.ts';
 import type { AgentRoot, AgentStatus, CapturedRequest, RequestList, Tunnel, TunnelList } from './schemas.ts';
 import {
   agentStatusSchema,
@@ -10,7 +13,19 @@ import {
   tunnelListSchema,
   tunnelSchema,
 } from './schemas.ts';
-import { type AgentClientOptions, Transport } from './transport.ts';
+import { agentService } from './service.ts';
+
+export interface AgentClientOptions {
+  /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
+  readonly url: string;
+  readonly userAgent: string;
+  /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
+  readonly timeouts?: Timeouts;
+  /** Closed by whoever made it. */
+  readonly dispatcher?: Dispatcher;
+  /** Called right before a request is sent; what it throws stops the request. */
+  readonly guard?: () => void;
+}
 
 /** A tunnel as the agent's configuration file has it; which further parameters there are, the agent says. */
 export interface TunnelDefinition {
@@ -38,74 +53,65 @@ export interface Replay {
 const tunnelsPath = '/api/tunnels';
 const requestsPath = '/api/requests/http';
 // Captures hold whole messages, in base64, and the list has all of them.
-const capturesMiB = 256;
+const largestAnswerMiB = 256;
 
 const read = {
-  root: body(200, rootSchema),
-  status: body(200, agentStatusSchema),
-  tunnelList: body(200, tunnelListSchema),
+  root: body(rootSchema),
+  status: body(agentStatusSchema),
+  tunnelList: body(tunnelListSchema),
   tunnel: bodyOrAbsent(tunnelSchema),
-  startedTunnel: body(201, tunnelSchema),
-  requestList: body(200, requestListSchema),
+  startedTunnel: body(tunnelSchema, { success: [201] }),
+  stopped: doneOrAbsent('stopped'),
+  requestList: body(requestListSchema),
   request: bodyOrAbsent(capturedRequestSchema),
 };
 
 /**
- * All ten operations of the Local Agent API, section 4. Absent is undefined; every failure is an AgentError,
- * which says whether the request can have been carried out. Nothing is retried here, and what was sent is always seen
- * through. Answers may have 8 MiB, those with captured requests 256 MiB. Safe to use concurrently.
+ * All ten operations of the Local Agent API, section 4. Absent is undefined; every failure is an ApiError, which says
+ * whether the request can have been carried out. Nothing is retried here, and what was sent is always seen through.
+ * Answers may have 8 MiB, those with captured requests 256 MiB. Safe to use concurrently.
  */
 export class AgentClient {
-  readonly #transport: Transport;
+  readonly #http: HttpClient;
+  readonly #guard: (() => void) | undefined;
 
   /** @throws TypeError for a URL that is not usable. */
   constructor(options: AgentClientOptions) {
-    this.#transport = new Transport(options);
+    const baseURL = parseBaseURL(options.url, agentService.urlName);
+    baseURL.pathname = baseURL.pathname.replace(/\/api\/?$/, '');
+    this.#http = new HttpClient(agentService, { ...options, baseURL });
+    this.#guard = options.guard;
   }
 
   /** GET /api/ */
   root(): Promise<AgentRoot> {
-    return this.#transport.send({ operation: 'root.get', method: 'GET', path: '/api/', read: read.root });
+    return this.#send({ name: 'root.get', method: 'GET', path: '/api/', read: read.root });
   }
 
   /** GET /api/status */
   status(): Promise<AgentStatus> {
-    return this.#transport.send({ operation: 'status.get', method: 'GET', path: '/api/status', read: read.status });
+    return this.#send({ name: 'status.get', method: 'GET', path: '/api/status', read: read.status });
   }
 
   /** GET /api/tunnels: those that run. */
   listTunnels(): Promise<TunnelList> {
-    return this.#transport.send({
-      operation: 'tunnels.list',
-      method: 'GET',
-      path: tunnelsPath,
-      read: read.tunnelList,
-    });
+    return this.#send({ name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList });
   }
 
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */
   startTunnel(definition: TunnelDefinition): Promise<Tunnel> {
-    return this.#transport.send({
-      operation: 'tunnels.start',
-      method: 'POST',
-      path: tunnelsPath,
-      body: definition,
-      read: read.startedTunnel,
-    });
+    const name = 'tunnels.start';
+    return this.#send({ name, method: 'POST', path: tunnelsPath, body: definition, read: read.startedTunnel });
   }
 
   /** GET /api/tunnels/:name. `name` is the last segment of the tunnel's `uri`, decoded: its name where it has one. */
-  async getTunnel(name: string): Promise<Tunnel | undefined> {
-    const operation = 'tunnels.get';
-    const path = pathOf(operation, tunnelsPath, name);
-    return this.#transport.send({ operation, method: 'GET', path, read: read.tunnel });
+  getTunnel(name: string): Promise<Tunnel | undefined> {
+    return this.#sendTo(tunnelsPath, name, { name: 'tunnels.get', method: 'GET', read: read.tunnel });
   }
 
   /** DELETE /api/tunnels/:name, as {@link getTunnel} has it. Cuts what is under way in it. */
-  async stopTunnel(name: string): Promise<'stopped' | 'absent'> {
-    const operation = 'tunnels.stop';
-    const path = pathOf(operation, tunnelsPath, name);
-    return this.#transport.send({ operation, method: 'DELETE', path, read: stopped });
+  stopTunnel(name: string): Promise<'stopped' | 'absent'> {
+    return this.#sendTo(tunnelsPath, name, { name: 'tunnels.stop', method: 'DELETE', read: read.stopped });
   }
 
   /** GET /api/requests/http: those still held in memory; our agent gives the newest first. */
@@ -113,52 +119,47 @@ export class AgentClient {
     const query = new URLSearchParams();
     if (limit !== undefined) query.set('limit', String(limit));
     if (tunnelName !== undefined) query.set('tunnel_name', tunnelName);
-    return this.#transport.send({
-      operation: 'requests.list',
-      method: 'GET',
-      path: query.size === 0 ? requestsPath : `${requestsPath}?${query}`,
-      read: read.requestList,
-      largestAnswerMiB: capturesMiB,
-    });
+    const path = query.size === 0 ? requestsPath : `${requestsPath}?${query}`;
+    return this.#send({ name: 'requests.list', method: 'GET', path, read: read.requestList, largestAnswerMiB });
   }
 
   /** GET /api/requests/http/:request_id */
-  async getRequest(id: string): Promise<CapturedRequest | undefined> {
-    const operation = 'requests.get';
-    const path = pathOf(operation, requestsPath, id);
-    const largestAnswerMiB = capturesMiB;
-    return this.#transport.send({ operation, method: 'GET', path, read: read.request, largestAnswerMiB });
+  getRequest(id: string): Promise<CapturedRequest | undefined> {
+    const operation = { name: 'requests.get', method: 'GET', read: read.request, largestAnswerMiB } as const;
+    return this.#sendTo(requestsPath, id, operation);
   }
 
   /**
-   * POST /api/requests/http: sends the captured request to the local endpoint of the tunnel
-   * (Local Agent API, section 4, rule 2). Not idempotent: an error that is not definite leaves open whether it ran. An
-   * unknown request or tunnel is `NotFound`.
+   * POST /api/requests/http: sends the captured request to the local endpoint of the tunnel (Local Agent API,
+   * section 4, rule 2). Not idempotent: an error that is not definite leaves open whether it ran. An unknown request
+   * or tunnel is `NotFound`.
    */
   replay({ id, tunnelName }: Replay): Promise<void> {
-    return this.#transport.send({
-      operation: 'requests.replay',
-      method: 'POST',
-      path: requestsPath,
-      body: { id, tunnel_name: tunnelName },
-      read: done,
-    });
+    const body = { id, tunnel_name: tunnelName };
+    return this.#send({ name: 'requests.replay', method: 'POST', path: requestsPath, body, read: done });
   }
 
   /** DELETE /api/requests/http: forgets all captured requests. */
   clearRequests(): Promise<void> {
-    return this.#transport.send({ operation: 'requests.clear', method: 'DELETE', path: requestsPath, read: done });
+    return this.#send({ name: 'requests.clear', method: 'DELETE', path: requestsPath, read: done });
   }
 
   /** Waits for the requests under way; an injected dispatcher stays open. */
   close(): Promise<void> {
-    return this.#transport.close();
+    return this.#http.close();
   }
-}
 
-function pathOf(operation: string, collection: string, name: string): string {
-  const path = encodedPath([name]);
-  if (path !== undefined) return collection + path;
-  const message = 'not sent, a name or id is empty, "." or ".."';
-  throw new AgentError(message, { operation, reason: 'Rejected', definite: true });
+  /** To what has this name or id in the collection. */
+  async #sendTo<T>(collection: string, name: string, operation: Omit<Operation<T>, 'path'>): Promise<T> {
+    return this.#send({ ...operation, path: collection + pathOf(operation.name, name) });
+  }
+
+  async #send<T>(operation: Operation<T>): Promise<T> {
+    try {
+      this.#guard?.();
+    } catch (cause) {
+      throw notSent(operation.name, cause);
+    }
+    return this.#http.send(operation);
+  }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ApiError } from '../../common/http/errors.ts';
 import {
   json,
   type Respond,
@@ -6,9 +7,7 @@ import {
   startScriptedServer,
   text,
 } from '../../common/http/scripted-server.fixture.ts';
-import { AgentClient } from './client.ts';
-import type { AgentError } from './errors.ts';
-import type { AgentClientOptions } from './transport.ts';
+import { AgentClient, type AgentClientOptions } from './client.ts';
 
 let server: ScriptedServer;
 const clients: AgentClient[] = [];
@@ -27,10 +26,10 @@ function open(options: Partial<AgentClientOptions> = {}): AgentClient {
   return client;
 }
 
-const failure = (promise: Promise<unknown>): Promise<AgentError> =>
+const failure = (promise: Promise<unknown>): Promise<ApiError> =>
   promise.then(
-    () => Promise.reject(new Error('expected an AgentError')),
-    (error: AgentError) => error,
+    () => Promise.reject(new Error('expected an ApiError')),
+    (error: ApiError) => error,
   );
 
 const error = (status: number) =>
@@ -53,7 +52,7 @@ describe('an answer that is not a success', () => {
   ])('%i is %s, definite: %s', async (status, reason, definite) => {
     server.play(error(status));
     expect(await failure(open().replay({ id: 'req_1' }))).toMatchObject({
-      name: 'AgentError',
+      name: 'ApiError',
       message: `requests.replay: the agent answered ${status} (error 106): invalid body: missing field "id"`,
       operation: 'requests.replay',
       reason,
@@ -127,7 +126,7 @@ describe('an answer that cannot be understood', () => {
   ])('%s names the operation and the field, never the value', async (_, send, respond, message) => {
     server.play(respond);
     const failed = await failure(send(open()));
-    expect(failed).toMatchObject({ name: 'AgentError', message, reason: 'Unreachable', definite: false });
+    expect(failed).toMatchObject({ name: 'ApiError', message, reason: 'Unreachable', definite: false });
     expect(JSON.stringify([failed.message, failed.cause])).not.toContain('hunter2');
   });
 

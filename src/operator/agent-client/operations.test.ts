@@ -117,7 +117,7 @@ describe.each(operations)('%s', (operation, send, target, body, [code, answer], 
     else if (operation === 'tunnels.stop') expect(await outcome).toBe('absent');
     else {
       await expect(outcome).rejects.toMatchObject({
-        name: 'AgentError',
+        name: 'ApiError',
         message: `${operation}: the agent answered 404 (error 112): no such thing: no "web"`,
         operation,
         reason: 'NotFound',

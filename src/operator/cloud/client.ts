@@ -1,21 +1,40 @@
 import type { z } from 'zod';
-import type * as modules from './module-schemas.ts';
-import {
-  compressionSchema,
-  ipRestrictionSchema,
-  mutualTLSSchema,
-  samlSchema,
-  tlsTerminationSchema,
-  trafficPolicySchema,
-  webhookVerificationSchema,
-} from './module-schemas.ts';
-import type * as requests from './requests.ts';
-import type { Module, Readable, Writable } from './resources.ts';
-import { module, readable, writable } from './resources.ts';
-import type { BotUser, Endpoint, ReservedAddr } from './schemas.ts';
-import { botUserSchema, endpointSchema, reservedAddrSchema } from './schemas.ts';
-import type { TransportOptions } from './transport.ts';
-import { Transport } from './transport.ts';
+import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
+import { pathOf } from '../../common/http/url.ts';
+import type { Call } from '../../common/priority.ts';
+import { allItems, type Page, page } from './pages.ts';
+import * as schemas from './schemas.ts';
+import { Transport, type TransportOptions } from './transport.ts';
+
+export interface ListQuery {
+  /** Items per page. */
+  readonly limit?: number;
+  /** Continue with what is older than this id. */
+  readonly before_id?: string;
+}
+
+/** A collection that can be read. A 404 for an id is undefined; a list answered by 404 is an error. */
+export interface Readable<T> {
+  get(id: string, call: Call): Promise<T | undefined>;
+  /** One page. */
+  list(query: ListQuery, call: Call): Promise<Page<T>>;
+  /** Every item, a page at a time, each page a request of its own. */
+  listAll(call: Call, options?: { readonly pageSize?: number }): AsyncIterable<T>;
+}
+
+/** A collection whose items are made and changed through the API. */
+export interface Writable<T, Create, Update> extends Readable<T> {
+  create(fields: Create, call: Call): Promise<T>;
+  update(id: string, fields: Update, call: Call): Promise<T>;
+  delete(id: string, call: Call): Promise<'deleted' | 'absent'>;
+}
+
+/** A module: one per parent, replaced whole. */
+export interface Module<Parent, T, Replace> {
+  replace(parent: Parent, fields: Replace, call: Call): Promise<T>;
+  get(parent: Parent, call: Call): Promise<T | undefined>;
+  delete(parent: Parent, call: Call): Promise<'deleted' | 'absent'>;
+}
 
 export interface RouteKey {
   readonly edgeID: string;
@@ -23,63 +42,61 @@ export interface RouteKey {
 }
 
 export interface RouteModules {
-  readonly saml: Module<RouteKey, modules.SAML, requests.SAMLReplace>;
-  readonly ipRestriction: Module<RouteKey, modules.IPRestriction, requests.IPRestrictionReplace>;
-  readonly webhookVerification: Module<RouteKey, modules.WebhookVerification, requests.WebhookVerificationReplace>;
-  readonly compression: Module<RouteKey, modules.Compression, requests.CompressionReplace>;
+  readonly saml: Module<RouteKey, schemas.SAML, schemas.SAMLReplace>;
+  readonly ipRestriction: Module<RouteKey, schemas.IPRestriction, schemas.IPRestrictionReplace>;
+  readonly webhookVerification: Module<RouteKey, schemas.WebhookVerification, schemas.WebhookVerificationReplace>;
+  readonly compression: Module<RouteKey, schemas.Compression, schemas.CompressionReplace>;
 }
 
 /** Keyed by edge id. */
 export interface TLSEdges {
-  readonly trafficPolicy: Module<string, modules.TrafficPolicy, requests.TrafficPolicyReplace>;
+  readonly trafficPolicy: Module<string, schemas.TrafficPolicy, schemas.TrafficPolicyReplace>;
 }
 
 /** Keyed by edge id. */
 export interface HTTPSEdges {
-  readonly mutualTLS: Module<string, modules.MutualTLS, requests.MutualTLSReplace>;
-  readonly tlsTermination: Module<string, modules.TLSTermination, requests.TLSTerminationReplace>;
+  readonly mutualTLS: Module<string, schemas.MutualTLS, schemas.MutualTLSReplace>;
+  readonly tlsTermination: Module<string, schemas.TLSTermination, schemas.TLSTerminationReplace>;
 }
 
 /**
- * All 33 operations of the Cloud Management API, section 4. Absent is undefined; every failure is a CloudError, which
+ * All 33 operations of the Cloud Management API, section 4. Absent is undefined; every failure is an ApiError, which
  * says whether the request can have been carried out. Nothing is retried here. Safe to use concurrently.
  */
 export class CloudClient {
-  readonly reservedAddrs: Writable<ReservedAddr, requests.ReservedAddrCreate, requests.ReservedAddrUpdate>;
-  readonly botUsers: Writable<BotUser, requests.BotUserCreate, requests.BotUserUpdate>;
-  readonly endpoints: Readable<Endpoint>;
+  readonly reservedAddrs: Writable<schemas.ReservedAddr, schemas.ReservedAddrCreate, schemas.ReservedAddrUpdate>;
+  readonly botUsers: Writable<schemas.BotUser, schemas.BotUserCreate, schemas.BotUserUpdate>;
+  readonly endpoints: Readable<schemas.Endpoint>;
   readonly routeModules: RouteModules;
   readonly tlsEdges: TLSEdges;
   readonly httpsEdges: HTTPSEdges;
   readonly #transport: Transport;
 
-  /** Throws a TypeError for a base URL that is not usable. */
+  /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
     const transport = new Transport(options);
-    const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>): Module<RouteKey, T, R> =>
-      module(
-        transport,
-        `https_route_${name}`,
-        (at) => ['edges', 'https', at.edgeID, 'routes', at.routeID, name],
-        schema,
-      );
-    const onEdge = <T, R extends object>(type: string, name: string, schema: z.ZodType<T>): Module<string, T, R> =>
-      module(transport, `${type}_edge_${name}`, (edgeID) => ['edges', type, edgeID, name], schema);
+    const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>) =>
+      module<RouteKey, T, R>(transport, `https_route_${name}`, schema, ({ edgeID, routeID }) => [
+        ...['edges', 'https', edgeID],
+        ...['routes', routeID, name],
+      ]);
+    const onEdge = <T, R extends object>(type: string, name: string, schema: z.ZodType<T>) =>
+      module<string, T, R>(transport, `${type}_edge_${name}`, schema, (edgeID) => ['edges', type, edgeID, name]);
 
     this.#transport = transport;
-    this.reservedAddrs = writable(transport, 'reserved_addrs', reservedAddrSchema);
-    this.botUsers = writable(transport, 'bot_users', botUserSchema);
-    this.endpoints = readable(transport, 'endpoints', endpointSchema);
+    this.reservedAddrs = writable(transport, 'reserved_addrs', schemas.reservedAddrSchema);
+    this.botUsers = writable(transport, 'bot_users', schemas.botUserSchema);
+    this.endpoints = readable(transport, 'endpoints', schemas.endpointSchema);
     this.routeModules = {
-      saml: onRoute('saml', samlSchema),
-      ipRestriction: onRoute('ip_restriction', ipRestrictionSchema),
-      webhookVerification: onRoute('webhook_verification', webhookVerificationSchema),
-      compression: onRoute('compression', compressionSchema),
+      saml: onRoute('saml', schemas.samlSchema),
+      ipRestriction: onRoute('ip_restriction', schemas.ipRestrictionSchema),
+      webhookVerification: onRoute('webhook_verification', schemas.webhookVerificationSchema),
+      compression: onRoute('compression', schemas.compressionSchema),
     };
-    this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', trafficPolicySchema) };
+    this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', schemas.trafficPolicySchema) };
     this.httpsEdges = {
-      mutualTLS: onEdge('https', 'mutual_tls', mutualTLSSchema),
-      tlsTermination: onEdge('https', 'tls_termination', tlsTerminationSchema),
+      mutualTLS: onEdge('https', 'mutual_tls', schemas.mutualTLSSchema),
+      tlsTermination: onEdge('https', 'tls_termination', schemas.tlsTerminationSchema),
     };
   }
 
@@ -87,4 +104,72 @@ export class CloudClient {
   close(): Promise<void> {
     return this.#transport.close();
   }
+}
+
+const defaultPageSize = 100;
+const deleted = doneOrAbsent('deleted');
+
+function readable<T>(transport: Transport, collection: string, schema: z.ZodType<T>): Readable<T> {
+  const one = bodyOrAbsent(schema);
+  const many = page(collection, schema);
+  const name = `${collection}.list`;
+  const listPage = (query: string, call: Call) => {
+    const path = query === '' ? `/${collection}` : `/${collection}?${query}`;
+    return transport.send({ name, method: 'GET', path, read: many }, call);
+  };
+  return {
+    get: async (id, call) =>
+      transport.send({ ...named(collection, 'get', collection, id), method: 'GET', read: one }, call),
+    list: (query, call) => listPage(queryText(query), call),
+    listAll: (call, { pageSize = defaultPageSize } = {}) =>
+      allItems(name, queryText({ limit: pageSize }), (query) => listPage(query, call)),
+  };
+}
+
+function writable<T, Create extends object, Update extends object>(
+  transport: Transport,
+  collection: string,
+  schema: z.ZodType<T>,
+): Writable<T, Create, Update> {
+  const created = body(schema, { missing: 'Unreachable' });
+  const updated = body(schema);
+  const at = (verb: string, ...id: readonly string[]) => named(collection, verb, collection, ...id);
+  return {
+    ...readable(transport, collection, schema),
+    create: (fields, call) => transport.send({ ...at('create'), method: 'POST', body: fields, read: created }, call),
+    update: async (id, fields, call) =>
+      transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: updated }, call),
+    delete: async (id, call) => transport.send({ ...at('delete', id), method: 'DELETE', read: deleted }, call),
+  };
+}
+
+/** `segments` names the module's path for a parent. */
+function module<Parent, T, Replace extends object>(
+  transport: Transport,
+  resource: string,
+  schema: z.ZodType<T>,
+  segments: (parent: Parent) => readonly string[],
+): Module<Parent, T, Replace> {
+  const one = bodyOrAbsent(schema);
+  const replaced = body(schema);
+  const at = (verb: string, parent: Parent) => named(resource, verb, ...segments(parent));
+  return {
+    replace: async (parent, fields, call) =>
+      transport.send({ ...at('replace', parent), method: 'PUT', body: fields, read: replaced }, call),
+    get: async (parent, call) => transport.send({ ...at('get', parent), method: 'GET', read: one }, call),
+    delete: async (parent, call) => transport.send({ ...at('delete', parent), method: 'DELETE', read: deleted }, call),
+  };
+}
+
+/** Which operation, and where. Throws an ApiError for an id that cannot be in a path. */
+function named(resource: string, verb: string, ...segments: readonly string[]) {
+  const name = `${resource}.${verb}`;
+  return { name, path: pathOf(name, ...segments) };
+}
+
+function queryText({ limit, before_id }: ListQuery): string {
+  const query = new URLSearchParams();
+  if (limit !== undefined) query.set('limit', String(limit));
+  if (before_id !== undefined) query.set('before_id', before_id);
+  return query.toString();
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Read } from './answer.ts';
-import { body, malformed } from './answer.ts';
+import { body, malformed, type Read } from '../../common/http/answer.ts';
 
 export interface Page<Item> {
   readonly items: readonly Item[];

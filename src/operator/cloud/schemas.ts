@@ -1,9 +1,19 @@
 import { z } from 'zod';
 
 /*
- * Responses (Cloud Management API, section 2). Unknown fields are dropped, what may be omitted may
- * also be null, and a list that is null is empty.
+ * What the Cloud Management API answers and takes (Cloud Management API, sections 2 and 4). In answers unknown fields
+ * are dropped, what may be omitted may also be null, and a list that is null is empty. A field of a request that is
+ * undefined is not sent: an update leaves it alone, a replace resets it to the service's default.
  */
+
+function listOf<Item>(item: z.ZodType<Item>) {
+  return z
+    .array(item)
+    .nullish()
+    .transform((list) => list ?? []);
+}
+
+type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** An edge, route, policy, authority, domain, tunnel or endpoint configuration, by id only. */
 export const refSchema = z.object({ id: z.string(), uri: z.string() });
@@ -23,6 +33,8 @@ export const reservedAddrSchema = z.object({
   endpoint_configuration: refSchema.nullish(),
 });
 export type ReservedAddr = z.infer<typeof reservedAddrSchema>;
+export type ReservedAddrCreate = Fields<{ description: string; metadata: string; region: string }>;
+export type ReservedAddrUpdate = Fields<{ description: string; metadata: string; endpoint_configuration_id: string }>;
 
 export const botUserSchema = z.object({
   id: z.string(),
@@ -33,6 +45,8 @@ export const botUserSchema = z.object({
   created_at: z.string(),
 });
 export type BotUser = z.infer<typeof botUserSchema>;
+export type BotUserCreate = Fields<{ name: string; active: boolean }>;
+export type BotUserUpdate = Fields<{ name: string; active: boolean }>;
 
 export const endpointSchema = z.object({
   id: z.string(),
@@ -55,3 +69,81 @@ export const endpointSchema = z.object({
   edge: refSchema.nullish(),
 });
 export type Endpoint = z.infer<typeof endpointSchema>;
+
+export const samlSchema = z.object({
+  enabled: z.boolean(),
+  options_passthrough: z.boolean(),
+  cookie_prefix: z.string(),
+  /** Seconds. */
+  inactivity_timeout: z.number(),
+  /** Seconds. */
+  maximum_duration: z.number(),
+  /** XML. */
+  idp_metadata: z.string(),
+  force_authn: z.boolean(),
+  allow_idp_initiated: z.boolean(),
+  authorized_groups: listOf(z.string()),
+  nameid_format: z.string(),
+  /** Empty when the metadata was supplied inline. */
+  idp_metadata_url: z.string(),
+  entity_id: z.string(),
+  assertion_consumer_service_url: z.string(),
+  single_logout_url: z.string(),
+  request_signing_certificate_pem: z.string(),
+  metadata_url: z.string(),
+});
+export type SAML = z.infer<typeof samlSchema>;
+export type SAMLReplace = Fields<{
+  enabled: boolean;
+  options_passthrough: boolean;
+  cookie_prefix: string;
+  /** Seconds, uint32. */
+  inactivity_timeout: number;
+  /** Seconds, uint32. */
+  maximum_duration: number;
+  /** The full XML EntityDescriptor. */
+  idp_metadata: string;
+  force_authn: boolean;
+  allow_idp_initiated: boolean;
+  authorized_groups: readonly string[];
+  nameid_format: string;
+}>;
+
+export const ipRestrictionSchema = z.object({ enabled: z.boolean(), ip_policies: listOf(refSchema) });
+export type IPRestriction = z.infer<typeof ipRestrictionSchema>;
+export type IPRestrictionReplace = Fields<{ enabled: boolean; ip_policy_ids: readonly string[] }>;
+
+export const webhookVerificationSchema = z.object({
+  enabled: z.boolean(),
+  provider: z.string(),
+  /** As stored; a secret. Providers that need none have none. */
+  secret: z.string().nullish(),
+});
+export type WebhookVerification = z.infer<typeof webhookVerificationSchema>;
+export type WebhookVerificationReplace = Fields<{ enabled: boolean; provider: string; secret: string }>;
+
+export const compressionSchema = z.object({ enabled: z.boolean() });
+export type Compression = z.infer<typeof compressionSchema>;
+export type CompressionReplace = Fields<{ enabled: boolean }>;
+
+export const trafficPolicySchema = z.object({
+  enabled: z.boolean(),
+  /** The policy as compact JSON. */
+  value: z.string(),
+});
+export type TrafficPolicy = z.infer<typeof trafficPolicySchema>;
+export type TrafficPolicyReplace = Fields<{ enabled: boolean; value: string }>;
+
+export const mutualTLSSchema = z.object({ enabled: z.boolean(), certificate_authorities: listOf(refSchema) });
+export type MutualTLS = z.infer<typeof mutualTLSSchema>;
+export type MutualTLSReplace = Fields<{ enabled: boolean; certificate_authority_ids: readonly string[] }>;
+
+export const tlsTerminationSchema = z.object({
+  enabled: z.boolean(),
+  /** `edge` or `upstream` today. */
+  terminate_at: z.string(),
+  /** Null when TLS is passed through. */
+  min_version: z.string().nullish(),
+});
+export type TLSTermination = z.infer<typeof tlsTerminationSchema>;
+export type TLSTerminationReplace = Fields<{ enabled: boolean; min_version: string | null }>;

@@ -1,11 +1,14 @@
+import type { Dispatcher } from 'undici';
+import { Breaker } from '../../common/breaker.ts';
+import { isKey } from '../../common/credential/key.ts';
+import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
+import { notSent } from '../../common/http/failure.ts';
+import { HttpClient, type Operation } from '../../common/http/http-client.ts';
+import type { Timeouts } from '../../common/http/service.ts';
+import { parseBaseURL } from '../../common/http/url.ts';
 import type { Call, Priority } from '../../common/priority.ts';
-import { CredentialGate } from './credential-gate.ts';
-import type { CloudErrorReason } from './errors.ts';
-import { CloudError, CloudRefusalError } from './errors.ts';
 import { BudgetPausedError, type Limiter } from './limiter.ts';
-import { notSent } from './transport-error.ts';
-import type { Operation, WireOptions } from './wire.ts';
-import { Wire } from './wire.ts';
+import { cloudService } from './service.ts';
 
 export interface RequestReport {
   /** Such as `reserved_addrs.get`: one of 33. */
@@ -14,7 +17,7 @@ export interface RequestReport {
   /** Undefined when there was no answer. */
   readonly status: number | undefined;
   /** `ok` also where a 404 is an answer: nothing there, nothing to delete. */
-  readonly outcome: 'ok' | CloudErrorReason;
+  readonly outcome: 'ok' | ApiErrorReason;
   /** From sending to the end of the answer. */
   readonly ms: number;
   /** For the limiter, before sending. */
@@ -22,7 +25,10 @@ export interface RequestReport {
   readonly priority: Priority;
 }
 
-export interface TransportOptions extends WireOptions {
+export interface TransportOptions {
+  /** Scheme, host and optional path prefix. */
+  readonly baseURL: string;
+  readonly userAgent: string;
   /** The current key, asked for each request. */
   readonly apiKey: () => string;
   /** Asked for each request: shared by every client of the same credential. */
@@ -31,54 +37,81 @@ export interface TransportOptions extends WireOptions {
   readonly guard?: () => void;
   /** Called once for every request that was sent. */
   readonly onRequest?: (report: RequestReport) => void;
+  /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
+  readonly timeouts?: Timeouts;
+  /** For a proxy or a private CA, with a connect timeout of its own; closed by whoever made it. */
+  readonly dispatcher?: Dispatcher;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
 }
+
+/** Named, as every operation of this API is. */
+export type CloudOperation<T> = Operation<T> & { readonly name: string };
 
 /** The permission to send one request. */
 interface Grant extends Call {
   readonly limiter: Limiter;
   readonly waitedMs: number;
+  readonly key: string;
 }
 
-/** Takes a call through limiter, key, guard and credential gate to the wire, and learns from its answer. */
+/** A refused key is tried again after so long, in case the service has come to know it. */
+const refusedKeyPause = { minMs: 10_000, maxMs: 300_000 };
+
+/**
+ * Takes a call through key, limiter and guard to the service, and learns from its answer. After a 401 calls with the
+ * same key fail here until it is time for one to find out whether it is still refused: after 10 s, doubling to 5
+ * minutes. A 403 is about one resource and says nothing of the key.
+ */
 export class Transport {
   readonly #options: TransportOptions;
-  readonly #wire: Wire;
-  readonly #gate = new CredentialGate(() => performance.now());
+  readonly #http: HttpClient;
+  readonly #now: () => number;
+  #refusals: { readonly key: string; readonly breaker: Breaker<ApiError> } | undefined;
 
+  /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
+    const { baseURL, now = () => performance.now() } = options;
     this.#options = options;
-    this.#wire = new Wire(options);
+    this.#http = new HttpClient(cloudService, { ...options, baseURL: parseBaseURL(baseURL, cloudService.urlName) });
+    this.#now = now;
   }
 
-  /** Throws a {@link CloudError} and nothing else. */
-  async send<T>(operation: Operation<T>, call: Call): Promise<T> {
-    this.#gate.check(operation.operation, this.#key(operation.operation));
+  /** Throws an {@link ApiError} and nothing else. */
+  async send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
+    this.#admit(operation.name);
     const limiter = this.#options.limiter();
-    const waitedMs = await wait(limiter, operation.operation, call);
+    const waitedMs = await wait(limiter, operation.name, call);
     let sent = false;
     try {
-      const key = this.#admit(operation.operation);
+      // While the call waited, the key may have been replaced or refused, and the right to send lost.
+      const key = this.#admit(operation.name);
+      this.#checkGuard(operation.name);
       sent = true;
-      return await this.#exchange(operation, key, { ...call, waitedMs, limiter });
+      const breaker = this.#breakerOf(key);
+      return await breaker.try(
+        () => this.#exchange(operation, { ...call, limiter, waitedMs, key }),
+        (error) => refusalOf(error, breaker),
+      );
     } finally {
       limiter.release(call.priority, sent);
     }
   }
 
+  /** Waits for the requests under way; an injected dispatcher stays open. */
   close(): Promise<void> {
-    return this.#wire.close();
+    return this.#http.close();
   }
 
-  /** While the call waited, the key may have been replaced or refused, and the right to send lost. */
+  /** The key to send with. Throws when there is none that is worth a request. */
   #admit(operation: string): string {
     const key = this.#key(operation);
-    this.#gate.check(operation, key);
     try {
-      this.#options.guard?.();
-    } catch (cause) {
-      throw notSent(operation, cause);
+      this.#breakerOf(key).check();
+    } catch {
+      const message = 'the API answered 401 to this API key before; replace the key';
+      throw unusableKey(operation, message, { status: 401 });
     }
-    this.#gate.enter(operation, key);
     return key;
   }
 
@@ -87,56 +120,72 @@ export class Transport {
     try {
       key = this.#options.apiKey();
     } catch (cause) {
-      throw unusableKey(operation, 'there is no API key', cause);
+      throw unusableKey(operation, 'there is no API key', { cause });
     }
-    if (/^[\x21-\x7e]+$/.test(key)) return key;
+    if (isKey(key)) return key;
     throw unusableKey(operation, 'the API key is empty or has characters that a header cannot carry');
   }
 
-  async #exchange<T>(request: Operation<T>, key: string, grant: Grant): Promise<T> {
+  /** Of the key in force: nothing is known of another one. */
+  #breakerOf(key: string): Breaker<ApiError> {
+    if (this.#refusals?.key !== key)
+      this.#refusals = { key, breaker: new Breaker({ ...refusedKeyPause, now: this.#now }) };
+    return this.#refusals.breaker;
+  }
+
+  #checkGuard(operation: string): void {
+    try {
+      this.#options.guard?.();
+    } catch (cause) {
+      throw notSent(operation, cause);
+    }
+  }
+
+  async #exchange<T>(operation: CloudOperation<T>, { key, limiter, waitedMs, priority }: Grant): Promise<T> {
     const started = performance.now();
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
     try {
-      const answer = await this.#wire.exchange(request, key);
+      const answer = await this.#http.exchange(operation, key);
       status = answer.status;
-      this.#gate.learn(key, status);
-      return request.read(answer);
+      return operation.read(answer);
     } catch (error) {
-      if (error instanceof CloudError) {
+      if (error instanceof ApiError) {
         outcome = error.reason;
         status = error.status;
-        if (outcome === 'RateLimited') grant.limiter.penalize(error.retryAfterMs);
+        if (outcome === 'RateLimited') limiter.penalize(error.retryAfterMs);
       }
       throw error;
     } finally {
-      const { operation, method } = request;
-      const { waitedMs, priority } = grant;
+      const { name, method } = operation;
       const ms = performance.now() - started;
-      this.#options.onRequest?.({ operation, method, status, outcome, ms, waitedMs, priority });
+      this.#options.onRequest?.({ operation: name, method, status, outcome, ms, waitedMs, priority });
     }
   }
+}
+
+/** A 401; and no answer at all, which tells nothing new of a key that was refused. */
+function refusalOf(error: unknown, { failure }: Breaker<ApiError>): ApiError | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  return error.status === 401 || (error.status === undefined && failure !== undefined) ? error : undefined;
 }
 
 async function wait(limiter: Limiter, operation: string, { priority, signal }: Call): Promise<number> {
   try {
     return await limiter.acquire(priority, signal);
   } catch (cause) {
-    throw cause instanceof BudgetPausedError ? paused(operation, cause) : notSent(operation, cause);
+    if (!(cause instanceof BudgetPausedError)) throw notSent(operation, cause);
+    const { message, retryAfterMs } = cause;
+    throw new ApiError(`not sent, ${message}`, {
+      operation,
+      reason: 'RateLimited',
+      definite: true,
+      retryAfterMs,
+      cause,
+    });
   }
 }
 
-function unusableKey(operation: string, problem: string, cause?: unknown): CloudRefusalError {
-  return new CloudRefusalError(`not sent, ${problem}`, { operation, reason: 'Unauthorized', definite: true, cause });
-}
-
-function paused(operation: string, cause: BudgetPausedError): CloudRefusalError {
-  const { message, retryAfterMs } = cause;
-  return new CloudRefusalError(`not sent, ${message}`, {
-    operation,
-    reason: 'RateLimited',
-    definite: true,
-    retryAfterMs,
-    cause,
-  });
+function unusableKey(operation: string, problem: string, more: Partial<Pick<ApiError, 'status' | 'cause'>> = {}) {
+  return new ApiError(`not sent, ${problem}`, { operation, reason: 'Unauthorized', definite: true, ...more });
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../../common/log.ts';
-import type { Readable } from '../cloud/resources.ts';
+import type { Readable } from '../cloud/client.ts';
 import type { Endpoint } from '../cloud/schemas.ts';
 import { endpointJSON, endpointName } from './config-map.ts';
 import { ConfigMapSet, type ConfigMapSetOptions } from './config-map-set.ts';

@@ -1,10 +1,9 @@
 import { Breaker } from '../../../../common/breaker.ts';
 import type { Clock } from '../../../../common/clock.ts';
 import type { Call } from '../../../../common/priority.ts';
-import { AgentClient, type TunnelDefinition } from '../../../agent-client/client.ts';
-import { AgentError } from '../../../agent-client/errors.ts';
+import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
+import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
-import type { AgentClientOptions } from '../../../agent-client/transport.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
 import type { Connection } from '../../../reconcile/context.ts';
 import { canonical } from '../../../reconcile/json.ts';
@@ -31,7 +30,7 @@ export class AgentConnection implements Connection<AgentClient> {
   readonly #options: AgentConnectionOptions;
   readonly #tunnels: ExternalCache<Tunnel>;
   /** While the agent is away one finds out for all whether it is back. */
-  readonly #breaker: Breaker<AgentError>;
+  readonly #breaker: Breaker<ApiError>;
   /** When the agent was last found to be away: what was seen before may have ended with it. */
   #awayAt = 0;
   #status: { readonly at: number; readonly status: AgentStatus } | undefined;
@@ -55,7 +54,7 @@ export class AgentConnection implements Connection<AgentClient> {
     });
   }
 
-  /** How the agent does, as of `since` or later. Throws an AgentError. */
+  /** How the agent does, as of `since` or later. Throws an ApiError. */
   async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
     const status = await this.#try(async () => {
       // One after the other, so that whoever asks an agent that is away is told the same.
@@ -66,7 +65,7 @@ export class AgentConnection implements Connection<AgentClient> {
   }
 
   /**
-   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an AgentError; while the
+   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an ApiError; while the
    * agent is away at once, without a call.
    */
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
@@ -106,7 +105,7 @@ export class AgentConnection implements Connection<AgentClient> {
 
   #try<T>(attempt: () => Promise<T>): Promise<T> {
     return this.#breaker.try(attempt, (error) => {
-      if (!(error instanceof AgentError)) return undefined;
+      if (!(error instanceof ApiError)) return undefined;
       this.#awayAt = this.#options.clock.now();
       return asAway(error);
     });
@@ -139,9 +138,9 @@ export class AgentConnection implements Connection<AgentClient> {
 }
 
 /** What has no status and no tunnels is no agent. */
-function asAway(error: AgentError): AgentError {
+function asAway(error: ApiError): ApiError {
   if (error.reason !== 'NotFound') return error;
-  return new AgentError('this is no Local Agent API; check the address of the agent', {
+  return new ApiError('this is no Local Agent API; check the address of the agent', {
     ...error,
     reason: 'Unreachable',
     cause: error,

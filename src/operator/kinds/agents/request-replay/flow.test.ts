@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError, type ApiErrorReason } from '../../../../common/http/errors.ts';
 import { silentLog } from '../../../../common/log.ts';
-import { AgentError } from '../../../agent-client/errors.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { conditionsOf } from '../../../reconcile/conditions.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
@@ -96,8 +96,8 @@ async function reconcile({ settle = true } = {}): Promise<Report> {
 const conditions = () =>
   object?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`).join(', ');
 
-const agentError = (reason: AgentError['reason'], definite: boolean) =>
-  new AgentError('said why', { operation: 'requests.replay', reason, definite });
+const agentError = (reason: ApiErrorReason, definite: boolean) =>
+  new ApiError('said why', { operation: 'requests.replay', reason, definite });
 
 test('the intent is recorded, the request is replayed, and nothing follows, whatever happens', async () => {
   create({ tunnelName: 'web' });

@@ -1,5 +1,4 @@
-import type { BotUserCreate, BotUserUpdate } from '../../../cloud/requests.ts';
-import type { BotUser } from '../../../cloud/schemas.ts';
+import type { BotUser, BotUserCreate, BotUserUpdate } from '../../../cloud/schemas.ts';
 import type { Difference, Json } from '../../../reconcile/external/contract.ts';
 import type { Spec, Status } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { MutualTLS } from '../../../cloud/module-schemas.ts';
-import type { MutualTLSReplace } from '../../../cloud/requests.ts';
+import type { MutualTLS, MutualTLSReplace } from '../../../cloud/schemas.ts';
 import type { Part } from '../../../reconcile/parts/part.ts';
 import type { Spec } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { TLSTermination } from '../../../cloud/module-schemas.ts';
-import type { TLSTerminationReplace } from '../../../cloud/requests.ts';
+import type { TLSTermination, TLSTerminationReplace } from '../../../cloud/schemas.ts';
 import type { Part } from '../../../reconcile/parts/part.ts';
 import type { Spec, Status } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { Compression } from '../../../cloud/module-schemas.ts';
-import type { CompressionReplace } from '../../../cloud/requests.ts';
+import type { Compression, CompressionReplace } from '../../../cloud/schemas.ts';
 import type { Part } from '../../../reconcile/parts/part.ts';
 import type { Spec } from './schema.ts';
 

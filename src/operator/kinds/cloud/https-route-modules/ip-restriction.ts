@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { IPRestriction } from '../../../cloud/module-schemas.ts';
-import type { IPRestrictionReplace } from '../../../cloud/requests.ts';
+import type { IPRestriction, IPRestrictionReplace } from '../../../cloud/schemas.ts';
 import type { Part } from '../../../reconcile/parts/part.ts';
 import type { Spec } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SAML } from '../../../cloud/module-schemas.ts';
-import type { SAMLReplace } from '../../../cloud/requests.ts';
+import type { SAML, SAMLReplace } from '../../../cloud/schemas.ts';
 import type { Reference } from '../../../reconcile/parts/part.ts';
 import { compression } from './compression.ts';
 import { ipRestriction } from './ip-restriction.ts';

@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { SAML } from '../../../cloud/module-schemas.ts';
-import type { SAMLReplace } from '../../../cloud/requests.ts';
+import type { SAML, SAMLReplace } from '../../../cloud/schemas.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
 import type { Spec, Status } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { WebhookVerification } from '../../../cloud/module-schemas.ts';
-import type { WebhookVerificationReplace } from '../../../cloud/requests.ts';
+import type { WebhookVerification, WebhookVerificationReplace } from '../../../cloud/schemas.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
 import { needsNoSecret, type Spec } from './schema.ts';
 

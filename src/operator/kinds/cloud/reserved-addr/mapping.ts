@@ -1,5 +1,4 @@
-import type { ReservedAddrCreate, ReservedAddrUpdate } from '../../../cloud/requests.ts';
-import type { ReservedAddr } from '../../../cloud/schemas.ts';
+import type { ReservedAddr, ReservedAddrCreate, ReservedAddrUpdate } from '../../../cloud/schemas.ts';
 import type { Difference, Json } from '../../../reconcile/external/contract.ts';
 import type { Spec, Status } from './schema.ts';
 

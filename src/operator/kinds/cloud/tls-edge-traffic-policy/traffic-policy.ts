@@ -1,6 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import type { TrafficPolicy } from '../../../cloud/module-schemas.ts';
-import type { TrafficPolicyReplace } from '../../../cloud/requests.ts';
+import type { TrafficPolicy, TrafficPolicyReplace } from '../../../cloud/schemas.ts';
 import { canonical, fingerprint } from '../../../reconcile/json.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
 import { parsePolicy } from './policy.ts';

@@ -1,13 +1,10 @@
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Whatever an answer says, it is not believed for longer. */
-const longestMs = 3_600_000;
-
 /**
- * The Retry-After header in milliseconds from now, at most an hour: seconds or an HTTP date, which is read against the
- * answer's own Date so that a wrong clock on either side does no harm. Undefined when absent or not understood.
+ * The Retry-After header in milliseconds from now, at most `longestMs`: seconds or an HTTP date, which is read against
+ * the answer's own Date so that a wrong clock on either side does no harm. Undefined when absent or not understood.
  */
-export function retryAfterMs(headers: Headers, now: number): number | undefined {
+export function retryAfterMs(headers: Headers, now: number, longestMs: number): number | undefined {
   const value = single(headers['retry-after'])?.trim();
   if (value === undefined || value === '') return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, longestMs);

@@ -20,5 +20,5 @@ test.each([
   ['empty', { 'retry-after': ' ' }, undefined],
   ['words', { 'retry-after': 'soon' }, undefined],
 ])('%s', (_, headers, expected) => {
-  expect(retryAfterMs(headers, now)).toBe(expected);
+  expect(retryAfterMs(headers, now, 3_600_000)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { failed, notSent } from './transport-error.ts';
+import { failed, notSent } from './failure.ts';
 
 const coded = (code: string, more: object = {}) => Object.assign(new Error('x'), { code, ...more });
 
@@ -17,9 +17,14 @@ test.each([
   ['the caller gave up', new DOMException('', 'AbortError'), 'aborted', false],
   ['not even an Error', 'text', 'the request failed', false],
 ])('%s', (_, cause, message, definite) => {
-  const error = failed('bot_users.create', cause);
+  const error = failed({}, 'bot_users.create', cause);
   expect(error).toMatchObject({ operation: 'bot_users.create', reason: 'Unreachable', definite, cause });
   expect(error.message).toContain(message);
+});
+
+test('a service may say before why there was no answer', () => {
+  const { message } = failed({ unanswered: 'cannot be reached: ' }, undefined, coded('ECONNRESET'));
+  expect(message).toBe('cannot be reached: the connection was reset');
 });
 
 test('what was never sent is definite', () => {

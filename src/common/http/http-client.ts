@@ -1,0 +1,119 @@
+import { Agent, type Dispatcher } from 'undici';
+import { type Answer, malformed, type Read } from './answer.ts';
+import { failed } from './failure.ts';
+import type { Service, Timeouts } from './service.ts';
+
+const MiB = 1024 * 1024;
+
+export interface HttpClientOptions {
+  /** Scheme, host and optional path prefix. */
+  readonly baseURL: URL;
+  readonly userAgent: string;
+  /** Default those of the service. */
+  readonly timeouts?: Timeouts | undefined;
+  /** For a proxy or a private CA, with limits of its own on connecting; closed by whoever made it. */
+  readonly dispatcher?: Dispatcher | undefined;
+}
+
+/** One call of an operation. */
+export interface Operation<T> {
+  /** Begins the message of an error: `reserved_addrs.create`. */
+  readonly name?: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the base URL, encoded, with its query. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly read: Read<T>;
+  /** Largest body of an answer in MiB, default 8. */
+  readonly largestAnswerMiB?: number;
+}
+
+/** Exchanges JSON with one service over HTTP. Redirects are not followed, nothing is retried. */
+export class HttpClient {
+  readonly #service: Service;
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeouts: Timeouts;
+  readonly #dispatcher: Dispatcher;
+  readonly #ownsDispatcher: boolean;
+  #closed: Promise<void> | undefined;
+
+  constructor(service: Service, { baseURL, userAgent, timeouts = service.timeouts, dispatcher }: HttpClientOptions) {
+    const connections = service.connections ?? null;
+    this.#service = service;
+    this.#origin = baseURL.origin;
+    this.#prefix = baseURL.pathname.replace(/\/+$/, '');
+    this.#headers = { accept: 'application/json', 'user-agent': userAgent, ...service.headers };
+    this.#timeouts = timeouts;
+    this.#ownsDispatcher = dispatcher === undefined;
+    this.#dispatcher = dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs } });
+  }
+
+  /** With an API key where the service asks for one. @throws ApiError */
+  async send<T>(operation: Operation<T>, key?: string): Promise<T> {
+    return operation.read(await this.exchange(operation, key));
+  }
+
+  /** As {@link send}, but any HTTP answer is a result. @throws ApiError when there is none, or it is too large */
+  async exchange(operation: Operation<unknown>, key?: string): Promise<Answer> {
+    const { name, body, largestAnswerMiB = 8 } = operation;
+    const { status, headers, text } = await this.#receive(operation, largestAnswerMiB * MiB, key).catch((cause) => {
+      throw failed(this.#service, name, cause);
+    });
+    if (text === undefined) throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`);
+    const secrets = [...(key === undefined ? [] : [key]), ...this.#secretsOf(body)];
+    return { service: this.#service, operation: name, status, headers, text, secrets };
+  }
+
+  /** Waits for the requests under way; may be called again. */
+  close(): Promise<void> {
+    this.#closed ??= this.#ownsDispatcher ? this.#dispatcher.close() : Promise.resolve();
+    return this.#closed;
+  }
+
+  /** The text is undefined when it is too large. Throws what undici or the system throws. */
+  async #receive(operation: Operation<unknown>, largest: number, key: string | undefined) {
+    const { statusCode: status, headers, body } = await this.#dispatcher.request(this.#options(operation, key));
+    return { status, headers, text: await readText(body, largest) };
+  }
+
+  #options({ method, path, body }: Operation<unknown>, key: string | undefined): Dispatcher.RequestOptions {
+    const { connectMs, headersMs, bodyMs, totalMs = connectMs + headersMs + bodyMs } = this.#timeouts;
+    return {
+      origin: this.#origin,
+      path: this.#prefix + path,
+      method,
+      headers: {
+        ...this.#headers,
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: headersMs,
+      bodyTimeout: bodyMs,
+      // The timeouts of the parts do not stop an answer that comes in drops.
+      signal: AbortSignal.timeout(totalMs),
+    };
+  }
+
+  #secretsOf(body: object = {}): readonly string[] {
+    const { secretFields = [] } = this.#service;
+    return Object.entries(body).flatMap(([field, value]) =>
+      secretFields.includes(field) && typeof value === 'string' ? [value] : [],
+    );
+  }
+}
+
+async function readText(body: Dispatcher.ResponseData['body'], largest: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (size > largest) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,49 @@
+import type { ApiErrorReason } from './errors.ts';
+
+export interface Timeouts {
+  /** To open a connection, TLS included. */
+  readonly connectMs: number;
+  /** From the request to the answer's headers. */
+  readonly headersMs: number;
+  /** Without a byte of the answer's body. */
+  readonly bodyMs: number;
+  /** For all of a request; default the sum of the others. */
+  readonly totalMs?: number;
+}
+
+/** What the body of an answer says that is not a success. */
+export interface ErrorBody {
+  readonly code?: string | number | undefined;
+  /** For people. They need not be fit for a condition yet. */
+  readonly messages: readonly string[];
+  /** Of this request: they differ each time, and a message must not. */
+  readonly requestIDs?: readonly string[];
+}
+
+/** What is particular about a service. */
+export interface Service {
+  /** What a message says of an answer, before its status: `the API answered`. */
+  readonly answered: string;
+  /** What a message says before why there was no answer; default nothing. */
+  readonly unanswered?: string;
+  /** What people call its base URL: `API URL`. */
+  readonly urlName: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeouts: Timeouts;
+  /** At the same time; default as many as there are requests. */
+  readonly connections?: number;
+  /** Statuses that bring what was asked for; default 200 alone. */
+  readonly success?: readonly number[];
+  readonly errorBody: (body: unknown) => ErrorBody;
+  /** How a message shows the code, behind the status; default not at all. */
+  readonly codeText?: (code: string | number) => string;
+  /** What a 502 means that has a code, which only the service itself gives; default `Unreachable`, as any 5xx. */
+  readonly codedBadGateway?: ApiErrorReason;
+  /** Fields of a request's body, at its top, that no message may repeat. The key is never repeated. */
+  readonly secretFields?: readonly string[];
+  /** What a message has in place of a secret; default `[redacted]`. */
+  readonly redacted?: string;
+  /** Retry-After is not believed for longer; default 0: it means nothing. */
+  readonly longestRetryAfterMs?: number;
+}

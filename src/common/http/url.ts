@@ -1,0 +1,24 @@
+import { ApiError } from './errors.ts';
+
+/** @throws TypeError for a URL that is not usable; its message does not repeat credentials. `name` is what people call it. */
+export function parseBaseURL(text: string, name: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`the ${name} must start with http:// or https://`);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new TypeError(`the ${name} of ${url.host} must have no credentials, query or fragment`);
+  }
+  return url;
+}
+
+/**
+ * Joins path segments, encoding each. Refuses one that would change which resource is addressed: empty, `.` or `..`,
+ * which URLs resolve even when encoded.
+ */
+export function pathOf(operation: string | undefined, ...segments: readonly string[]): string {
+  if (!segments.some((segment) => ['', '.', '..'].includes(segment)))
+    return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+  const message = 'not sent, a name or id is empty, "." or ".."';
+  throw new ApiError(message, { operation, reason: 'Rejected', definite: true });
+}

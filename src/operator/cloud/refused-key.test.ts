@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { CloudClient } from './client.ts';
+import { json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
+
+const call = { priority: 'change' } as const;
+const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
+const answer = (status: number) => json(status, status === 200 ? bot : {});
+const cut: Respond = (response) => void response.socket?.destroy();
+
+let api: ScriptedAPI;
+let client: CloudClient;
+let now: number;
+let key: string;
+
+beforeEach(async () => {
+  api = await startScriptedAPI();
+  [now, key] = [0, 'k'];
+  client = api.client({ apiKey: () => key, now: () => now });
+});
+afterEach(() => api.close());
+
+/** Status of the answer, or why there was no request. */
+const get = () =>
+  client.botUsers.get('bot_1', call).then(
+    () => 200,
+    ({ message, status }) => (message.includes('not sent') ? 'not sent' : status),
+  );
+
+async function answered(...statuses: readonly number[]): Promise<void> {
+  for (const status of statuses) {
+    api.play(answer(status));
+    // A 404 is undefined to a get.
+    expect(await get()).toBe(status === 404 ? 200 : status);
+  }
+}
+
+test('a key is in use until a 401', async () => {
+  await answered(200, 403, 404, 500, 401);
+  expect(await get()).toBe('not sent');
+});
+
+test('a refused key fails here, another one passes', async () => {
+  await answered(401);
+  await expect(client.botUsers.create({}, call)).rejects.toMatchObject({
+    message: 'bot_users.create: not sent, the API answered 401 to this API key before; replace the key',
+    operation: 'bot_users.create',
+    reason: 'Unauthorized',
+    definite: true,
+    status: 401,
+  });
+  key = 'new';
+  await answered(200);
+});
+
+test('one probe passes after 10 s, then after twice as long each time, at most 5 minutes', async () => {
+  await answered(401);
+  for (const seconds of [10, 20, 40, 80, 160, 300, 300]) {
+    now += seconds * 1000 - 1;
+    expect(await get()).toBe('not sent');
+    now += 1;
+    api.play(answer(401));
+    expect(await Promise.all([get(), get()])).toEqual([401, 'not sent']);
+  }
+});
+
+test('many refusals under way at once count as one', async () => {
+  api.play(...Array.from({ length: 20 }, () => answer(401)));
+  expect(await Promise.all(Array.from({ length: 20 }, get))).toEqual(Array.from({ length: 20 }, () => 401));
+  now += 10_000;
+  await answered(200);
+});
+
+test('a probe without an answer says nothing of the key: the next comes twice as long after it', async () => {
+  await answered(401);
+  now += 10_000;
+  api.play(cut);
+  expect(await get()).toBeUndefined();
+  now += 19_999;
+  expect(await get()).toBe('not sent');
+  now += 1;
+  await answered(200);
+});
+
+test('no answer at all is no refusal', async () => {
+  api.play(cut);
+  expect(await get()).toBeUndefined();
+  await answered(200);
+});
+
+test('any other answer to the key shows that it is in use again; an answer to another key does not', async () => {
+  key = 'old';
+  let release = () => {};
+  const asked = new Promise<void>((resolve) => {
+    api.play((response) => {
+      release = () => answer(200)(response);
+      resolve();
+    });
+  });
+  const late = get();
+  await asked;
+  key = 'k';
+  await answered(401);
+  release();
+  expect(await late).toBe(200);
+  expect(await get()).toBe('not sent');
+  now += 10_000;
+  await answered(500, 200);
+});

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { ErrorBody, Service } from '../../common/http/service.ts';
+
+const text = z.string().optional().catch(undefined);
+
+/** Its shape is not shown (Cloud Management API, section 7); what is not as expected says nothing. */
+const errorSchema = z
+  .object({
+    error_code: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/)
+      .optional()
+      .catch(undefined),
+    msg: text,
+    details: z.object({ operation_id: text, request_id: text }).optional().catch(undefined),
+  })
+  .catch({});
+
+/** HTTP as the service wants it (Cloud Management API, sections 4, 5 and 9). */
+export const cloudService: Service = {
+  answered: 'the API answered',
+  urlName: 'API URL',
+  headers: { 'service-version': '2' },
+  timeouts: { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000 },
+  success: [200, 201],
+  errorBody,
+  codeText: (code) => `: ${code}`,
+  secretFields: ['secret', 'idp_metadata'],
+  longestRetryAfterMs: 3_600_000,
+};
+
+export function errorBody(body: unknown): ErrorBody {
+  const { error_code: code, msg, details } = errorSchema.parse(body);
+  const requestIDs = [details?.operation_id, details?.request_id].filter((id) => id !== undefined);
+  return { code, messages: msg === undefined ? [] : [msg], requestIDs };
+}
