@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { type CallFailure, DependencyError, reportFailure } from './outcome.ts';
+import { ApiError, type ApiErrorOptions } from '../../common/http/errors.ts';
+import { DependencyError, reportFailure } from './outcome.ts';
 
-function failure(fields: Partial<CallFailure> & Pick<CallFailure, 'reason'>): CallFailure {
-  return Object.assign(new Error('what happened'), { definite: true, ...fields });
+function failure(fields: Partial<ApiErrorOptions> & Pick<ApiErrorOptions, 'reason'>): ApiError {
+  return new ApiError('what happened', { definite: true, ...fields });
 }
 
 describe('an error becomes a reason and a retry', () => {

@@ -1,3 +1,4 @@
+import { ApiError } from '../../common/http/errors.ts';
 import type { Reason } from './reasons.ts';
 
 /**
@@ -72,15 +73,15 @@ export function report(
 /** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
 export function reportFailure(error: unknown): Report {
   if (error instanceof DependencyError) return report('DependencyNotReady', error.message);
-  if (!isCallFailure(error)) throw error;
+  if (!(error instanceof ApiError)) throw error;
   return { ...report(reasonOf(error), error.message), ...retryOf(error) };
 }
 
-function reasonOf(failure: CallFailure): Reason {
+function reasonOf(failure: ApiError): Reason {
   return failure.reason === 'NotFound' ? 'ExternalNotFound' : failure.reason;
 }
 
-function retryOf(failure: CallFailure): Partial<Report> {
+function retryOf(failure: ApiError): Partial<Report> {
   const { reason, retryAfterMs } = failure;
   // Gone between our look and our call, or a conflict at the cloud: looking again soon settles it.
   if (reason === 'NotFound' || reason === 'Conflict') return { stalled: false, retry: { kind: 'backoff' } };
@@ -92,18 +93,4 @@ function retryOf(failure: CallFailure): Partial<Report> {
 /** Something that this resource refers to is not there or not usable yet. */
 export class DependencyError extends Error {
   override readonly name = 'DependencyError';
-}
-
-/**
- * What a failed call tells about itself, whatever client it came from. `definite` means that the service certainly did
- * not carry the request out.
- */
-export interface CallFailure extends Error {
-  readonly reason: 'RateLimited' | 'Unauthorized' | 'Unreachable' | 'Rejected' | 'Conflict' | 'NotFound';
-  readonly definite: boolean;
-  readonly retryAfterMs?: number;
-}
-
-export function isCallFailure(error: unknown): error is CallFailure {
-  return error instanceof Error && 'definite' in error && 'reason' in error && typeof error.reason === 'string';
 }

@@ -1,10 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { z } from 'zod';
+import { ApiError } from '../../../common/http/errors.ts';
 import { silentLog } from '../../../common/log.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import type { ReconcileContext } from '../context.ts';
 import { Memory } from '../memory.ts';
-import type { CallFailure, Report } from '../outcome.ts';
+import type { Report } from '../outcome.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { Annotations, ObjectWriter } from '../writer.ts';
 import type { ExternalContract } from './contract.ts';
@@ -20,7 +21,7 @@ type ThingContext = ReconcileContext<undefined>;
 const settleMs = 10_000;
 let object: ManagedObject;
 let creates: number;
-let nextError: CallFailure | undefined;
+let nextError: ApiError | undefined;
 let clock: ManualClock;
 let memory: Memory;
 let flow: ExternalFlow<Spec, Thing, undefined>;
@@ -80,7 +81,7 @@ async function reconcile(): Promise<Report> {
 }
 
 test('creates of unknown fate are repeated later and later, however quickly each is looked up', async () => {
-  nextError = Object.assign(new Error('500'), { reason: 'Unreachable', definite: false } as const);
+  nextError = new ApiError('500', { reason: 'Unreachable', definite: false });
   const waits: unknown[] = [];
   for (let times = 0; times < 11; times++) {
     const { retry } = await reconcile();

@@ -1,9 +1,10 @@
+import { ApiError } from '../../../common/http/errors.ts';
 import { annotation, annotationOf, formatIntent, intentOf } from '../annotations.ts';
 import { accountKeyOf, externalIDOf, requestedAccountOf } from '../claims.ts';
 import { isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
-import { isCallFailure, type Report, report, reportFailure } from '../outcome.ts';
+import { type Report, report, reportFailure } from '../outcome.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
@@ -94,7 +95,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
   /** Whatever the status showed is gone: this very create was to replace it. */
   async #failed(marked: ManagedObject, error: unknown): Promise<Report> {
-    if (isCallFailure(error) && error.definite) {
+    if (error instanceof ApiError && error.definite) {
       await this.#withdraw(marked);
       return { ...reportFailure(error), fields: {} };
     }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { guarded } from './pending-creates.ts';
 
@@ -33,7 +34,7 @@ test('a refused key may have been replaced: nobody is told of it without asking'
   let refused = true;
   const list = guarded({
     list: async function* () {
-      if (refused) throw Object.assign(new Error('403'), { reason: 'Unauthorized', definite: true });
+      if (refused) throw new ApiError('403', { reason: 'Unauthorized', definite: true });
       yield 'a';
     },
     now: () => 0,

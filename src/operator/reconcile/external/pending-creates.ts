@@ -1,8 +1,8 @@
 import { Backoff } from '../../../common/backoff.ts';
 import { Breaker } from '../../../common/breaker.ts';
+import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { ExternalCache } from '../cache.ts';
-import { isCallFailure } from '../outcome.ts';
 
 export interface PendingCreatesOptions<Observed> {
   readonly list: (call: Call) => AsyncIterable<Observed>;
@@ -83,6 +83,6 @@ export function guarded<Observed>({
 
 /** A key that was refused may be replaced at any moment, and is then to be tried at once. */
 function failureOf(error: unknown): Error | undefined {
-  const refused = isCallFailure(error) && error.reason === 'Unauthorized';
+  const refused = error instanceof ApiError && error.reason === 'Unauthorized';
   return refused || !(error instanceof Error) ? undefined : error;
 }

@@ -1,9 +1,10 @@
+import { ApiError } from '../../../common/http/errors.ts';
 import { appliedParts } from '../annotations.ts';
 import { winnerOver } from '../claims.ts';
 import { lastDue, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
-import { DependencyError, isCallFailure, type Report, report, reportFailure } from '../outcome.ts';
+import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { Part, ReadReference } from './part.ts';
@@ -83,7 +84,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
-        isForeign = !this.#isApplied() && isCallFailure(error) && error.definite;
+        isForeign = !this.#isApplied() && error instanceof ApiError && error.definite;
         throw error;
       }
       return this.#taken(body, replaced);
@@ -162,7 +163,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** A PUT that is answered by 404 has no parent to go to. */
   #parentMissing(error: unknown): boolean {
-    return isCallFailure(error) && error.reason === 'NotFound';
+    return error instanceof ApiError && error.reason === 'NotFound';
   }
 
   #emitReplaced(isNew: boolean, fields: readonly string[]): void {

@@ -1,16 +1,10 @@
+import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { winnerOver } from '../../../reconcile/claims.ts';
 import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import {
-  DependencyError,
-  isCallFailure,
-  type Outcome,
-  type Report,
-  report,
-  reportFailure,
-} from '../../../reconcile/outcome.ts';
+import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
@@ -164,7 +158,7 @@ async function start(context: Context, { agent, spec, tunnel }: Asked): Promise<
     if (differingField(shown, tunnel) !== undefined) await writer.insist(marked, () => recordOf({ ...tunnel, shown }));
     return running;
   } catch (error) {
-    if (isCallFailure(error) && error.definite) await writer.insist(marked, () => recordOf(undefined));
+    if (error instanceof ApiError && error.definite) await writer.insist(marked, () => recordOf(undefined));
     throw error;
   }
 }

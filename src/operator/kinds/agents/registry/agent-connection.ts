@@ -1,8 +1,8 @@
 import { Breaker } from '../../../../common/breaker.ts';
 import type { Clock } from '../../../../common/clock.ts';
+import { ApiError } from '../../../../common/http/errors.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
-import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
 import type { Connection } from '../../../reconcile/context.ts';

@@ -1,4 +1,5 @@
-import { type CallFailure, type Report, report } from '../../../reconcile/outcome.ts';
+import type { ApiError } from '../../../../common/http/errors.ts';
+import { type Report, report } from '../../../reconcile/outcome.ts';
 import { isReason, type Reason } from '../../../reconcile/reasons.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 
@@ -52,11 +53,11 @@ export function unknown(intent: string, cause?: unknown): Failure {
 }
 
 /** The agent understood, and would say the same again. */
-export function isFinal({ reason }: CallFailure): boolean {
+export function isFinal({ reason }: ApiError): boolean {
   return reason === 'NotFound' || reason === 'Rejected';
 }
 
-export function refusal({ reason, message }: CallFailure): Failure {
+export function refusal({ reason, message }: ApiError): Failure {
   return { reason: reason === 'NotFound' ? 'ExternalNotFound' : reason, message };
 }
 

@@ -1,9 +1,10 @@
+import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentClient } from '../../../agent-client/client.ts';
 import { annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import { isCallFailure, type Outcome, type Report } from '../../../reconcile/outcome.ts';
+import type { Outcome, Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
@@ -72,7 +73,7 @@ export class ReplayFlow implements Flow<undefined> {
     return { at: now(context), failure: unknown(intent) };
   }
 
-  /** Throws a CallFailure or a DependencyError only where certainly nothing was sent. */
+  /** Throws an ApiError or a DependencyError only where certainly nothing was sent. */
   async #attempt(context: Context, { requestID, tunnelName }: Spec): Promise<Finished> {
     const agent = this.#options.agentOf(context.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
@@ -100,7 +101,7 @@ export class ReplayFlow implements Flow<undefined> {
   /** Withdraws the intent where the agent certainly did nothing. */
   async #failed({ writer, object, uid, clock }: Context, intent: string, error: unknown): Promise<Finished> {
     const at = now({ clock });
-    const definite = isCallFailure(error) && error.definite;
+    const definite = error instanceof ApiError && error.definite;
     if (!definite) return { at, failure: unknown(intent, error) };
     this.#unsent.set(uid, intent);
     await writer.insist(object, () => ({ [replayIntent]: null }));

@@ -110,7 +110,7 @@ export class AccountEntry implements RegistryEntry {
     return this.#passed !== undefined && this.#passed.at >= since && this.#passed.apiKey === this.#apiKey;
   }
 
-  /** One cheap request. Throws a CallFailure. */
+  /** One cheap request. Throws an ApiError. */
   async check(connection: CloudConnection, now: number, call: Call): Promise<void> {
     const apiKey = this.#apiKey;
     this.#passed = undefined;

@@ -1,11 +1,10 @@
+import { ApiError } from '../../../../common/http/errors.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import { lastDue, type ReconcileContext } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import {
-  type CallFailure,
   DependencyError,
-  isCallFailure,
   type Outcome,
   type PartReport,
   type Report,
@@ -102,7 +101,7 @@ export class AccountFlow implements Flow<undefined> {
 
   #failed({ object }: Context, account: CloudConnection, error: unknown): Outcome {
     const failure = reportFailure(error);
-    const verdict = isCallFailure(error) ? verdictOf(error, object) : {};
+    const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
     const fields = { apiURL: account.url, ...verdict, ...mirroredField(object) };
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
@@ -150,7 +149,7 @@ function mirrorReport(shown: boolean, error: string | undefined): Report {
 }
 
 /** What a failed check says; what it does not say stays as it was. */
-function verdictOf({ reason }: CallFailure, { status }: ManagedObject): Readonly<Record<string, unknown>> {
+function verdictOf({ reason }: ApiError, { status }: ManagedObject): Readonly<Record<string, unknown>> {
   if (reason === 'Unreachable') return { reachable: false, authenticated: status?.authenticated };
   return { reachable: true, authenticated: reason === 'Unauthorized' ? false : status?.authenticated };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { isCallFailure } from '../../../reconcile/outcome.ts';
+import { ApiError } from '../../../../common/http/errors.ts';
 import { tlsEdgeTrafficPolicy } from './kind.ts';
 import { MalformedPolicyError, parsePolicy } from './policy.ts';
 import { type Spec, spec } from './schema.ts';
@@ -52,7 +52,7 @@ describe('a policy from a text', () => {
 
   test('is a refusal for certain', () => {
     const error = new MalformedPolicyError('m');
-    expect(isCallFailure(error)).toBe(true);
+    expect(error instanceof ApiError).toBe(true);
     expect(error).toMatchObject({ reason: 'Rejected', definite: true });
   });
 });

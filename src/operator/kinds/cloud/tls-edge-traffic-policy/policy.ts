@@ -1,12 +1,12 @@
+import { ApiError } from '../../../../common/http/errors.ts';
 import { parseYaml } from '../../../../common/yaml.ts';
-import type { CallFailure } from '../../../reconcile/outcome.ts';
 import { type Policy, policy } from './schema.ts';
 
 /** A traffic policy that the service would refuse; the message names the path: `inbound[2].actions[0].type`. */
-export class MalformedPolicyError extends Error implements CallFailure {
-  override readonly name = 'MalformedPolicyError';
-  readonly reason = 'Rejected';
-  readonly definite = true;
+export class MalformedPolicyError extends ApiError {
+  constructor(message: string, cause?: unknown) {
+    super(message, { reason: 'Rejected', definite: true, cause });
+  }
 }
 
 /**
@@ -38,6 +38,6 @@ function fromYaml(text: string, source: string): unknown {
     return JSON.parse(JSON.stringify(parseYaml(text)));
   } catch (cause) {
     const [problem = ''] = (cause as Error).message.split('\n');
-    throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, { cause });
+    throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, cause);
   }
 }
