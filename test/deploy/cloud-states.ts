@@ -1,7 +1,18 @@
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { type KindCase, kindCases } from '../scenarios/kinds.ts';
-import { hooks, idp, type Parents, type PartKindCase, partKindCases, seedOf } from '../scenarios/part-kinds.ts';
+import {
+  authorities,
+  type ExternalCase,
+  hooks,
+  identifiedCases,
+  idp,
+  ipPolicies,
+  type KindCase,
+  type Parents,
+  partCases,
+  seedOf,
+  specOf,
+} from '../scenarios/kinds.ts';
 import { until } from '../support/until.ts';
 import type { Lab } from './lab.ts';
 import { type Drive, type KindStates, never } from './states.ts';
@@ -25,7 +36,7 @@ const keys = { name: 'keys', key: 'api-key' };
 
 /** What the kinds that the cloud backs refer to. */
 export async function prepare({ cloud, give }: Lab): Promise<void> {
-  cloud.seed({ ip_policies: ['ipp_1', 'ipp_2'], certificate_authorities: ['ca_1', 'ca_2'], ...seedOf(parents) });
+  cloud.seed({ ip_policies: ipPolicies, certificate_authorities: authorities, ...seedOf(parents) });
   await give('Secret', 'hooks', hooks);
   await give('ConfigMap', 'idp', idp);
   await give('Secret', keys.name, { [keys.key]: cloud.apiKey });
@@ -105,11 +116,22 @@ function managedDrives(backed: Backed, remove: string) {
 const older = { name: 'another' };
 const nothing = { accountRef: { name: 'nothing' } };
 
-function identified({ kind, path, spec, created, changes, drift }: KindCase): KindStates {
-  const changed = { ...spec, [changes[0]?.field ?? '']: changes[0]?.value };
-  const dependent = { ...spec, ...nothing };
-  const calls = { create: `POST ${path}`, update: `PATCH ${path}/*` };
-  const backed = { kind, spec, changed, dependent, ...calls };
+/** The specs that the drives need, and the first of what is made. */
+function specsOf(row: KindCase) {
+  const { kind, externals } = row;
+  const [first] = externals;
+  if (first === undefined) throw new Error(`${kind} makes nothing`);
+  const spec = specOf(row, parents, externals);
+  const changing = (each: ExternalCase) => ({ ...each.spec, ...each.changes[0]?.spec });
+  const changed = specOf(row, parents, externals, changing);
+  return { first, specs: { kind, spec, changed, dependent: { ...spec, ...nothing } } };
+}
+
+function identified(row: KindCase): KindStates {
+  const { first, specs } = specsOf(row);
+  const { kind, spec } = specs;
+  const path = first.path(parents);
+  const backed = { ...specs, create: `POST ${path}`, update: `PATCH ${path}/*` };
   const post = async ({ cloud }: Lab, body: Json) => (await cloud.call('POST', path, body)).body.id as string;
   return {
     kind,
@@ -124,12 +146,12 @@ function identified({ kind, path, spec, created, changes, drift }: KindCase): Ki
         );
       },
       'ambiguous-create': async (lab) => {
-        await post(lab, created);
+        await post(lab, first.sent);
         lab.cloud.fault(`POST ${path} drop count=1`);
         return lab.world.reason(await lab.apply(kind, spec), 'AmbiguousCreate');
       },
       drift: async (lab) => {
-        const annotations = { [annotation.externalID]: await post(lab, { ...created, ...drift.body }) };
+        const annotations = { [annotation.externalID]: await post(lab, { ...first.sent, ...first.drift.body }) };
         return lab.world.reason(
           await lab.apply(kind, { ...spec, managementPolicy: 'Observe' }, { annotations }),
           'DriftDetected',
@@ -139,20 +161,11 @@ function identified({ kind, path, spec, created, changes, drift }: KindCase): Ki
   };
 }
 
-function modules({ kind, ids, parts }: PartKindCase): KindStates {
-  const [first] = parts;
-  if (first === undefined) throw new Error(`${kind} has no parts`);
-  const specOf = (of: (part: (typeof parts)[number]) => Json) =>
-    Object.assign(
-      {},
-      ids(parents),
-      ...parts.map((part) => (part.name === undefined ? of(part) : { [part.name]: of(part) })),
-    );
-  const spec = specOf((part) => part.spec);
-  const changed = specOf((part) => ({ ...part.spec, ...part.changes[0]?.spec }));
+function modules(row: KindCase): KindStates {
+  const { first, specs } = specsOf(row);
+  const { kind, spec } = specs;
   const paths = first.path(parents).replace(/[^/]*$/, '*');
-  const calls = { create: `PUT ${paths}`, update: `PUT ${paths}` };
-  const backed = { kind, spec, changed, dependent: { ...spec, ...nothing }, ...calls };
+  const backed = { ...specs, create: `PUT ${paths}`, update: `PUT ${paths}` };
   return {
     kind,
     drives: {
@@ -163,7 +176,7 @@ function modules({ kind, ids, parts }: PartKindCase): KindStates {
         return world.reason(await apply(kind, spec), 'Conflict');
       },
       drift: async ({ world, cloud, apply }) => {
-        for (const part of parts) await cloud.call('PUT', part.path(parents), part.sent);
+        for (const part of row.externals) await cloud.call('PUT', part.path(parents), part.sent);
         await cloud.call('PUT', first.path(parents), { ...first.sent, ...first.drift.body });
         return world.reason(await apply(kind, { ...spec, managementPolicy: 'Observe' }), 'DriftDetected');
       },
@@ -217,7 +230,7 @@ function cloudAccount(): KindStates {
 
 /** The kinds that the cloud backs. */
 export const cloudKinds: readonly KindStates[] = [
-  ...kindCases.map(identified),
-  ...partKindCases.map(modules),
+  ...identifiedCases.map(identified),
+  ...partCases.map(modules),
   cloudAccount(),
 ];

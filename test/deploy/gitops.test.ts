@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import type { ResourceType } from '../../src/operator/kube/types.ts';
 import { annotation, finalizer } from '../../src/operator/reconcile/annotations.ts';
 import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { kubeRequests } from '../support/kube-api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { secretType, startWorld, type World } from '../support/world.ts';
 import { agentKinds } from './agent-states.ts';
 import { cloudKinds, prepare } from './cloud-states.ts';
 import type { Rendered } from './helm.ts';
@@ -17,7 +16,6 @@ import { driveOf } from './states.ts';
 /* What docs/gitops.md promises to those who keep resources in git. */
 
 const deploy = join(import.meta.dirname, '../../deploy');
-const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 
 let world: World;
 let lab: Lab;

@@ -1,4 +1,3 @@
-import type { KubeObject } from '../../src/operator/kube/types.ts';
 import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { type GateProxy, type GateProxyOptions, startGateProxy } from '../support/gate-proxy.ts';
@@ -13,7 +12,7 @@ export interface Lab {
   readonly cloud: TestCloud;
   readonly namespace: string;
   apply(kind: string, spec: object, more?: { name?: string; annotations?: object }): Promise<ManagedObject>;
-  /** Creates what resources refer to; `data` of a Secret is given as text. */
+  /** Makes what resources refer to. */
   give(kind: 'Secret' | 'ConfigMap', name: string, data: Readonly<Record<string, string>>): Promise<void>;
   /** An agent that the operator may use, through a gate that may answer in its place. */
   agent(intercept?: Intercept): Promise<LabAgent>;
@@ -57,12 +56,7 @@ export async function openLab(world: World, options: { readonly operator: boolea
     namespace,
     apply: (kind, spec, { name = recordedName, annotations = {} } = {}) =>
       world.apply(kind, namespace, name, spec, annotations),
-    async give(kind, name, data) {
-      const field = kind === 'Secret' ? 'stringData' : 'data';
-      const type = { group: '', version: 'v1', plural: `${kind.toLowerCase()}s`, kind, namespaced: true };
-      const body = { apiVersion: 'v1', kind, metadata: { name, namespace }, [field]: data };
-      await world.client.create<KubeObject>(type, body as KubeObject);
-    },
+    give: (kind, name, data) => world.give(kind, namespace, name, data),
     async agent(intercept) {
       const agent = new LocalAgent(ports.pop() ?? 0);
       await agent.start();

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { renderOperator } from '../../scripts/deploy.ts';
+import { install, renderOperator } from '../../scripts/deploy.ts';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
@@ -56,16 +57,22 @@ type Any = any;
 
 (hasKubectl ? describe : describe.skip)('with kubectl', () => {
   test('kustomize builds what install.yaml has', async () => {
-    expect(byID(await kubectl(['kustomize', deploy]))).toEqual(byID(read('install.yaml')));
+    expect(byID(await kubectl(['kustomize', deploy]))).toEqual(byID(install()));
   });
 });
 
 (onRealServer ? describe : describe.skip)('with kubectl, on a real API server (TEST_KUBE_APISERVER)', () => {
   let api: TestKubeApi;
+  let installYaml: string;
   beforeAll(async () => {
     api = await startTestKubeApi();
+    installYaml = join(mkdtempSync(join(tmpdir(), 'edge-operator-test-')), 'install.yaml');
+    writeFileSync(installYaml, install());
   });
-  afterAll(() => api.stop());
+  afterAll(async () => {
+    rmSync(dirname(installYaml), { recursive: true });
+    await api.stop();
+  });
 
   const run = (...args: readonly string[]) => kubectl([...kubectlArgs(api), ...args]);
   const apply = (...args: readonly string[]) => run('apply', '--validate=strict', ...args);
@@ -76,16 +83,16 @@ type Any = any;
     await established();
     const samples = await apply('-f', join(deploy, 'samples'));
     expect(samples.match(/ created$/gm)).toHaveLength(samples.trim().split('\n').length);
-    const again = await apply('-f', join(deploy, 'install.yaml'));
-    expect(again.match(/ unchanged$/gm)).toHaveLength(objectsIn(read('install.yaml')).length);
+    const again = await apply('-f', installYaml);
+    expect(again.match(/ unchanged$/gm)).toHaveLength(objectsIn(install()).length);
   });
 
   test('apply -f install.yaml to an empty cluster', async () => {
     const empty = await startTestKubeApi();
     try {
-      const args = [...kubectlArgs(empty), 'apply', '--validate=strict', '-f', join(deploy, 'install.yaml')];
+      const args = [...kubectlArgs(empty), 'apply', '--validate=strict', '-f', installYaml];
       const applied = await kubectl(args);
-      expect(applied.match(/ created$/gm)).toHaveLength(objectsIn(read('install.yaml')).length);
+      expect(applied.match(/ created$/gm)).toHaveLength(objectsIn(install()).length);
     } finally {
       await empty.stop();
     }

@@ -14,7 +14,7 @@ import {
 } from '../support/gate-proxy.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { namespaceType, secretType, startWorld, type World } from '../support/world.ts';
 import { type Access, accessOf, Grants } from './access.ts';
 import { only, type Rendered, release, render, type Values } from './helm.ts';
 import { containerOf, flagsOf } from './pods.ts';
@@ -38,15 +38,6 @@ const modes: Readonly<Record<string, Values>> = {
   'two namespaces': { account, endpointMirror, watchNamespaces: ['team', 'other'] },
 };
 
-const type = (plural: string, kind: string, namespaced: boolean): ResourceType => ({
-  group: '',
-  version: 'v1',
-  plural,
-  kind,
-  namespaced,
-});
-const namespaceType = type('namespaces', 'Namespace', false);
-const secretType = type('secrets', 'Secret', true);
 const team = 'team';
 const endpoint = {
   id: 'ep_1',

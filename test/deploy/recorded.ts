@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 
@@ -47,14 +47,6 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
   return a < b ? -1 : 1;
 }
 
-export const pathOf = (kind: string, state: string) => join(folder, kind, `${state}.yaml`);
-
-export function write(kind: string, state: string, record: string): void {
-  const path = pathOf(kind, state);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, record);
-}
-
 export interface Recorded {
   readonly kind: string;
   readonly state: string;
@@ -62,15 +54,27 @@ export interface Recorded {
   readonly object: ManagedObject;
 }
 
-/** Every status that is on record. */
+/** Every status that is on record: a file for each kind, with a document for each state, which a comment names. */
 export function recorded(): readonly Recorded[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map(({ parentPath, name }) => {
-    const path = join(parentPath, name);
-    const [kind = '', state = ''] = relative(folder, path)
-      .replace(/\.yaml$/, '')
-      .split('/');
-    const text = readFileSync(path, 'utf8');
-    return { kind, state, text, object: parse(text) };
+  return readdirSync(folder).flatMap((name) => {
+    const kind = name.replace(/\.yaml$/, '');
+    const documents = [...documentsOf(kind)];
+    return documents.map(([state, text]) => ({ kind, state, text, object: parse(text) }));
   });
+}
+
+/** Puts the record in the place of the one of this state, if there is one. */
+export function write(kind: string, state: string, record: string): void {
+  const documents = [...documentsOf(kind).set(state, record)].sort(byKey);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(pathOf(kind), documents.map(([name, text]) => `# ${name}\n${text}`).join('---\n'));
+}
+
+const pathOf = (kind: string) => join(folder, `${kind}.yaml`);
+
+/** The documents of a kind's file, by their states. */
+function documentsOf(kind: string): Map<string, string> {
+  if (!existsSync(pathOf(kind))) return new Map();
+  const documents = readFileSync(pathOf(kind), 'utf8').split(/^---\n/m);
+  return new Map(documents.map((document) => [/^# (.*)\n/.exec(document)?.[1] ?? '', document.replace(/^# .*\n/, '')]));
 }

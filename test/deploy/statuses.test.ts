@@ -14,6 +14,7 @@ import { driveOf, type KindStates, type State, states } from './states.ts';
  */
 
 const recording = process.env.RECORD_STATUSES === '1';
+const onRecord = recorded();
 const kinds: readonly KindStates[] = [...cloudKinds, ...agentKinds];
 
 const cases = Object.keys(states).map((name) => {
@@ -42,7 +43,7 @@ describe.each(cases)('$state', ({ state, kinds: names }) => {
   test.each(names)('%s', async (kind) => {
     const object = await (driven.get(kind) as Promise<ManagedObject>);
     if (recording) return write(kind, state, recordOf(object));
-    const expected = recorded().find((each) => each.kind === kind && each.state === state)?.text;
+    const expected = onRecord.find((each) => each.kind === kind && each.state === state)?.text;
     let last = recordOf(object);
     // A status may say less for a moment, and then what is on record.
     const probe = async () => {

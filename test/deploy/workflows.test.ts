@@ -86,7 +86,10 @@ describe('a release', () => {
     expect(all).not.toMatch(/cosign sign [^\n]*:\$VERSION/);
   });
 
-  test('attaches files that are there', () => {
-    expect(readdirSync(join(projectDir, 'deploy'))).toContain('install.yaml');
+  test('makes the manifests that it attaches', () => {
+    const [before = '', attached = ''] = all.split('gh release create');
+    const [, made] = /install:yaml -- (\S+)/.exec(before) ?? [];
+    expect(made).toBeDefined();
+    expect(attached.split(/\s+/)).toContain(made);
   });
 });

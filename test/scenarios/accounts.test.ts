@@ -10,9 +10,10 @@ import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/re
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
-import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import type { OperatorProcess } from '../support/operator-process.ts';
+import { inSetting, type Setting } from '../support/setting.ts';
 import { until } from '../support/until.ts';
-import { namespaceType, secretMark, startWorld, type World } from '../support/world.ts';
+import { namespaceType, secretMark, secretType, startWorld, type World } from '../support/world.ts';
 
 /*
  * CloudAccounts and the resources that use them. Every test has an operator, a namespace and a cloud of its own; the
@@ -20,7 +21,6 @@ import { namespaceType, secretMark, startWorld, type World } from '../support/wo
  */
 
 const accountType = definitions.find(({ type }) => type.kind === 'CloudAccount')?.type as ResourceType;
-const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const keys = [`${secretMark}-1`, `${secretMark}-2`] as const;
 const wrongKey = `${secretMark}-wrong`;
 const ref = { name: 'keys', key: 'api-key' };
@@ -32,10 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-interface Setting {
-  readonly namespace: string;
-  readonly cloud: TestCloud;
-  start(...args: string[]): OperatorProcess;
+interface AccountSetting extends Setting {
   account(spec?: object, name?: string): Promise<ManagedObject>;
   bot(name: string, spec?: object): Promise<ManagedObject>;
   writeSecret(apiKey: string, name?: string): Promise<void>;
@@ -44,48 +41,27 @@ interface Setting {
   another(): Promise<TestCloud>;
 }
 
-async function withSetting(use: (setting: Setting) => Promise<void>): Promise<void> {
-  const open = () => startTestCloud({ apiKeys: keys.map((key) => `tenant=${key}`) });
-  const [namespace, cloud] = await Promise.all([world.namespace(), open()]);
-  const operators: OperatorProcess[] = [];
-  const clouds = [cloud];
-  const options = { kubeconfig: world.kube.kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey };
-  const written: string[] = [];
-  try {
-    await use({
+async function withSetting(use: (setting: AccountSetting) => Promise<void>): Promise<void> {
+  const cloudOptions = { apiKeys: keys.map((key) => `tenant=${key}`) };
+  const others: TestCloud[] = [];
+  const useWithAccounts = ({ namespace, ...setting }: Setting) =>
+    use({
+      ...setting,
       namespace,
-      cloud,
-      start: (...args) => {
-        const operator = startOperatorProcess({ ...options, args: ['--watch-namespaces', namespace, ...args] });
-        operators.push(operator);
-        return operator;
-      },
       account: (spec = {}, name = 'acct') =>
         world.apply('CloudAccount', namespace, name, { apiKeySecretRef: ref, ...spec }),
       bot: (name, spec = {}) => world.apply('BotUser', namespace, name, { ...user, ...spec }),
-      writeSecret: (apiKey, name = ref.name) => writeSecret(namespace, name, apiKey),
+      writeSecret: (apiKey, name = ref.name) => world.give('Secret', namespace, name, { [ref.key]: `${apiKey}\n` }),
       deleteSecret: async (name = ref.name) => {
         await world.client.delete(secretType, { namespace, name });
       },
       another: async () => {
-        const other = await open();
-        clouds.push(other);
+        const other = await startTestCloud(cloudOptions);
+        others.push(other);
         return other;
       },
     });
-    written.push(...operators.map((operator) => operator.logs()));
-    written.push(...(await Promise.all(operators.map((operator) => operator.metrics()))));
-  } finally {
-    await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
-    await Promise.all(clouds.map((each) => each.stop()));
-  }
-  expect(written.join('')).not.toContain(secretMark);
-}
-
-async function writeSecret(namespace: string, name: string, apiKey: string): Promise<void> {
-  const data = { [ref.key]: Buffer.from(`${apiKey}\n`).toString('base64') };
-  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data };
-  await world.client.patch(secretType, { name, namespace }, { type: 'apply', body, fieldManager: 'test', force: true });
+  await inSetting(world, useWithAccounts, cloudOptions).finally(() => Promise.all(others.map((each) => each.stop())));
 }
 
 /** Names of the bot users that a key shows. */

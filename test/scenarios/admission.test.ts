@@ -8,6 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
+import { parentsOf, partCases, rules, specOf } from './kinds.ts';
 
 /* What the API server itself refuses, by the generated CRDs, and how the kinds read in kubectl. */
 
@@ -22,6 +23,8 @@ beforeEach(async () => {
 afterAll(() => world.stop());
 
 describe('a bad resource is refused with the name of the field', () => {
+  const ref = { name: 'n', key: 'k' };
+  const route = (parts: object) => ({ edgeID: 'e', routeID: 'r', ...parts });
   const cases: readonly [why: string, kind: string, spec: object, message: RegExp][] = [
     [
       'a region outside the seven',
@@ -104,9 +107,86 @@ describe('a bad resource is refused with the name of the field', () => {
       { agentRef: { name: 'a' }, proto: 'http', addr: '1', tunnelName: 'a\nb' },
       /spec\.tunnelName: Invalid value/,
     ],
+    ['no edge', 'HttpsEdgeModules', {}, /spec\.edgeID: Required value/],
+    ['no route', 'HttpsRouteModules', { edgeID: 'e' }, /spec\.routeID: Required value/],
+    ['SAML without metadata', 'HttpsRouteModules', route({ saml: {} }), /spec\.saml: .*exactly one of idpMetadata and/],
+    [
+      'SAML with metadata twice',
+      'HttpsRouteModules',
+      route({ saml: { idpMetadata: 'x', idpMetadataFrom: { secretKeyRef: ref } } }),
+      /spec\.saml: .*exactly one of idpMetadata and/,
+    ],
+    [
+      'a source of metadata that names two',
+      'HttpsRouteModules',
+      route({ saml: { idpMetadataFrom: { secretKeyRef: ref, configMapKeyRef: ref } } }),
+      /spec\.saml\.idpMetadataFrom: .*exactly one of configMapKeyRef and/,
+    ],
+    [
+      'a timeout of 2^32 seconds',
+      'HttpsRouteModules',
+      route({ saml: { idpMetadata: 'x', inactivityTimeoutSeconds: 2 ** 32 } }),
+      /spec\.saml\.inactivityTimeoutSeconds: .*less than or equal to 4294967295/,
+    ],
+    [
+      'a negative duration',
+      'HttpsRouteModules',
+      route({ saml: { idpMetadata: 'x', maximumDurationSeconds: -1 } }),
+      /spec\.saml\.maximumDurationSeconds: .*greater than or equal to 0/,
+    ],
+    [
+      'an id twice',
+      'HttpsRouteModules',
+      route({ ipRestriction: { ipPolicyIDs: ['ipp_1', 'ipp_1'] } }),
+      /spec\.ipRestriction\.ipPolicyIDs.*([Dd]uplicate)/,
+    ],
+    [
+      'a provider without its secret',
+      'HttpsRouteModules',
+      route({ webhookVerification: { provider: 'github' } }),
+      /spec\.webhookVerification: .*secretRef is required by every provider but sns/,
+    ],
+    [
+      'a secret in the open',
+      'HttpsRouteModules',
+      route({ webhookVerification: { provider: 'github', secret: 's' } }),
+      /secret/,
+    ],
+    ['no policy', 'TlsEdgeTrafficPolicy', { edgeID: 'e' }, /spec: .*exactly one of policy and policyFrom/],
+    [
+      'two policies',
+      'TlsEdgeTrafficPolicy',
+      { edgeID: 'e', policy: rules(), policyFrom: { configMapKeyRef: ref } },
+      /spec: .*exactly one of policy and policyFrom/,
+    ],
+    [
+      'a rule without the type of its action',
+      'TlsEdgeTrafficPolicy',
+      { edgeID: 'e', policy: { inbound: [{ name: 'n', expressions: [], actions: [{ config: {} }] }] } },
+      /spec\.policy\.inbound\[0\]\.actions\[0\]\.type: Required value/,
+    ],
   ];
   test.each(cases)('%s', async (_why, kind, spec, message) => {
     await expect(world.apply(kind, namespace, 'a', spec)).rejects.toThrow(message);
+  });
+
+  test.each(partCases)('another parent of $kind', async (row) => {
+    const parents = parentsOf(0);
+    const spec = specOf(
+      row,
+      parents,
+      row.externals.filter(({ name }) => name === undefined),
+    );
+    await world.apply(row.kind, namespace, 'a', spec);
+    for (const id of Object.keys(row.ids(parents))) {
+      const moved = world.apply(row.kind, namespace, 'a', { ...spec, [id]: 'other' });
+      await expect(moved).rejects.toThrow(new RegExp(`spec\\.${id}: .*${id} cannot be changed`));
+    }
+  });
+
+  test.each(['sns', 'SNS', 'Sns'])('but not provider %s without a secret', async (provider) => {
+    const spec = route({ webhookVerification: { provider } });
+    await world.apply('HttpsRouteModules', namespace, 'a', spec);
   });
 
   test('a changed region', async () => {

@@ -3,23 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/common/clock.ts';
-import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { type AgentClient, agentClient, echo, type LocalServer, startLocal } from '../agent/support.ts';
 import { type AgentProcess, startAgentProcess } from '../support/agent-process.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
-
-const configMapType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-};
-
-interface ConfigMap extends KubeObject {
-  readonly data: Readonly<Record<string, string>>;
-}
 
 /** So that 30 s at the cloud pass at once. */
 let aheadMs = 0;
@@ -94,7 +82,7 @@ describe('in the operator’s mirror', () => {
     const { public_url: url, uri } = await startTunnel(agent);
     const [configMap] = await mirroredAre(1);
     expect(configMap?.metadata.labels).toMatchObject({ 'edge-operator.dev/type': 'ephemeral' });
-    expect(JSON.parse(configMap?.data['endpoint.json'] ?? '')).toMatchObject({
+    expect(JSON.parse(configMap?.data?.['endpoint.json'] ?? '')).toMatchObject({
       public_url: url,
       proto: 'http',
       hostport: new URL(url).host,
@@ -113,7 +101,7 @@ describe('in the operator’s mirror', () => {
     await mirroredAre(2);
     expect(await orderly.stop()).toBe(0);
     const [left] = await mirroredAre(1);
-    expect(left?.data['endpoint.json']).toContain('killed.localhost');
+    expect(left?.data?.['endpoint.json']).toContain('killed.localhost');
     await killed.stop('SIGKILL');
     aheadMs += 10_000;
     expect(await hostports()).toHaveLength(1);

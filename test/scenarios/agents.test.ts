@@ -10,7 +10,7 @@ import { LocalAgent, visit } from '../support/local-agent.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';
 import { claimPorts, type Ports } from '../support/ports.ts';
 import { until } from '../support/until.ts';
-import { namespaceType, startWorld, type World } from '../support/world.ts';
+import { namespaceType, nextSecond, startWorld, type World } from '../support/world.ts';
 
 /*
  * Agents and the tunnels in them. One operator, as a process of its own, looks every second; every test has an agent and
@@ -68,9 +68,6 @@ const messageOf = (object: ManagedObject) => conditionOf(object, 'Ready')?.messa
 const urlOf = (object: ManagedObject) => String(object.status?.publicURL);
 const reasonsOf = async (object: ManagedObject) => (await world.events(object)).map(({ reason }) => reason);
 const eventOf = async (object: ManagedObject, reason: string) => (await world.eventsOf(object, reason))[0];
-/** So that creation times, which have whole seconds, tell which is older. */
-const nextSecond = (object: ManagedObject) =>
-  until('a later second', () => Date.now() - Date.parse(object.metadata.creationTimestamp ?? '') > 1_100);
 
 test('an Agent shows how the agent does, and a tunnel runs for as long as its resource exists', async () => {
   const [edge, web] = await Promise.all([applyAgent(), applyTunnel('web', { inspect: false })]);

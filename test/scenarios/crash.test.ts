@@ -4,7 +4,7 @@ import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type KindCase, kindCases } from './kinds.ts';
+import { identifiedCases, parentsOf, specOf } from './kinds.ts';
 
 /*
  * The operator is killed with SIGKILL at every step of a create, and started again: exactly one external object must
@@ -36,17 +36,20 @@ const steps: readonly Step[] = [
   { name: 'after the status is written', at: 'kubernetes', side: 'after', matches: isStatus },
 ];
 
+/** Nothing here has a parent. */
+const parents = parentsOf(0);
+
 let world: World;
 let results: ReadonlyMap<string, Results>;
 beforeAll(async () => {
   world = await startWorld();
   results = new Map(
-    await Promise.all(kindCases.map(async (kind) => [kind.kind, await killAtEveryStep(kind)] as const)),
+    await Promise.all(identifiedCases.map(async (kind) => [kind.kind, await killAtEveryStep(kind)] as const)),
   );
 }, 120_000);
 afterAll(() => world.stop());
 
-describe.each(kindCases)('$kind', ({ kind }) => {
+describe.each(identifiedCases)('$kind', ({ kind }) => {
   test.each(steps)('killed $name: exactly one object', ({ name }) => {
     const { shown, made } = results.get(kind)?.get(name) ?? {};
     expect(shown).toEqual(expect.any(String));
@@ -64,7 +67,9 @@ interface Result {
 /** By the names of the steps. */
 type Results = ReadonlyMap<string, Result>;
 
-async function killAtEveryStep({ kind, path, spec }: KindCase): Promise<Results> {
+async function killAtEveryStep(row: (typeof identifiedCases)[number]): Promise<Results> {
+  const { kind, label, externals } = row;
+  const spec = specOf(row, parents, externals);
   const [namespace, kube, cloud] = await Promise.all([
     world.namespace(),
     startGateProxy(world.kube.url),
@@ -77,8 +82,7 @@ async function killAtEveryStep({ kind, path, spec }: KindCase): Promise<Results>
     const unique = `${namespace}-s${index}`;
     const concerns = (request: ProxiedRequest) => `${request.path} ${request.body}`.includes(unique);
     const held = (at === 'kubernetes' ? kube : cloud).hold(side, (request) => matches(request) && concerns(request));
-    const content = kind === 'ReservedAddr' ? { description: unique } : { name: unique };
-    const object = await world.apply(kind, namespace, unique, { ...spec, ...content });
+    const object = await world.apply(kind, namespace, unique, { ...spec, [label]: unique });
     await held;
     return object;
   };
@@ -88,9 +92,9 @@ async function killAtEveryStep({ kind, path, spec }: KindCase): Promise<Results>
   const heir = startOperatorProcess({ ...options, args });
   try {
     const ready = await Promise.all(objects.map((object) => world.reason(object, 'Available', 60_000)));
-    const { body } = await world.cloud.call('GET', path);
+    const { body } = await world.cloud.call('GET', externals[0]?.path(parents) ?? '');
     const external = Object.values(body).find(Array.isArray) as Record<string, string>[];
-    const madeFor = (name: string) => external.filter((each) => (each.description ?? each.name) === name);
+    const madeFor = (name: string) => external.filter((each) => each[label] === name);
     const resultOf = ({ metadata, status }: ManagedObject): Result => ({
       shown: status?.id,
       made: madeFor(metadata.name).map(({ id = '' }) => id),

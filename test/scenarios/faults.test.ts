@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
-import { startOperatorProcess } from '../support/operator-process.ts';
+import type { TestCloud } from '../support/cloud-api.ts';
+import { inSetting } from '../support/setting.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -72,49 +72,39 @@ test.concurrent.each(faults)(
   90_000,
 );
 
-test.concurrent('a long pause after a 429 is told to whatever has something to do, and nothing is sent meanwhile', async () => {
-  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
-  const { kubeconfig } = world.kube;
-  const args = ['--watch-namespaces', namespace];
-  const operator = startOperatorProcess({ kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey, args });
-  try {
+test.concurrent('a long pause after a 429 is told to whatever has something to do, and nothing is sent meanwhile', () =>
+  inSetting(world, async ({ namespace, cloud, start }) => {
+    start();
     cloud.fault('POST /reserved_addrs status=429 retry-after=600');
     await world.reason(await world.apply('ReservedAddr', namespace, 'a', { description: 'one' }), 'RateLimited');
     const bot = await world.reason(await world.apply('BotUser', namespace, 'b', { name: 'b' }), 'RateLimited');
     expect(conditionOf(bot, 'Ready')?.message).toMatch(/not sent, .* asked for a pause/);
     expect(conditionOf(bot, 'Reconciling')?.status).toBe('True');
     expect(cloud.requests()).toHaveLength(1);
-  } finally {
-    await operator.stop('SIGKILL');
-    await cloud.stop();
-  }
-});
+  }));
 
-test.concurrent('hundreds of checks that fail together do not each find out for themselves', async () => {
-  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
-  const { kubeconfig } = world.kube;
-  const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000', '--resync-interval', '1s'];
-  const operator = startOperatorProcess({ kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey, args });
-  try {
-    const names = Array.from({ length: 60 }, (_, index) => `b${index}`);
-    await Promise.all(names.map((name) => world.apply('BotUser', namespace, name, { name })));
-    const all = async (reason: string) =>
-      (await world.list('BotUser', namespace)).every((bot) => conditionOf(bot, 'Ready')?.reason === reason);
-    await until('all to be Ready', () => all('Available'), 30_000);
-    cloud.clearRequests();
-    cloud.fault('* /** status=500');
-    await until('all to be told', () => all('Unreachable'));
-    const retries = /workqueue_retries_total\{name="botuser",controller="botuser"\} (\d+)/;
-    const tries = async () => Number(retries.exec(await operator.metrics())?.[1]);
-    await until('each to have tried three times', async () => (await tries()) >= 3 * names.length, 30_000);
-    expect(cloud.requests().length).toBeLessThan(20);
-    cloud.clearFaults();
-    await until('all to be Ready again', () => all('Available'), 30_000);
-  } finally {
-    await operator.stop('SIGKILL');
-    await cloud.stop();
-  }
-}, 90_000);
+test.concurrent(
+  'hundreds of checks that fail together do not each find out for themselves',
+  () =>
+    inSetting(world, async ({ namespace, cloud, start }) => {
+      const operator = start('--requests-per-minute', '10000', '--resync-interval', '1s');
+      const names = Array.from({ length: 60 }, (_, index) => `b${index}`);
+      await Promise.all(names.map((name) => world.apply('BotUser', namespace, name, { name })));
+      const all = async (reason: string) =>
+        (await world.list('BotUser', namespace)).every((bot) => conditionOf(bot, 'Ready')?.reason === reason);
+      await until('all to be Ready', () => all('Available'), 30_000);
+      cloud.clearRequests();
+      cloud.fault('* /** status=500');
+      await until('all to be told', () => all('Unreachable'));
+      const retries = /workqueue_retries_total\{name="botuser",controller="botuser"\} (\d+)/;
+      const tries = async () => Number(retries.exec(await operator.metrics())?.[1]);
+      await until('each to have tried three times', async () => (await tries()) >= 3 * names.length, 30_000);
+      expect(cloud.requests().length).toBeLessThan(20);
+      cloud.clearFaults();
+      await until('all to be Ready again', () => all('Available'), 30_000);
+    }),
+  90_000,
+);
 
 interface Phase {
   readonly ready: string | undefined;
@@ -136,17 +126,10 @@ interface Life {
 }
 
 /** Three resources meet the fault at once: one that is to be created, one that was changed, one that is deleted. */
-async function live({ what }: Fault): Promise<Life> {
-  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
-  const args = ['--watch-namespaces', namespace, '--requests-per-minute', '10000'];
-  const operator = startOperatorProcess({
-    kubeconfig: world.kube.kubeconfig,
-    apiURL: cloud.url,
-    apiKey: cloud.apiKey,
-    args,
-  });
-  const apply = (name: string, description = name) => world.apply('ReservedAddr', namespace, name, { description });
-  try {
+function live({ what }: Fault): Promise<Life> {
+  return inSetting(world, async ({ namespace, cloud, start }) => {
+    const operator = start('--requests-per-minute', '10000');
+    const apply = (name: string, description = name) => world.apply('ReservedAddr', namespace, name, { description });
     const before = await Promise.all([apply('changed', 'as it was'), apply('removed')]);
     const [changed, removed] = before;
     for (const object of before) await world.reason(object, 'Available', 60_000);
@@ -160,10 +143,7 @@ async function live({ what }: Fault): Promise<Life> {
     await world.gone(removed, 60_000);
     const leaked = [operator.logs(), await operator.metrics()].some((text) => text.includes(cloud.apiKey));
     return { create, update, remove, left: await descriptionsIn(cloud), leaked };
-  } finally {
-    await operator.stop('SIGKILL');
-    await cloud.stop();
-  }
+  });
 }
 
 /** The first failure that the status tells of. */

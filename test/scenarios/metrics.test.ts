@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { metricDefinitions } from '../../src/operator/metrics/metric-names.ts';
 import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { labelValues } from '../observability/known-metrics.ts';
@@ -12,7 +11,6 @@ import { startWorld, type World } from '../support/world.ts';
 
 const each = 15;
 const readyBots = { ready: 'True', kind: 'BotUser' };
-const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 
 let world: World;
 let operator: OperatorProcess;
@@ -42,9 +40,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 async function openAccount(): Promise<void> {
-  const metadata = { name: 'named-key', namespace };
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { apiKey: world.cloud.apiKey } };
-  await world.client.create<KubeObject>(secretType, secret);
+  await world.give('Secret', namespace, 'named-key', { apiKey: world.cloud.apiKey });
   const spec = { apiKeySecretRef: { name: 'named-key', key: 'apiKey' }, apiURL: world.cloud.url };
   await world.reason(await world.apply('CloudAccount', namespace, 'named-account', spec), 'Available');
 }

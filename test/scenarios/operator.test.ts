@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
 import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
 import { main } from '../support/main.ts';
-import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import type { OperatorProcess } from '../support/operator-process.ts';
+import { inSetting, type Setting } from '../support/setting.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -20,30 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-interface Setting {
-  readonly namespace: string;
-  readonly cloud: TestCloud;
-  start(...args: string[]): OperatorProcess;
-}
-
-/** A namespace and a cloud of its own, so that every request that is seen is this test's. */
-async function withSetting(use: (setting: Setting) => Promise<void>): Promise<void> {
-  const [namespace, cloud] = await Promise.all([world.namespace(), startTestCloud()]);
-  const operators: OperatorProcess[] = [];
-  const options = { kubeconfig: world.kube.kubeconfig, apiURL: cloud.url, apiKey: cloud.apiKey };
-  const start = (...args: string[]) => {
-    const operator = startOperatorProcess({ ...options, args: ['--watch-namespaces', namespace, ...args] });
-    operators.push(operator);
-    return operator;
-  };
-  try {
-    await use({ namespace, cloud, start });
-    for (const operator of operators) expect(operator.logs() + (await operator.metrics())).not.toContain(cloud.apiKey);
-  } finally {
-    await Promise.all(operators.map((operator) => operator.stop('SIGKILL')));
-    await cloud.stop();
-  }
-}
+const withSetting = (use: (setting: Setting) => Promise<void>) => inSetting(world, use);
 
 const ready = async (operator: OperatorProcess) => {
   const url = await operator.url('health');

@@ -3,14 +3,14 @@ import { systemClock } from '../../src/common/clock.ts';
 import { silentLog } from '../../src/common/log.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect, type KubeConnection } from '../../src/operator/kube/connection.ts';
-import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { References } from '../../src/operator/reconcile/references.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
+import { secretType as secrets } from '../support/world.ts';
 
 /* Secrets that resources refer to: followed one by one, whatever else lies in the cluster. */
 
-const secrets: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const secret = (name: string, value: string): KubeObject =>
   ({
     apiVersion: 'v1',

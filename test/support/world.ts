@@ -3,6 +3,7 @@ import { definitions } from '../../src/operator/kinds/index.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect } from '../../src/operator/kube/connection.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import { configMapType } from '../../src/operator/mirror/config-map.ts';
 import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { startTestCloud } from './cloud-api.ts';
@@ -25,6 +26,7 @@ export const namespaceType: ResourceType = {
   kind: 'Namespace',
   namespaced: false,
 };
+export const secretType: ResourceType = { ...namespaceType, plural: 'secrets', kind: 'Secret', namespaced: true };
 
 /** Stands in every webhook secret and SAML document of the scenarios. */
 export const secretMark = 'CANARY-of-a-secret';
@@ -98,6 +100,24 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
       );
     },
 
+    /** Makes or changes what resources refer to. */
+    async give(
+      kind: 'Secret' | 'ConfigMap',
+      namespace: string,
+      name: string,
+      data: Readonly<Record<string, string>>,
+    ): Promise<void> {
+      const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+      const body = {
+        apiVersion: 'v1',
+        kind,
+        metadata: { name, namespace },
+        data: kind === 'Secret' ? Object.fromEntries(encoded) : data,
+      };
+      const type = kind === 'Secret' ? secretType : configMapType;
+      await client.patch(type, { name, namespace }, { type: 'apply', body, fieldManager: 'test', force: true });
+    },
+
     async annotate(
       object: ManagedObject,
       annotations: Readonly<Record<string, string | null>>,
@@ -160,6 +180,10 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
     },
   };
 }
+
+/** So that creation times, which have whole seconds, tell which is older. */
+export const nextSecond = ({ metadata }: ManagedObject) =>
+  until('a later second', () => Date.now() - Date.parse(metadata.creationTimestamp ?? '') > 1_100);
 
 interface EventObject extends KubeObject {
   readonly reason: string;
