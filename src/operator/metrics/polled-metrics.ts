@@ -17,7 +17,7 @@ export type Source<Name extends PolledMetric> = () => Iterable<
 /** Adds a source to a metric; calling the result takes it away again. */
 export type Poll = <Name extends PolledMetric>(name: Name, source: Source<Name>) => () => void;
 
-// Dependents choose the names of accounts and tunnels: whatever they do, a scrape stays small.
+// Users choose the names of accounts and tunnels: whatever they do, a scrape stays small.
 const mostSeries = 1_000;
 
 export function createPolledMetrics(registry: Registry): Poll {

@@ -4,7 +4,7 @@ import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } fro
 
 /**
  * Attempts something, unless the very same was refused lately: what the cloud refused is not sent again before its
- * time, whatever else wakes the resource. `what` names the attempt: a changed one is another.
+ * time, whatever else enqueues the resource. `what` names the attempt: a changed one is another.
  */
 export async function unlessRefused<Client>(
   context: ReconcileContext<Client>,

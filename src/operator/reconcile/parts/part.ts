@@ -10,7 +10,7 @@ export interface Reference {
 }
 
 /**
- * Reads what a reference names, as text, and from then on watches it: a change wakes the resource. Throws
+ * Reads what a reference names, as text, and from then on watches it: a change enqueues the resource. Throws
  * DependencyError while it is missing.
  */
 export type ReadReference = (reference: Reference) => Promise<string>;

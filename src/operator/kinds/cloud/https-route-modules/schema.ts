@@ -134,7 +134,7 @@ export const spec = z.object({
   ...managedSpec,
   edgeID: parentID('edgeID').describe('Id (edghts_...) of the HTTPS edge; cannot be changed.'),
   routeID: parentID('routeID').describe('Id (edghtsrt_...) of the route of that edge; cannot be changed.'),
-  saml: saml.optional().describe('Dependents authenticate at a SAML identity provider.'),
+  saml: saml.optional().describe('Users authenticate at a SAML identity provider.'),
   ipRestriction: ipRestriction.optional().describe('Source addresses are checked by IP policies.'),
   webhookVerification: webhookVerification.optional().describe('Requests must be signed by a webhook provider.'),
   compression: compression.optional().describe('Responses are compressed.'),
