@@ -1,13 +1,7 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/priority.ts';
+import type { Reference } from '../references.ts';
 import type { ManagedSpec } from '../resource.ts';
-
-/** A value that lives in another object of the resource's own namespace. */
-export interface Reference {
-  readonly kind: 'Secret' | 'ConfigMap';
-  readonly name: string;
-  readonly key: string;
-}
 
 /**
  * Reads what a reference names, as text, and from then on watches it: a change enqueues the resource. Throws
