@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SAML, SAMLReplace } from '../../../cloud/schemas.ts';
-import type { ReadReference } from '../../../reconcile/parts/part.ts';
 import type { Reference } from '../../../reconcile/references.ts';
 import { compression } from './compression.ts';
 import { ipRestriction } from './ip-restriction.ts';
