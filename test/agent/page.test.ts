@@ -211,7 +211,7 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     try {
       await registered.tunnel({ name: 'web', proto: 'http', addr: local.addr });
       await browser.open(`${registered.url}/status`);
-      const text = 'http://127.0.0.1:1 shows 0 endpoints; it cannot be reached: ECONNREFUSED';
+      const text = 'http://127.0.0.1:1 shows 0 endpoints; it cannot be reached: the connection was refused';
       await until('the cloud', async () => (await browser.text('#agent')).includes(text));
     } finally {
       await browser.open('about:blank');
