@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import { problems } from '../../src/agent/problem.ts';
 import { commands } from '../../src/cli/index.ts';
 import { loadCommands } from '../../src/cli/program.ts';
+import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
+import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { reasons } from '../../src/operator/reconcile/reasons.ts';
 
@@ -77,7 +79,8 @@ test('every flag, variable, command and script that the docs name is there', asy
 
 test('every annotation is in the docs', () => {
   const text = `${textOf('README.md')}${textOf('docs/gitops.md')}`;
-  expect(Object.values(annotation).filter((name) => !text.includes(`\`${name}`))).toEqual([]);
+  const names = [...Object.values(annotation), startedTunnel, replayIntent];
+  expect(names.filter((name) => !text.includes(`\`${name}`))).toEqual([]);
 });
 
 test('docs/conditions.md has a row for every reason, and for no other', () => {
