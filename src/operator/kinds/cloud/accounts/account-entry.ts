@@ -2,7 +2,7 @@ import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting, isPaused } from '../../../reconcile/context.ts';
-import type { Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
+import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import type { References, Referent } from '../../../reconcile/references.ts';
 import type { RegistryEntry } from '../../../reconcile/registry.ts';
@@ -52,9 +52,9 @@ export class AccountEntry implements RegistryEntry {
 
   follow(object: ManagedObject): void {
     this.#object = object;
-    const { spec, address } = this.#read(object);
-    if (spec === undefined || 'refusal' in address) this.#refuse('refusal' in address ? address.refusal : '');
-    else this.#use(spec, address.url);
+    const wanted = this.#read(object);
+    if ('refusal' in wanted) this.#refuse(wanted.refusal);
+    else this.#use(wanted.spec, wanted.url);
   }
 
   /** Why nothing may be sent, whatever the key: then there is no connection. */
@@ -123,11 +123,12 @@ export class AccountEntry implements RegistryEntry {
     await this.#connection?.close();
   }
 
-  #read(object: ManagedObject): { readonly spec?: Spec; readonly address: Admission } {
+  #read(object: ManagedObject): { readonly spec: Spec; readonly url: string } | { readonly refusal: string } {
     const parsed = parseSpec(specSchema, object);
-    if ('report' in parsed) return { address: { refusal: parsed.report.message } };
+    if ('report' in parsed) return { refusal: parsed.report.message };
     const { defaultURL, hosts } = this.#options;
-    return { spec: parsed.spec, address: addressOf(parsed.spec.apiURL, defaultURL, hosts) };
+    const address = addressOf(parsed.spec.apiURL, defaultURL, hosts);
+    return 'refusal' in address ? address : { spec: parsed.spec, url: address.url };
   }
 
   #use({ apiKeySecretRef, requestsPerMinute }: Spec, url: string): void {
