@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { baseURLForm, isBaseURL } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
 import { parseYaml } from '../common/yaml.ts';
 import { explain } from './fields.ts';
-import { cloudURLForm, isCloudURL } from './leases/cloud-url.ts';
 import { type Definition, definitionSchema } from './tunnels/definition.ts';
 
 const text = z.string({ error: 'must be a string' });
@@ -18,7 +18,7 @@ const address = text.transform((value, context) => {
 
 const hostName = text.regex(/^(\*\.)?[^\s:/*]+$/, { error: 'must be a host name without port, or *.name' });
 
-const cloudURL = text.refine(isCloudURL, { error: `must be ${cloudURLForm}` });
+const cloudURL = text.refine(isBaseURL, { error: `must be ${baseURLForm}` });
 
 const configSchema = z.strictObject(
   {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
+import { baseURLForm, isBaseURL } from '../common/http/url.ts';
 import type { Address } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
 import type { CloudApiOptions } from '../reference/cloud-api/server.ts';
@@ -86,9 +87,6 @@ async function readKeys(file: string | undefined): Promise<readonly string[]> {
 }
 
 function httpUrl(flag: string, value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || /[@?#]/.test(value)) {
-    throw new UsageError(`${flag} must be an http or https URL without user, query or fragment`);
-  }
-  return value;
+  if (isBaseURL(value)) return value;
+  throw new UsageError(`${flag} must be ${baseURLForm}`);
 }

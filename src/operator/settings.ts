@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBaseURL } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
 import { isLabelSelector, parseDuration, UsageError } from '../common/usage.ts';
 
@@ -62,12 +63,8 @@ const address = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-const hasUser = ({ username, password }: URL) => username !== '' || password !== '';
-
 const url = z.string().transform((value, context) => {
-  const parsed = URL.canParse(value) ? new URL(value) : undefined;
-  const usable = parsed !== undefined && /^https?:$/.test(parsed.protocol) && !hasUser(parsed) && !/[?#]/.test(value);
-  if (usable) return value;
+  if (isBaseURL(value)) return value;
   context.addIssue({
     code: 'custom',
     message: 'is no usable URL: write https://host[:port][/path], without user, query or fragment',

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../../agent/config.ts';
-import { cloudURLForm, isCloudURL } from '../../agent/leases/cloud-url.ts';
 import type { CloudTarget } from '../../agent/leases/start-leases.ts';
 import { credentialOf } from '../../common/credential/credential.ts';
+import { baseURLForm, isBaseURL } from '../../common/http/url.ts';
 import { type Address, parseAddress } from '../../common/listen.ts';
 import { UsageError } from '../../common/usage.ts';
 import { readText } from '../flags.ts';
@@ -65,6 +65,6 @@ function address(flag: string, text: string | undefined): Address | undefined {
 }
 
 function cloudURL(text: string | undefined): string | undefined {
-  if (text === undefined || isCloudURL(text)) return text;
-  throw new UsageError(`--cloud-url must be ${cloudURLForm}`);
+  if (text === undefined || isBaseURL(text)) return text;
+  throw new UsageError(`--cloud-url must be ${baseURLForm}`);
 }

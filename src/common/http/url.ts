@@ -1,15 +1,28 @@
 import { ApiError } from './errors.ts';
 
+/** As messages say it. */
+export const baseURLForm = 'an http or https URL without user, query and fragment';
+
+export function isBaseURL(text: string): boolean {
+  return (
+    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !hasMore(new URL(text)) && !/[?#]/.test(text)
+  );
+}
+
 /** @throws TypeError for a URL that is not usable; its message does not repeat credentials. `name` is what people call it. */
 export function parseBaseURL(text: string, name: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(`the ${name} must start with http:// or https://`);
   }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (hasMore(url)) {
     throw new TypeError(`the ${name} of ${url.host} must have no credentials, query or fragment`);
   }
   return url;
+}
+
+function hasMore({ username, password, search, hash }: URL): boolean {
+  return `${username}${password}${search}${hash}` !== '';
 }
 
 /**
