@@ -16,10 +16,15 @@ export class Backoff {
 
   /** Counts a failure of the key. Milliseconds. */
   next(key = ''): number {
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    const nominal = Math.min(this.#options.maxMs, this.#options.minMs * 2 ** Math.min(failures, 30));
-    return nominal * (0.5 + 0.5 * this.#random());
+    this.#failures.set(key, this.failuresOf(key) + 1);
+    return this.last(key) * (0.5 + 0.5 * this.#random());
+  }
+
+  /** The longest that the last failure of the key can have asked for; 0 without one. */
+  last(key = ''): number {
+    const failures = this.failuresOf(key);
+    if (failures === 0) return 0;
+    return Math.min(this.#options.maxMs, this.#options.minMs * 2 ** Math.min(failures - 1, 30));
   }
 
   failuresOf(key = ''): number {

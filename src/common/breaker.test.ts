@@ -67,8 +67,8 @@ describe('Breaker', () => {
     expect(breaker.failure).toBeUndefined();
   });
 
-  test('success starts the pauses afresh, and so does an error of another sort, which passes', async () => {
-    const { breaker, clock, fail, succeed } = set();
+  test('success starts the pauses afresh; an error of another sort passes and tells nothing', async () => {
+    const { breaker, clock, away, fail, succeed } = set();
     await fail();
     clock.now += 100;
     expect(await succeed()).toBe('here');
@@ -77,7 +77,9 @@ describe('Breaker', () => {
     clock.now += 100;
     const other = new Error('refused');
     expect(await fail(other)).toBe(other);
-    expect(breaker.failure).toBeUndefined();
+    expect(breaker.failure).toBe(away);
+    await fail();
+    expect(breaker.retryInMs()).toBe(200);
   });
 
   test('jitter takes up to half of a pause', async () => {

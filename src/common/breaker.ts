@@ -41,8 +41,8 @@ export class Breaker<E extends Error = Error> {
   }
 
   /**
-   * Learns from an attempt: an error for which `failureOf` has a failure opens it and is thrown as that, an answer or
-   * another error closes it.
+   * Learns from an attempt: an answer closes it, and an error for which `failureOf` has a failure opens it and is thrown
+   * as that. Any other error, as of a wait that was given up, tells nothing.
    */
   async try<T>(attempt: () => Promise<T>, failureOf: (error: unknown) => E | undefined): Promise<T> {
     this.#trying += 1;
@@ -52,8 +52,7 @@ export class Breaker<E extends Error = Error> {
       return result;
     } catch (error) {
       const failure = failureOf(error);
-      if (failure === undefined) this.close();
-      else this.#fail(failure);
+      if (failure !== undefined) this.#fail(failure);
       throw failure ?? error;
     } finally {
       this.#trying -= 1;

@@ -164,10 +164,12 @@ export class Transport {
   }
 }
 
-/** A 401; and no answer at all, which tells nothing new of a key that was refused. */
-function refusalOf(error: unknown, { failure }: Breaker<ApiError>): ApiError | undefined {
+/** A 401; and no answer at all, which tells nothing new of a key that was refused. Any other answer is to a key that is known. */
+function refusalOf(error: unknown, breaker: Breaker<ApiError>): ApiError | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  return error.status === 401 || (error.status === undefined && failure !== undefined) ? error : undefined;
+  if (error.status === 401 || (error.status === undefined && breaker.failure !== undefined)) return error;
+  if (error.status !== undefined) breaker.close();
+  return undefined;
 }
 
 async function wait(limiter: Limiter, operation: string, { priority, signal }: Call): Promise<number> {

@@ -12,7 +12,7 @@ export interface DependentsOptions {
   /** Key of what a resource of these kinds uses. */
   readonly usedBy: (object: ManagedObject) => string;
   readonly client: KubeClient;
-  /** A resource does not use what has this key any more. */
+  /** A resource that holds what has this key does not use it any more. */
   readonly onReleased: (key: string) => void;
 }
 
@@ -26,8 +26,9 @@ export class Dependents {
     const { kinds, usedBy, onReleased } = options;
     this.#options = options;
     this.#holding = kinds.filter(({ leavesNothing }) => !leavesNothing);
-    for (const { resources } of kinds) {
+    for (const { resources, leavesNothing } of kinds) {
       resources.addIndex(index, (object) => [usedBy(object)]);
+      if (leavesNothing) continue;
       resources.onChange(
         ({ type, object, old }) => {
           const before = type === 'delete' ? object : old;

@@ -4,12 +4,15 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { silentLog } from '../../../common/log.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import type { ReconcileContext } from '../context.ts';
+import { fingerprint } from '../json.ts';
 import { Memory } from '../memory.ts';
 import type { Report } from '../outcome.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { Annotations, ObjectWriter } from '../writer.ts';
 import type { ExternalContract } from './contract.ts';
+import { SafeCreate } from './create.ts';
 import { ExternalFlow } from './flow.ts';
+import { PendingCreates } from './pending-creates.ts';
 
 interface Thing {
   readonly id: string;
@@ -70,14 +73,18 @@ const writer: Partial<ObjectWriter> = {
   addFinalizer: async (given) => given,
 };
 
-async function reconcile(): Promise<Report> {
+function contextOf(): ThingContext {
   const call = { priority: 'change', signal: new AbortController().signal } as const;
   const context: Partial<ThingContext> = {
     ...{ writer: writer as ObjectWriter, memory, clock, call, object, log: silentLog, events: { record: () => {} } },
     ...{ uid: 'u', connection, startedAt: clock.now(), requested: true, drift: false },
     cache: { get: () => object, claimants: () => [] },
   };
-  return (await flow.ensure(context as ThingContext)) as Report;
+  return context as ThingContext;
+}
+
+async function reconcile(): Promise<Report> {
+  return (await flow.ensure(contextOf())) as Report;
 }
 
 test('creates of unknown fate are repeated later and later, however quickly each is looked up', async () => {
@@ -93,4 +100,41 @@ test('creates of unknown fate are repeated later and later, however quickly each
 
   nextError = undefined;
   expect(await reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_12' } });
+});
+
+test('a create that was refused for certain is withdrawn before a look-up for a twin may count it as over', async () => {
+  nextError = new ApiError('400', { reason: 'Rejected', definite: true });
+  const pending = new PendingCreates<Thing>({
+    list: contract.list.bind(contract, undefined),
+    idOf: ({ id }) => id,
+    now: () => 0,
+  });
+  const seen: boolean[] = [];
+  const watching: Partial<ObjectWriter> = {
+    ...writer,
+    insist: async (given, changes) => {
+      seen.push(pending.isCreating(fingerprint({})));
+      return annotate(given, changes(given));
+    },
+  };
+  const context = { ...contextOf(), writer: watching as ObjectWriter };
+  const create = new SafeCreate(context, contract, pending, {
+    listResources: async () => [object],
+    createSettleMs: settleMs,
+  });
+  expect(await create.perform(object, managedSpecSchema.parse({}))).toMatchObject({ report: { reason: 'Rejected' } });
+  expect(seen).toEqual([true]);
+  expect(object.metadata.annotations).toEqual({});
+});
+
+test('after creates of unknown fate a refusal for certain does not bring the next one sooner', async () => {
+  nextError = new ApiError('500', { reason: 'Unreachable', definite: false });
+  for (let times = 0; times < 5; times++) {
+    await reconcile();
+    clock.advance(settleMs);
+  }
+  await reconcile();
+  clock.advance(settleMs);
+  nextError = new ApiError('no connection', { reason: 'Unreachable', definite: true });
+  expect((await reconcile()).retry).toEqual({ kind: 'backoff', atLeastMs: 32_000 });
 });

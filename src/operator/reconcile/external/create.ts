@@ -58,9 +58,9 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     });
     let id: string;
     try {
-      id = await this.#pending.creating(uid, content, () => this.#post(spec));
+      id = await this.#pending.creating(uid, content, () => this.#post(marked, spec));
     } catch (error) {
-      return { report: await this.#failed(marked, error) };
+      return { report: this.#failed(error) };
     }
     const recorded = await this.#record(marked, id);
     emit(this.#context, 'Created', `created ${this.#contract.displayName} ${id}`);
@@ -82,10 +82,13 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return this.#lookUp(intent.content);
   }
 
-  /** Claimed before the create counts as over: a look-up for a twin must see either the one or the other. */
-  async #post(spec: Spec): Promise<string> {
+  /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
+  async #post(marked: ManagedObject, spec: Spec): Promise<string> {
     const { connection, call, uid, clock } = this.#context;
-    const observed = await this.#contract.create(connection.client, spec, call);
+    const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
+      if (error instanceof ApiError && error.definite) await this.#withdraw(marked);
+      throw error;
+    });
     const { id } = this.#contract.identity(observed);
     this.#pending.claim(uid, id);
     this.#pending.cache.record(observed, clock.now());
@@ -94,18 +97,17 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
-  async #failed(marked: ManagedObject, error: unknown): Promise<Report> {
-    if (error instanceof ApiError && error.definite) {
-      await this.#withdraw(marked);
-      return { ...reportFailure(error), fields: {} };
-    }
+  #failed(error: unknown): Report {
     const { memory, uid, clock } = this.#context;
-    memory.of(uid).unresolvedSince = clock.now();
-    // Each create of unknown fate is looked up in short steps, which must not make the next one come as soon as the first.
-    const waitMs = this.#pending.lost.next(uid);
+    const isLost = !(error instanceof ApiError && error.definite);
+    if (isLost) {
+      memory.of(uid).unresolvedSince = clock.now();
+      this.#pending.lost.next(uid);
+    }
     const failure = reportFailure(error);
     if (failure.retry.kind !== 'backoff') return { ...failure, fields: {} };
-    const atLeastMs = Math.max(waitMs, failure.retry.atLeastMs ?? 0);
+    // Each create of unknown fate is looked up in short steps, which must not make the next one come as soon as the first.
+    const atLeastMs = Math.max(this.#pending.lost.last(uid), failure.retry.atLeastMs ?? 0);
     return { ...failure, fields: {}, retry: { kind: 'backoff', atLeastMs } };
   }
 

@@ -157,3 +157,18 @@ test('what has no tunnels is no agent', async () => {
     message: expect.stringMatching(/no Local Agent API/),
   });
 });
+
+test('a look that was given up tells nothing: an agent that was away still is', async () => {
+  await find('web');
+  broken = 500;
+  await expect(find('web', 2_000)).rejects.toThrow(/answered 500/);
+  [broken, silent] = [undefined, true];
+  now += agent.retryInMs();
+  const giveUp = new AbortController();
+  const look = agent.check(now, { ...call, signal: giveUp.signal });
+  await until('the list to be asked for', () => lists() === 3);
+  giveUp.abort(new Error('something more urgent came'));
+  await expect(look).rejects.toThrow('something more urgent came');
+  expect(agent.running()).toEqual([]);
+  answerHeld();
+});
