@@ -80,7 +80,10 @@ describe.each(kindCases)('$kind', (row) => {
   };
   const sharing = (object: ManagedObject) => (identified ? { [annotation.externalID]: idOf(object) } : {});
   /** Content that nothing else in the account has, so that a look-up finds what this test made and nothing more. */
-  const unique = () => (identified ? { [label]: `unique ${stage.namespace} ${Math.random()}` } : {});
+  const unique = () => {
+    const text = `unique ${stage.namespace} ${Math.random()}`;
+    return identified ? { inSpec: { [label.spec]: text }, inBody: { [label.body]: text } } : { inSpec: {}, inBody: {} };
+  };
   const lose = (count: number) => {
     for (const { method, path } of made()) stage.world.cloud.fault(`${method} ${path} drop count=${count}`);
   };
@@ -163,8 +166,8 @@ describe.each(kindCases)('$kind', (row) => {
   test('an answer that was lost after the work was done: nothing is sent again', async () => {
     lose(1);
     const own = unique();
-    const object = await available('a', spec(own));
-    expect(mutations()).toEqual(made(own));
+    const object = await available('a', spec(own.inSpec));
+    expect(mutations()).toEqual(made(own.inBody));
     if (identified) await stage.notesOf(object, 'Adopted');
   });
 
@@ -332,7 +335,7 @@ describe.each(kindCases)('$kind', (row) => {
 
   test('twins whose creates were lost together get an object each', async () => {
     lose(3);
-    const own = spec(unique());
+    const own = spec(unique().inSpec);
     const objects = await Promise.all(['a', 'b', 'c'].map((name) => apply(name, own)));
     const ready = await Promise.all(objects.map((object) => stage.world.reason(object, 'Available', 25_000)));
     expect(new Set(ready.map(idOf)).size).toBe(3);
@@ -341,10 +344,10 @@ describe.each(kindCases)('$kind', (row) => {
 
   test('a create that may be one of several stops and names them', async () => {
     const own = unique();
-    const lasting = spec({ ...own, resyncIntervalSeconds: 3_600 });
+    const lasting = spec({ ...own.inSpec, resyncIntervalSeconds: 3_600 });
     lose(1);
     const [foreign] = await Promise.all([
-      until('the lost POST', () => mutations().length === 1).then(() => makeElsewhere(own)),
+      until('the lost POST', () => mutations().length === 1).then(() => makeElsewhere(own.inBody)),
       apply('a', lasting),
     ]);
     const object = await stage.world.reason(await apply('a', lasting), 'AmbiguousCreate');

@@ -82,7 +82,7 @@ async function killAtEveryStep(row: (typeof identifiedCases)[number]): Promise<R
     const unique = `${namespace}-s${index}`;
     const concerns = (request: ProxiedRequest) => `${request.path} ${request.body}`.includes(unique);
     const held = (at === 'kubernetes' ? kube : cloud).hold(side, (request) => matches(request) && concerns(request));
-    const object = await world.apply(kind, namespace, unique, { ...spec, [label]: unique });
+    const object = await world.apply(kind, namespace, unique, { ...spec, [label.spec]: unique });
     await held;
     return object;
   };
@@ -94,7 +94,7 @@ async function killAtEveryStep(row: (typeof identifiedCases)[number]): Promise<R
     const ready = await Promise.all(objects.map((object) => world.reason(object, 'Available', 60_000)));
     const { body } = await world.cloud.call('GET', externals[0]?.path(parents) ?? '');
     const external = Object.values(body).find(Array.isArray) as Record<string, string>[];
-    const madeFor = (name: string) => external.filter((each) => each[label] === name);
+    const madeFor = (name: string) => external.filter((each) => each[label.body] === name);
     const resultOf = ({ metadata, status }: ManagedObject): Result => ({
       shown: status?.id,
       made: madeFor(metadata.name).map(({ id = '' }) => id),

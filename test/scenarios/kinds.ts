@@ -10,8 +10,8 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export interface KindCase {
   readonly kind: string;
-  /** Only where the service assigns the id: the field, of spec and body alike, whose text tells this from other objects. */
-  readonly label?: string;
+  /** Only where the service assigns the id: the text field, of spec and of body, that tells this from other objects. */
+  readonly label?: { readonly spec: string; readonly body: string };
   /** The fields of the spec that name the parents. */
   readonly ids: (parents: Parents) => Json;
   /** The one object, or every part. */
@@ -273,9 +273,14 @@ const trafficPolicy: ExternalCase = {
 };
 
 /** Their ids are assigned by the service. */
-export const identifiedCases: readonly (KindCase & { readonly label: string })[] = [
-  { kind: 'ReservedAddr', label: 'description', ids: () => ({}), externals: [reservedAddr] },
-  { kind: 'BotUser', label: 'name', ids: () => ({}), externals: [botUser] },
+export const identifiedCases: readonly (KindCase & Required<Pick<KindCase, 'label'>>)[] = [
+  {
+    kind: 'ReservedAddr',
+    label: { spec: 'description', body: 'description' },
+    ids: () => ({}),
+    externals: [reservedAddr],
+  },
+  { kind: 'BotUser', label: { spec: 'name', body: 'name' }, ids: () => ({}), externals: [botUser] },
 ];
 
 export const routeModules: KindCase = {
