@@ -91,6 +91,8 @@ describe('bodies (section 4)', () => {
     ['an array', '[]', 'ERR_EDGE_303'],
     ['null', 'null', 'ERR_EDGE_303'],
     ['nothing', '', 'ERR_EDGE_303'],
+    ['a field nested deep', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'ERR_EDGE_306'],
+    ['an unknown field nested deep', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'ERR_EDGE_304'],
     ['a field named __proto__', '{"name":"a","__proto__":{}}', 'ERR_EDGE_304'],
   ])('%s is 400', async (_, body, code) => {
     expect(await post(body, 'application/json')).toMatchObject({ status: 400, code });
