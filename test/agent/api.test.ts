@@ -445,9 +445,14 @@ describe('bodies, paths and hosts', () => {
     const answer = await agent.call('PUT', '/api/tunnels', {});
     expect(answer).toMatchObject(error(103, 405, 'GET, POST'));
     expect(answer.headers.get('allow')).toBe('GET, POST');
-    for (const name of ['%zz', 'x'.repeat(5_000)]) {
-      expect(await agent.call('GET', `/api/tunnels/${name}`)).toMatchObject(error(100, 400, 'malformed'));
-    }
+    expect(await agent.call('GET', '/api/tunnels/%zz')).toMatchObject(error(100, 400, 'malformed'));
+  });
+
+  test.each([101, 15_000])('a name or id of %i characters is unknown as any other', async (length) => {
+    const id = 'x'.repeat(length);
+    expect(await agent.call('GET', `/api/tunnels/${id}`)).toMatchObject(error(112, 404, id));
+    expect(await agent.call('DELETE', `/api/tunnels/${id}`)).toMatchObject(error(112, 404, id));
+    expect(await agent.call('GET', `/api/requests/http/${id}`)).toMatchObject(error(120, 404, id));
   });
 
   test.each([

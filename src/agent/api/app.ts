@@ -19,8 +19,7 @@ export interface AppParts {
 export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'agent',
-    // Names are up to 256 characters, each up to 12 in a path.
-    routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true },
     readBody: readJson,
     answerError: (error, reply, unforeseen) => answerError(error, reply, unforeseen, log),
   });

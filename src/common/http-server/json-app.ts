@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -29,7 +30,8 @@ export function createJsonApp({ name, routerOptions = {}, readBody, answerError 
     bodyLimit: 1024 * 1024,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    routerOptions,
+    // No path is longer than a head may be: what is unknown is so at any length.
+    routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
     frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
   });
   app.removeAllContentTypeParsers();
@@ -48,7 +50,6 @@ function unforeseen(error: unknown, name: string): Unforeseen {
       return { cause: 'bodyTooLarge', message: 'the body must be at most 1 MiB' };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
       return { cause: 'requestMalformed', message: 'the path or length header is malformed' };
     default:
       return { cause: 'internal', message: `something went wrong in the ${name}` };

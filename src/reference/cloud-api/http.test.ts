@@ -126,9 +126,16 @@ describe('errors (section 7)', () => {
   });
 
   test('a malformed path is 400 in the same shape', async () => {
-    for (const id of ['%zz', 'x'.repeat(101)]) {
-      const answer = await cloud.call('GET', `/bot_users/${id}`);
-      expect(answer).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_204', status_code: 400 } });
+    const answer = await cloud.call('GET', '/bot_users/%zz');
+    expect(answer).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_204', status_code: 400 } });
+  });
+
+  test.each([101, 15_000])('an id of %i characters is unknown as any other', async (length) => {
+    const id = 'x'.repeat(length);
+    const half = id.slice(length / 2);
+    const modules = [`/edges/tls/${id}/traffic_policy`, `/edges/https/${half}/routes/${half}/saml`];
+    for (const path of [`/bot_users/${id}`, `/reserved_addrs/${id}`, `/endpoints/${id}`, ...modules]) {
+      expect(await cloud.call('GET', path)).toMatchObject({ status: 404, body: { error_code: 'ERR_EDGE_202' } });
     }
   });
 
