@@ -445,6 +445,9 @@ describe('bodies, paths and hosts', () => {
     const answer = await agent.call('PUT', '/api/tunnels', {});
     expect(answer).toMatchObject(error(103, 405, 'GET, POST'));
     expect(answer.headers.get('allow')).toBe('GET, POST');
+    for (const method of ['OPTIONS', 'PROPFIND']) {
+      expect(await agent.call(method, '/api/status')).toMatchObject(error(103, 405, 'GET'));
+    }
     expect(await agent.call('GET', '/api/tunnels/%zz')).toMatchObject(error(100, 400, 'malformed'));
   });
 

@@ -6,8 +6,6 @@ import { isAllowedHost } from './hosts.ts';
 import { answerError, readJson } from './http.ts';
 import type { ApiRequest, Route } from './routes.ts';
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
 export interface AppParts {
   readonly routes: readonly Route[];
   /** Beside loopback; see isAllowedHost. */
@@ -33,7 +31,7 @@ export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstanc
   });
   const refuse = (method: string, allow: string) =>
     new AgentProblem('methodNotAllowed', `${method} is not one of ${allow}`);
-  serve(app, routes, { read, methods, refuse });
+  serve(app, routes, { read, refuse });
   return app;
 }
 

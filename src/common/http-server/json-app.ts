@@ -4,8 +4,15 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerOptions,
-  type HTTPMethods,
 } from 'fastify';
+
+/** All that Node's parser reads and the router takes, without CONNECT, which Node answers itself. */
+const methods = [
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'SEARCH', 'PURGE', 'SOURCE'],
+  ...['ACL', 'BIND', 'CHECKOUT', 'COPY', 'LINK', 'LOCK', 'M-SEARCH', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL'],
+  ...['MOVE', 'NOTIFY', 'PROPFIND', 'PROPPATCH', 'REBIND', 'REPORT', 'SUBSCRIBE', 'UNBIND', 'UNLINK', 'UNLOCK'],
+  'UNSUBSCRIBE',
+];
 
 /** A refusal of the framework, or whatever else was thrown, in the words of a server. */
 export interface Unforeseen {
@@ -34,6 +41,7 @@ export function createJsonApp({ name, routerOptions = {}, readBody, answerError 
     routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
     frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
   });
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
     readBody(body),
@@ -69,10 +77,9 @@ export interface JsonRoute<Request> {
 
 export interface Serving<Request> {
   readonly read: (request: FastifyRequest) => Request;
-  /** Of these, a path refuses those that it has no route for, with `Allow`. */
-  readonly methods: readonly HTTPMethods[];
+  /** Of a method that the path has no route for. */
   readonly refuse: (method: string, allow: string) => Error;
-  /** What hooks are to know of these routes. */
+  /** What hooks are to know of these routes, but not where they refuse a method. */
   readonly config?: object;
 }
 
@@ -80,7 +87,7 @@ export interface Serving<Request> {
 export function serve<Request>(
   app: FastifyInstance,
   routes: readonly JsonRoute<Request>[],
-  { read, methods, refuse, config = {} }: Serving<Request>,
+  { read, refuse, config = {} }: Serving<Request>,
 ): void {
   for (const { method, path: url, status, handle } of routes) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -91,7 +98,7 @@ export function serve<Request>(
     app.route({ method, url, config, handler });
   }
   for (const [url, served] of Map.groupBy(routes, ({ path }) => path)) {
-    const allowed: readonly HTTPMethods[] = served.map(({ method }) => method);
+    const allowed: readonly string[] = served.map(({ method }) => method);
     const allow = allowed.join(', ');
     const handler = async ({ method }: FastifyRequest, reply: FastifyReply) => {
       reply.header('allow', allow);

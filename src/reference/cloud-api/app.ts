@@ -9,8 +9,6 @@ import { openApi } from './openapi.ts';
 import type { ApiRequest, Operation, Route } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 
-const methods = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
 export interface AppParts extends Guarded, Injection {
   readonly operations: readonly Operation[];
   /** Where agents report to; no part of the API, so they take nothing of its rate limit. */
@@ -32,11 +30,17 @@ export function createApp(parts: AppParts): FastifyInstance {
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);
   const read = requestReader(guard(app, parts), parts.baseUrl);
-  app.get('/openapi.json', { config: { access: 'open' } }, async () => openApi(parts.operations, parts.baseUrl));
-  if (parts.journal !== undefined) controlRoutes(app, parts.faults, parts.journal);
-  serve(app, parts.operations.map(withPath), { read, methods, refuse });
-  const config = { access: 'unmetered' satisfies Access };
-  serve(app, parts.agentRoutes.map(withPath), { read, methods, refuse, config });
+  const { operations, agentRoutes, journal, faults, baseUrl } = parts;
+  serve(app, operations.map(withPath), { read, refuse });
+  serve(app, agentRoutes.map(withPath), { read, refuse, config: { access: 'unmetered' satisfies Access } });
+  const control = journal === undefined ? [] : controlRoutes(faults, journal);
+  const document: Route = {
+    method: 'GET',
+    path: '/openapi.json',
+    status: 200,
+    handle: () => openApi(operations, baseUrl),
+  };
+  serve(app, [document, ...control], { read, refuse, config: { access: 'open' satisfies Access } });
   return app;
 }
 

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, METHODS, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
 
@@ -20,6 +21,13 @@ async function send(path: string, headers: Record<string, string>, init: Request
   const text = await response.text();
   const code = response.ok ? '' : JSON.parse(text).error_code;
   return { status: response.status, code, headers: response.headers };
+}
+
+/** With any method, which fetch does not allow. */
+async function raw(method: string, path: string): Promise<IncomingMessage> {
+  const sent = request(cloud.url + path, { method, headers: good(), agent: false }).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return answer.resume();
 }
 
 const version = { 'service-version': '2' };
@@ -144,6 +152,17 @@ describe('errors (section 7)', () => {
     expect(answer).toMatchObject({ status: 405, body: { error_code: 'ERR_EDGE_201' } });
     expect(answer.headers.get('allow')).toBe('GET, POST');
     expect((await cloud.call('HEAD', '/bot_users')).status).toBe(405);
+    expect((await cloud.call('PUT', '/openapi.json', {})).headers.get('allow')).toBe('GET');
+  });
+
+  test('every method that Node reads is known: 405 where there is something, else 404', async () => {
+    for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
+      const allow = ['GET', 'POST'].includes(method) ? undefined : 'GET, POST';
+      const answer = await raw(method, '/bot_users');
+      expect([method, answer.headers.allow]).toEqual([method, allow]);
+      expect(answer).toMatchObject({ statusCode: { GET: 200, POST: 400 }[method] ?? 405 });
+      expect((await raw(method, '/nope')).statusCode).toBe(404);
+    }
   });
 
   test('without a key, unknown paths and methods are 401 as everything else', async () => {
