@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { rawRequest, unreadable } from '../support/raw-request.ts';
 import { until } from '../support/until.ts';
 import { answerTo, echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
@@ -456,6 +457,14 @@ describe('bodies, paths and hosts', () => {
     expect(await agent.call('GET', `/api/tunnels/${id}`)).toMatchObject(error(112, 404, id));
     expect(await agent.call('DELETE', `/api/tunnels/${id}`)).toMatchObject(error(112, 404, id));
     expect(await agent.call('GET', `/api/requests/http/${id}`)).toMatchObject(error(120, 404, id));
+  });
+
+  test.each(unreadable)('%s has the error body of the others', async (_, text, status) => {
+    const [number, why] = status === 431 ? [108, '16384'] : [100, ''];
+    expect(await rawRequest(agent.url, text)).toMatchObject({
+      type: 'application/json; charset=utf-8',
+      ...error(number, status, why),
+    });
   });
 
   test.each([

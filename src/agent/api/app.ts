@@ -3,7 +3,7 @@ import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import type { Log } from '../../common/log.ts';
 import { AgentProblem } from '../problem.ts';
 import { isAllowedHost } from './hosts.ts';
-import { answerError, readJson } from './http.ts';
+import { readJson, refusal } from './http.ts';
 import type { ApiRequest, Route } from './routes.ts';
 
 export interface AppParts {
@@ -19,7 +19,7 @@ export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstanc
     name: 'agent',
     routerOptions: { ignoreTrailingSlash: true },
     readBody: readJson,
-    answerError: (error, reply, unforeseen) => answerError(error, reply, unforeseen, log),
+    refusal: (error, unforeseen) => refusal(error, unforeseen, log),
   });
   app.setNotFoundHandler(async () => {
     throw new AgentProblem('pathUnknown', 'there is nothing at this path');

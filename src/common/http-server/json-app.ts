@@ -5,6 +5,8 @@ import Fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
+import { answerOn } from './answer-on.ts';
+import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
 
 /** All that Node's parser reads and the router takes, without CONNECT, which Node answers itself. */
 const methods = [
@@ -14,25 +16,23 @@ const methods = [
   'UNSUBSCRIBE',
 ];
 
-/** A refusal of the framework, or whatever else was thrown, in the words of a server. */
-export interface Unforeseen {
-  readonly cause: 'bodyTypeWrong' | 'bodyTooLarge' | 'requestMalformed' | 'internal';
-  readonly message: string;
-}
-
 export interface AppOptions {
   /** What messages call the server. */
   readonly name: string;
   readonly routerOptions?: NonNullable<FastifyServerOptions['routerOptions']>;
   /** Parses a body that is said to be JSON. */
   readonly readBody: (body: Buffer) => unknown;
-  /** Answers the server's own errors, and all others as `unforeseen`. */
-  readonly answerError: (error: unknown, reply: FastifyReply, unforeseen: Unforeseen) => void;
+  /** The answer to the server's own errors, and to all others as `unforeseen`. */
+  readonly refusal: (error: unknown, unforeseen: Unforeseen) => Refusal;
 }
 
 /** An app that takes bodies of JSON only, up to 1 MiB, and answers every error in the server's own shape. */
-export function createJsonApp({ name, routerOptions = {}, readBody, answerError }: AppOptions): FastifyInstance {
-  const answer = (error: unknown, reply: FastifyReply) => answerError(error, reply, unforeseen(error, name));
+export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: AppOptions): FastifyInstance {
+  const refusalOf = (error: unknown) => refusal(error, unforeseen(error, name));
+  const answer = (error: unknown, reply: FastifyReply) => {
+    const { status, headers = {}, body } = refusalOf(error);
+    reply.code(status).headers(headers).send(body);
+  };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
     exposeHeadRoutes: false,
@@ -40,28 +40,19 @@ export function createJsonApp({ name, routerOptions = {}, readBody, answerError 
     // No path is longer than a head may be: what is unknown is so at any length.
     routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
     frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerOn(socket, error, () => refusalOf(new Unreadable(error.code))),
   });
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
     readBody(body),
   );
+  app.addHook('onRequest', async ({ headers }) => {
+    if (headers.host === undefined) throw new Unreadable('no Host');
+  });
   app.setErrorHandler((error, _, reply) => answer(error, reply));
   return app;
-}
-
-function unforeseen(error: unknown, name: string): Unforeseen {
-  switch (typeof error === 'object' && error !== null && 'code' in error && error.code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return { cause: 'bodyTypeWrong', message: 'header "Content-Type" must be application/json' };
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { cause: 'bodyTooLarge', message: 'the body must be at most 1 MiB' };
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_BAD_URL':
-      return { cause: 'requestMalformed', message: 'the path or length header is malformed' };
-    default:
-      return { cause: 'internal', message: `something went wrong in the ${name}` };
-  }
 }
 
 /** An operation on requests as its server reads them. */

@@ -3,7 +3,7 @@ import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import { controlRoutes } from './control.ts';
 import { type Injection, injectFaults } from './faults/inject.ts';
 import { type Access, type Guarded, guard } from './guard.ts';
-import { answerError, type OnFailure, readJson } from './http.ts';
+import { type OnFailure, readJson, refusal } from './http.ts';
 import { type Journal, keepJournal } from './journal.ts';
 import { openApi } from './openapi.ts';
 import type { ApiRequest, Operation, Route } from './operation.ts';
@@ -25,7 +25,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'server',
     readBody: readJson,
-    answerError: (error, reply, unforeseen) => answerError(error, reply, unforeseen, parts),
+    refusal: (error, unforeseen) => refusal(error, unforeseen, parts),
   });
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);

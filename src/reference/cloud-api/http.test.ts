@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, METHODS, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { rawRequest, unreadable } from '../../../test/support/raw-request.ts';
 
 let cloud: TestCloud;
 
@@ -163,6 +164,20 @@ describe('errors (section 7)', () => {
       expect(answer).toMatchObject({ statusCode: { GET: 200, POST: 400 }[method] ?? 405 });
       expect((await raw(method, '/nope')).statusCode).toBe(404);
     }
+  });
+
+  test.each(unreadable)('%s has the shape of the others', async (_, text, status) => {
+    const number = status === 431 ? 205 : 204;
+    expect(await rawRequest(cloud.url, text)).toStrictEqual({
+      status,
+      type: 'application/json; charset=utf-8',
+      body: {
+        error_code: `ERR_EDGE_${number}`,
+        status_code: status,
+        msg: expect.stringMatching(/./),
+        details: { operation_id: expect.stringMatching(/^op_[0-9A-Za-z]{27}$/) },
+      },
+    });
   });
 
   test('without a key, unknown paths and methods are 401 as everything else', async () => {
