@@ -11,6 +11,8 @@ export const problems = {
   bodyTooLarge: { number: 105, status: 413, msg: 'body too large' },
   bodyInvalid: { number: 106, status: 400, msg: 'invalid body' },
   queryInvalid: { number: 107, status: 400, msg: 'invalid query' },
+  headTooLarge: { number: 108, status: 431, msg: 'head too large' },
+  requestLate: { number: 109, status: 408, msg: 'request timeout' },
   definitionInvalid: { number: 110, status: 400, msg: 'invalid tunnel definition' },
   nameTaken: { number: 111, status: 400, msg: 'tunnel name in use' },
   tunnelUnknown: { number: 112, status: 404, msg: 'no such tunnel' },

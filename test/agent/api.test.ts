@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { rawRequest, unreadable } from '../support/raw-request.ts';
 import { until } from '../support/until.ts';
 import { answerTo, echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
@@ -445,9 +446,25 @@ describe('bodies, paths and hosts', () => {
     const answer = await agent.call('PUT', '/api/tunnels', {});
     expect(answer).toMatchObject(error(103, 405, 'GET, POST'));
     expect(answer.headers.get('allow')).toBe('GET, POST');
-    for (const name of ['%zz', 'x'.repeat(5_000)]) {
-      expect(await agent.call('GET', `/api/tunnels/${name}`)).toMatchObject(error(100, 400, 'malformed'));
+    for (const method of ['OPTIONS', 'PROPFIND']) {
+      expect(await agent.call(method, '/api/status')).toMatchObject(error(103, 405, 'GET'));
     }
+    expect(await agent.call('GET', '/api/tunnels/%zz')).toMatchObject(error(100, 400, 'malformed'));
+  });
+
+  test.each([101, 15_000])('a name or id of %i characters is unknown as any other', async (length) => {
+    const id = 'x'.repeat(length);
+    expect(await agent.call('GET', `/api/tunnels/${id}`)).toMatchObject(error(112, 404, id));
+    expect(await agent.call('DELETE', `/api/tunnels/${id}`)).toMatchObject(error(112, 404, id));
+    expect(await agent.call('GET', `/api/requests/http/${id}`)).toMatchObject(error(120, 404, id));
+  });
+
+  test.each(unreadable)('%s has the error body of the others', async (_, text, status) => {
+    const [number, why] = status === 431 ? [108, '16384'] : [100, ''];
+    expect(await rawRequest(agent.url, text)).toMatchObject({
+      type: 'application/json; charset=utf-8',
+      ...error(number, status, why),
+    });
   });
 
   test.each([

@@ -3,10 +3,8 @@ import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import type { Log } from '../../common/log.ts';
 import { AgentProblem } from '../problem.ts';
 import { isAllowedHost } from './hosts.ts';
-import { answerError, readJson } from './http.ts';
+import { readJson, refusal } from './http.ts';
 import type { ApiRequest, Route } from './routes.ts';
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 export interface AppParts {
   readonly routes: readonly Route[];
@@ -19,10 +17,9 @@ export interface AppParts {
 export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'agent',
-    // Names are up to 256 characters, each up to 12 in a path.
-    routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true },
     readBody: readJson,
-    answerError: (error, reply, unforeseen) => answerError(error, reply, unforeseen, log),
+    refusal: (error, unforeseen) => refusal(error, unforeseen, log),
   });
   app.setNotFoundHandler(async () => {
     throw new AgentProblem('pathUnknown', 'there is nothing at this path');
@@ -34,7 +31,7 @@ export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstanc
   });
   const refuse = (method: string, allow: string) =>
     new AgentProblem('methodNotAllowed', `${method} is not one of ${allow}`);
-  serve(app, routes, { read, methods, refuse });
+  serve(app, routes, { read, refuse });
   return app;
 }
 

@@ -1,5 +1,4 @@
-import type { FastifyReply } from 'fastify';
-import type { Unforeseen } from '../../common/http-server/json-app.ts';
+import type { Refusal, Unforeseen } from '../../common/http-server/refusal.ts';
 import type { Log } from '../../common/log.ts';
 import { AgentProblem, errorBody, problems } from '../problem.ts';
 
@@ -19,8 +18,8 @@ function parse(body: Buffer): unknown {
 }
 
 /** What is not a refusal is logged and answered 500 without its message. */
-export function answerError(error: unknown, reply: FastifyReply, { cause, message }: Unforeseen, log: Log): void {
+export function refusal(error: unknown, { cause, message }: Unforeseen, log: Log): Refusal {
   const problem = error instanceof AgentProblem ? error : new AgentProblem(cause, message);
   if (problem.problem === 'internal') log.error('request failed', { error: String(error) });
-  reply.code(problems[problem.problem].status).send(errorBody(problem));
+  return { status: problems[problem.problem].status, body: errorBody(problem) };
 }

@@ -1,16 +1,20 @@
+import { maxHeaderSize } from 'node:http';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerOptions,
-  type HTTPMethods,
 } from 'fastify';
+import { answerOn } from './answer-on.ts';
+import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
 
-/** A refusal of the framework, or whatever else was thrown, in the words of a server. */
-export interface Unforeseen {
-  readonly cause: 'bodyTypeWrong' | 'bodyTooLarge' | 'requestMalformed' | 'internal';
-  readonly message: string;
-}
+/** All that Node's parser reads and the router takes, without CONNECT, which Node answers itself. */
+const methods = [
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'SEARCH', 'PURGE', 'SOURCE'],
+  ...['ACL', 'BIND', 'CHECKOUT', 'COPY', 'LINK', 'LOCK', 'M-SEARCH', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL'],
+  ...['MOVE', 'NOTIFY', 'PROPFIND', 'PROPPATCH', 'REBIND', 'REPORT', 'SUBSCRIBE', 'UNBIND', 'UNLINK', 'UNLOCK'],
+  'UNSUBSCRIBE',
+];
 
 export interface AppOptions {
   /** What messages call the server. */
@@ -18,41 +22,37 @@ export interface AppOptions {
   readonly routerOptions?: NonNullable<FastifyServerOptions['routerOptions']>;
   /** Parses a body that is said to be JSON. */
   readonly readBody: (body: Buffer) => unknown;
-  /** Answers the server's own errors, and all others as `unforeseen`. */
-  readonly answerError: (error: unknown, reply: FastifyReply, unforeseen: Unforeseen) => void;
+  /** The answer to the server's own errors, and to all others as `unforeseen`. */
+  readonly refusal: (error: unknown, unforeseen: Unforeseen) => Refusal;
 }
 
 /** An app that takes bodies of JSON only, up to 1 MiB, and answers every error in the server's own shape. */
-export function createJsonApp({ name, routerOptions = {}, readBody, answerError }: AppOptions): FastifyInstance {
-  const answer = (error: unknown, reply: FastifyReply) => answerError(error, reply, unforeseen(error, name));
+export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: AppOptions): FastifyInstance {
+  const refusalOf = (error: unknown) => refusal(error, unforeseen(error, name));
+  const answer = (error: unknown, reply: FastifyReply) => {
+    const { status, headers = {}, body } = refusalOf(error);
+    reply.code(status).headers(headers).send(body);
+  };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    routerOptions,
+    // No path is longer than a head may be: what is unknown is so at any length.
+    routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
     frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerOn(socket, error, () => refusalOf(new Unreadable(error.code))),
   });
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
     readBody(body),
   );
+  app.addHook('onRequest', async ({ headers }) => {
+    if (headers.host === undefined) throw new Unreadable('no Host');
+  });
   app.setErrorHandler((error, _, reply) => answer(error, reply));
   return app;
-}
-
-function unforeseen(error: unknown, name: string): Unforeseen {
-  switch (typeof error === 'object' && error !== null && 'code' in error && error.code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return { cause: 'bodyTypeWrong', message: 'header "Content-Type" must be application/json' };
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { cause: 'bodyTooLarge', message: 'the body must be at most 1 MiB' };
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return { cause: 'requestMalformed', message: 'the path or length header is malformed' };
-    default:
-      return { cause: 'internal', message: `something went wrong in the ${name}` };
-  }
 }
 
 /** An operation on requests as its server reads them. */
@@ -68,10 +68,9 @@ export interface JsonRoute<Request> {
 
 export interface Serving<Request> {
   readonly read: (request: FastifyRequest) => Request;
-  /** Of these, a path refuses those that it has no route for, with `Allow`. */
-  readonly methods: readonly HTTPMethods[];
+  /** Of a method that the path has no route for. */
   readonly refuse: (method: string, allow: string) => Error;
-  /** What hooks are to know of these routes. */
+  /** What hooks are to know of these routes, but not where they refuse a method. */
   readonly config?: object;
 }
 
@@ -79,7 +78,7 @@ export interface Serving<Request> {
 export function serve<Request>(
   app: FastifyInstance,
   routes: readonly JsonRoute<Request>[],
-  { read, methods, refuse, config = {} }: Serving<Request>,
+  { read, refuse, config = {} }: Serving<Request>,
 ): void {
   for (const { method, path: url, status, handle } of routes) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -90,7 +89,7 @@ export function serve<Request>(
     app.route({ method, url, config, handler });
   }
   for (const [url, served] of Map.groupBy(routes, ({ path }) => path)) {
-    const allowed: readonly HTTPMethods[] = served.map(({ method }) => method);
+    const allowed: readonly string[] = served.map(({ method }) => method);
     const allow = allowed.join(', ');
     const handler = async ({ method }: FastifyRequest, reply: FastifyReply) => {
       reply.header('allow', allow);

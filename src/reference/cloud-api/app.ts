@@ -3,13 +3,11 @@ import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import { controlRoutes } from './control.ts';
 import { type Injection, injectFaults } from './faults/inject.ts';
 import { type Access, type Guarded, guard } from './guard.ts';
-import { answerError, type OnFailure, readJson } from './http.ts';
+import { type OnFailure, readJson, refusal } from './http.ts';
 import { type Journal, keepJournal } from './journal.ts';
 import { openApi } from './openapi.ts';
 import type { ApiRequest, Operation, Route } from './operation.ts';
 import { ApiProblem } from './problem.ts';
-
-const methods = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export interface AppParts extends Guarded, Injection {
   readonly operations: readonly Operation[];
@@ -27,16 +25,22 @@ export function createApp(parts: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'server',
     readBody: readJson,
-    answerError: (error, reply, unforeseen) => answerError(error, reply, unforeseen, parts),
+    refusal: (error, unforeseen) => refusal(error, unforeseen, parts),
   });
   if (parts.journal !== undefined) keepJournal(app, parts.journal, parts.clock);
   injectFaults(app, parts);
   const read = requestReader(guard(app, parts), parts.baseUrl);
-  app.get('/openapi.json', { config: { access: 'open' } }, async () => openApi(parts.operations, parts.baseUrl));
-  if (parts.journal !== undefined) controlRoutes(app, parts.faults, parts.journal);
-  serve(app, parts.operations.map(withPath), { read, methods, refuse });
-  const config = { access: 'unmetered' satisfies Access };
-  serve(app, parts.agentRoutes.map(withPath), { read, methods, refuse, config });
+  const { operations, agentRoutes, journal, faults, baseUrl } = parts;
+  serve(app, operations.map(withPath), { read, refuse });
+  serve(app, agentRoutes.map(withPath), { read, refuse, config: { access: 'unmetered' satisfies Access } });
+  const control = journal === undefined ? [] : controlRoutes(faults, journal);
+  const document: Route = {
+    method: 'GET',
+    path: '/openapi.json',
+    status: 200,
+    handle: () => openApi(operations, baseUrl),
+  };
+  serve(app, [document, ...control], { read, refuse, config: { access: 'open' satisfies Access } });
   return app;
 }
 

@@ -1,6 +1,8 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, METHODS, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { rawRequest, unreadable } from '../../../test/support/raw-request.ts';
 
 let cloud: TestCloud;
 
@@ -20,6 +22,13 @@ async function send(path: string, headers: Record<string, string>, init: Request
   const text = await response.text();
   const code = response.ok ? '' : JSON.parse(text).error_code;
   return { status: response.status, code, headers: response.headers };
+}
+
+/** With any method, which fetch does not allow. */
+async function raw(method: string, path: string): Promise<IncomingMessage> {
+  const sent = request(cloud.url + path, { method, headers: good(), agent: false }).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return answer.resume();
 }
 
 const version = { 'service-version': '2' };
@@ -91,6 +100,8 @@ describe('bodies (section 4)', () => {
     ['an array', '[]', 'ERR_EDGE_303'],
     ['null', 'null', 'ERR_EDGE_303'],
     ['nothing', '', 'ERR_EDGE_303'],
+    ['a field nested deep', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'ERR_EDGE_306'],
+    ['an unknown field nested deep', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'ERR_EDGE_304'],
     ['a field named __proto__', '{"name":"a","__proto__":{}}', 'ERR_EDGE_304'],
   ])('%s is 400', async (_, body, code) => {
     expect(await post(body, 'application/json')).toMatchObject({ status: 400, code });
@@ -124,9 +135,16 @@ describe('errors (section 7)', () => {
   });
 
   test('a malformed path is 400 in the same shape', async () => {
-    for (const id of ['%zz', 'x'.repeat(101)]) {
-      const answer = await cloud.call('GET', `/bot_users/${id}`);
-      expect(answer).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_204', status_code: 400 } });
+    const answer = await cloud.call('GET', '/bot_users/%zz');
+    expect(answer).toMatchObject({ status: 400, body: { error_code: 'ERR_EDGE_204', status_code: 400 } });
+  });
+
+  test.each([101, 15_000])('an id of %i characters is unknown as any other', async (length) => {
+    const id = 'x'.repeat(length);
+    const half = id.slice(length / 2);
+    const modules = [`/edges/tls/${id}/traffic_policy`, `/edges/https/${half}/routes/${half}/saml`];
+    for (const path of [`/bot_users/${id}`, `/reserved_addrs/${id}`, `/endpoints/${id}`, ...modules]) {
+      expect(await cloud.call('GET', path)).toMatchObject({ status: 404, body: { error_code: 'ERR_EDGE_202' } });
     }
   });
 
@@ -135,6 +153,31 @@ describe('errors (section 7)', () => {
     expect(answer).toMatchObject({ status: 405, body: { error_code: 'ERR_EDGE_201' } });
     expect(answer.headers.get('allow')).toBe('GET, POST');
     expect((await cloud.call('HEAD', '/bot_users')).status).toBe(405);
+    expect((await cloud.call('PUT', '/openapi.json', {})).headers.get('allow')).toBe('GET');
+  });
+
+  test('every method that Node reads is known: 405 where there is something, else 404', async () => {
+    for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
+      const allow = ['GET', 'POST'].includes(method) ? undefined : 'GET, POST';
+      const answer = await raw(method, '/bot_users');
+      expect([method, answer.headers.allow]).toEqual([method, allow]);
+      expect(answer).toMatchObject({ statusCode: { GET: 200, POST: 400 }[method] ?? 405 });
+      expect((await raw(method, '/nope')).statusCode).toBe(404);
+    }
+  });
+
+  test.each(unreadable)('%s has the shape of the others', async (_, text, status) => {
+    const number = status === 431 ? 205 : 204;
+    expect(await rawRequest(cloud.url, text)).toStrictEqual({
+      status,
+      type: 'application/json; charset=utf-8',
+      body: {
+        error_code: `ERR_EDGE_${number}`,
+        status_code: status,
+        msg: expect.stringMatching(/./),
+        details: { operation_id: expect.stringMatching(/^op_[0-9A-Za-z]{27}$/) },
+      },
+    });
   });
 
   test('without a key, unknown paths and methods are 401 as everything else', async () => {

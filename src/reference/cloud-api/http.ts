@@ -1,5 +1,4 @@
-import type { FastifyReply } from 'fastify';
-import type { Unforeseen } from '../../common/http-server/json-app.ts';
+import type { Refusal, Unforeseen } from '../../common/http-server/refusal.ts';
 import type { NewId } from './ids.ts';
 import { ApiProblem, errorBody, problems } from './problem.ts';
 
@@ -17,18 +16,14 @@ export function readJson(body: Buffer): unknown {
 }
 
 /** What is not a refusal is reported and answered 500 without its message. */
-export function answerError(
+export function refusal(
   error: unknown,
-  reply: FastifyReply,
   unforeseen: Unforeseen,
   { newId, onFailure }: { readonly newId: NewId; readonly onFailure: OnFailure },
-): void {
+): Refusal {
   const operationId = newId('op');
   const { problem, message, headers } =
     error instanceof ApiProblem ? error : new ApiProblem(unforeseen.cause, unforeseen.message);
   if (problem === 'internal') onFailure(operationId, error);
-  reply
-    .code(problems[problem].status)
-    .headers(headers)
-    .send(errorBody(problem, message, operationId));
+  return { status: problems[problem].status, headers, body: errorBody(problem, message, operationId) };
 }

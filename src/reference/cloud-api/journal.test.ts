@@ -16,3 +16,9 @@ test('long bodies are kept as their length', () => {
   expect(journalBody({ a: 1 })).toEqual({ a: 1 });
   expect(journalBody('x'.repeat(70_000))).toEqual({ omittedCharacters: 70_002 });
 });
+
+test('deep bodies are not kept', () => {
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  expect(journalBody(nested(100))).toEqual(nested(100));
+  for (const levels of [101, 100_000]) expect(journalBody(nested(levels))).toEqual({ omittedBeyondLevel: 100 });
+});

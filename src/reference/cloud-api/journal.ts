@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../common/clock.ts';
 import { isOpen, pathOf } from './guard.ts';
+import { mostLevels, nestsDeeper } from './nesting.ts';
 
 /** A request as it was received, for tests that assert exact calls. */
 export interface JournalEntry {
@@ -68,8 +69,9 @@ export function keepJournal(app: FastifyInstance, journal: Journal, clock: Clock
   });
 }
 
-/** Long bodies are kept as their length only. */
+/** Long bodies are kept as their length only, deep ones not at all. */
 export function journalBody(body: unknown): unknown {
+  if (nestsDeeper(body)) return { omittedBeyondLevel: mostLevels };
   const length = JSON.stringify(body)?.length ?? 0;
   return length > maximumBodyCharacters ? { omittedCharacters: length } : body;
 }

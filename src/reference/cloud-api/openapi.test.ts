@@ -59,7 +59,17 @@ test('every operation has the key, the version header, its parameters, bodies, a
     const writes = ['post', 'put', 'patch'].includes(method);
     expect(operation.requestBody !== undefined).toBe(writes);
     const success = { get: 200, put: 200, patch: 200, post: 201, delete: 204 }[method] ?? 0;
-    const refusals = [400, 401, 403, 429, 500, ...(path.includes('{') ? [404] : []), ...(writes ? [413, 415] : [])];
+    const refusals = [
+      400,
+      401,
+      403,
+      408,
+      429,
+      431,
+      500,
+      ...(path.includes('{') ? [404] : []),
+      ...(writes ? [413, 415] : []),
+    ];
     expect(Object.keys(operation.responses).map(Number)).toEqual([success, ...refusals].toSorted((a, b) => a - b));
     expect(operation.responses[success]?.content === undefined).toBe(method === 'delete');
   }

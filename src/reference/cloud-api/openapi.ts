@@ -65,7 +65,17 @@ function pathParameters(path: string): readonly Json[] {
 }
 
 function operationObject({ id, summary, status, query, body, answer, path }: Operation): Json {
-  const statuses = [400, 401, 403, ...(path.includes(':') ? [404] : []), ...(body ? [413, 415] : []), 429, 500];
+  const statuses = [
+    400,
+    401,
+    403,
+    ...(path.includes(':') ? [404] : []),
+    408,
+    ...(body ? [413, 415] : []),
+    429,
+    431,
+    500,
+  ];
   return {
     operationId: id,
     tags: [id.split('.', 1)[0]],
@@ -84,7 +94,7 @@ function queryParameters(query: z.ZodObject): readonly Json[] {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
-const refusalStatuses = [400, 401, 403, 404, 413, 415, 429, 500];
+const refusalStatuses = [400, 401, 403, 404, 408, 413, 415, 429, 431, 500];
 
 function refusal(status: number): Json {
   const causes = Object.values(problems).filter((problem) => problem.status === status);

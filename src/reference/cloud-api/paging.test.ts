@@ -71,6 +71,15 @@ describe('the list envelope (section 2)', () => {
     }
   });
 
+  test('an empty before_id is 400, and no before_id in the document', async () => {
+    expect((await cloud.call('GET', '/bot_users?before_id=')).status).toBe(400);
+    const document: unknown = await (await fetch(`${cloud.url}/openapi.json`)).json();
+    const schema = expect.objectContaining({ type: 'string', minLength: 1 });
+    const parameters = expect.arrayContaining([{ name: 'before_id', in: 'query', schema }]);
+    const list = { get: expect.objectContaining({ parameters }) };
+    expect(document).toMatchObject({ paths: { '/reserved_addrs': list, '/bot_users': list, '/endpoints': list } });
+  });
+
   test('other query parameters are ignored', async () => {
     expect((await list('/bot_users?limit=1&colour=red')).bot_users).toHaveLength(1);
   });

@@ -8,7 +8,7 @@ const maximum = 100;
 
 export const listQuery = z.object({
   limit: z.int().min(1).max(maximum).default(maximum).describe('items of a page'),
-  before_id: z.string().optional().describe('continue after this item, as next_page_uri does'),
+  before_id: z.string().min(1).optional().describe('continue after this item, as next_page_uri does'),
 });
 
 type Identified = { readonly id: string };

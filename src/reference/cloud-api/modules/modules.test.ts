@@ -225,6 +225,24 @@ describe('traffic policy', () => {
     expect((await put(path, write(rich))).body).toStrictEqual({ enabled: true, value: JSON.stringify(rich) });
   });
 
+  test('the text is kept as sent, but for white space between its tokens', async () => {
+    const rules = '"inbound" :\t[ ], "b":1, "1":2, "1":3';
+    const value = ` {\r\n${rules}, "n": [1.0, 12345678901234567890, 1e400], "s": "a \\" : \\\\", "u":"\\u0041 é" } `;
+    const kept =
+      '{"inbound":[],"b":1,"1":2,"1":3,"n":[1.0,12345678901234567890,1e400],"s":"a \\" : \\\\","u":"\\u0041 é"}';
+    expect((await put(path, { value })).body.value).toBe(kept);
+    expect((await cloud.call('GET', path)).body.value).toBe(kept);
+    const long = `{"inbound":[],"s":${JSON.stringify('\\" '.repeat(100_000))}}`;
+    expect((await put(path, { value: long })).body.value).toBe(long);
+  });
+
+  test('100 levels are taken, a policy that nests deeper is refused', async () => {
+    const nested = (levels: number) => `{"inbound":[],"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    expect((await put(path, { value: nested(100) })).body.value).toBe(nested(100));
+    const problem = ['ERR_EDGE_401', 'invalid field "value": must nest at most 100 levels deep'];
+    for (const levels of [101, 5_000, 100_000]) expect(await refused(path, { value: nested(levels) })).toEqual(problem);
+  });
+
   test.each([
     [{ inbound: [...policy.inbound, { ...policy.inbound[0], actions: [{}] }] }, 'inbound[1].actions[0].type'],
     [{ inbound: [{ ...policy.inbound[0], expressions: 'e' }] }, 'inbound[0].expressions'],

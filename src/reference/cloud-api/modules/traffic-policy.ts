@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldName } from '../../../common/field-path.ts';
 import { enabled, text, textList } from '../fields.ts';
+import { mostLevels, nestsDeeper } from '../nesting.ts';
 import { ApiProblem } from '../problem.ts';
 import { defineModule } from './module.ts';
 
@@ -19,22 +20,29 @@ export const trafficPolicy = defineModule({
   onUpstream: true,
   body: z.strictObject({ enabled, value: policyText }),
   answer: z.strictObject({ enabled, value: policyText }),
-  replace: (body) => ({ enabled: body.enabled, value: compact(body.value) }),
+  replace: (body) => ({ enabled: body.enabled, value: accepted(body.value) }),
   render: (stored) => stored,
 });
 
-function compact(value: string): string {
+/** @throws ApiProblem naming the field, and what in it is wrong. */
+function accepted(value: string): string {
   const document = parse(value);
+  if (nestsDeeper(document)) throw invalid(`must nest at most ${mostLevels} levels deep`);
   const [issue] = policy.safeParse(document).error?.issues ?? [];
-  if (issue === undefined) return JSON.stringify(document);
+  if (issue === undefined) return compact(value);
   const path = fieldName(issue.path);
-  throw new ApiProblem('policyInvalid', `invalid field "value": ${path === '' ? '' : `${path}: `}${issue.message}`);
+  throw invalid(`${path === '' ? '' : `${path}: `}${issue.message}`);
 }
 
 function parse(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    throw new ApiProblem('policyInvalid', 'invalid field "value": not a JSON document');
+    throw invalid('not a JSON document');
   }
 }
+
+/** As text, since numbers and the order of keys would not survive parsing. Of JSON only: all else in it is tokens. */
+const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+
+const invalid = (why: string) => new ApiProblem('policyInvalid', `invalid field "value": ${why}`);

@@ -1,0 +1,32 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly body: unknown;
+}
+
+/** What a server answers to the text, which need not be HTTP, before it closes the connection. */
+export async function rawRequest(url: string, request: string): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(request);
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
+  return { status, type: /^content-type: (.+)$/im.exec(head)?.[1], body: body === '' ? undefined : JSON.parse(body) };
+}
+
+const open = 'GET /api/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n';
+
+/** With the status each is to get. */
+export const unreadable: readonly (readonly [what: string, request: string, status: number])[] = [
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['an unknown method', 'BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+  ['a header without a name', `${open}: x\r\n\r\n`, 400],
+  ['two lengths', `${open}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400],
+  ['no Host', 'GET /api/status HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['headers of 17 KB', `${open}X-Long: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+  ['headers of 1 MB', `${open}X-Long: ${'x'.repeat(1_000_000)}\r\n\r\n`, 431],
+  ['a path of 17 KB', `GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
+];
