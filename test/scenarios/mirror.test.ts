@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/common/clock.ts';
 import { type Log, silentLog } from '../../src/common/log.ts';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { CloudClient } from '../../src/operator/cloud/client.ts';
 import { Limiter } from '../../src/operator/cloud/limiter.ts';
 import type { RequestReport } from '../../src/operator/cloud/transport.ts';
@@ -85,7 +85,7 @@ function start(options: Partial<EndpointMirrorOptions> = {}): Started {
     client: new KubeClient(connection.withGuard((request) => request.method !== 'GET' && record(request))),
     namespace,
     intervalMs: 500,
-    clock: systemClock,
+    ...systemRuntime,
     random: () => 0,
     log,
     ...options,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/common/clock.ts';
 import { silentLog } from '../../src/common/log.ts';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect, type KubeConnection } from '../../src/operator/kube/connection.ts';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
@@ -41,7 +41,7 @@ beforeEach(() => {
   const reader = new KubeClient(counting(connection));
   references = new References({
     reader,
-    clock: systemClock,
+    ...systemRuntime,
     log: silentLog,
     enqueue: (key, initial) => initial || woken.push(key),
   });

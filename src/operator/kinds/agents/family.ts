@@ -18,16 +18,14 @@ export interface AgentFamilyOptions {
   readonly settings: { readonly allowedAgentHosts: readonly string[] };
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
 }
 
 /** The kinds that local agents back: agents, and what uses them. */
 export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
   readonly #agents: Agents;
 
-  constructor({ kinds, shared, settings, guard, random }: AgentFamilyOptions) {
-    const { clock } = shared;
+  constructor({ kinds, shared, settings, guard }: AgentFamilyOptions) {
+    const { clock, random } = shared;
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
       hosts: new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts'),

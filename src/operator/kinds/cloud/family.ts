@@ -33,8 +33,6 @@ export interface CloudFamilyOptions {
   readonly guard: () => void;
   /** What is to be told of each connection's requests, and shown of its budget. */
   readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
 }
 
 /** The kinds that the cloud backs: accounts, what uses them, the mirrors of endpoints. */
@@ -45,18 +43,18 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 
   /** Throws UsageError. */
   constructor(options: CloudFamilyOptions) {
-    const { kinds, shared, settings, random } = options;
+    const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
-    const { reader, clock, log } = shared;
+    const { reader, clock, random, log } = shared;
     const budgets = new Budgets();
     const defaultAccount = openDefault(options, budgets);
-    const mirrors = new Mirrors({ ...shared, random });
+    const mirrors = new Mirrors(shared);
     const accounts = new Accounts({
       defaultAccount,
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(options, key, { ...account, budgets }),
-      secrets: { reader, clock, log },
+      secrets: { reader, clock, random, log },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestKubeApi, type TestKubeApi } from '../../../../../test/support/kube-api.ts';
 import { until } from '../../../../../test/support/until.ts';
-import { systemClock } from '../../../../common/clock.ts';
 import { silentLog } from '../../../../common/log.ts';
+import { systemRuntime } from '../../../../common/runtime.ts';
 import type { Change, ChangeHandler } from '../../../controller/informer.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import { connect, type KubeConnection } from '../../../kube/connection.ts';
@@ -55,7 +55,7 @@ beforeEach(() => {
       opened.push({ account, options });
       return account;
     },
-    secrets: { reader: client, clock: systemClock, log: silentLog },
+    secrets: { reader: client, ...systemRuntime, log: silentLog },
     enqueue: (key) => woken.push(key),
     enqueueDependents: (key, which) => woken.push(`${which} users of ${key}`),
   });
