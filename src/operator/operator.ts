@@ -37,13 +37,13 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const { settings, log, runtime = systemRuntime } = options;
   const credential = credentialOf(settings.apiKeyFile, options.apiKey);
   await using stack = new AsyncDisposableStack();
-  const connection = stack.adopt(await connectTo(settings, log), (open) => open.close());
-  const reader = new KubeClient(connection);
+  const connection = stack.adopt(await connectTo(settings, log, runtime), (open) => open.close());
+  const reader = new KubeClient(connection, runtime);
   const leadership = new Leadership(leaseOf({ settings, connection, log, runtime }));
   const guard = () => leadership.check();
-  const client = new KubeClient(connection.withGuard(guard));
+  const client = new KubeClient(connection.withGuard(guard), runtime);
   const metrics = createMetrics({ version });
-  const events = new EventRecorder({ client, instance: runtime.hostname, log });
+  const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
   const shared = {
     ...runtime,
     reader,
@@ -92,9 +92,9 @@ function instrument(metrics: Metrics, account: string) {
   };
 }
 
-async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnection> {
+async function connectTo(settings: RunSettings, log: Log, runtime: Runtime): Promise<KubeConnection> {
   try {
-    return await connect({ kubeconfig: settings.kubeconfig, userAgent, log });
+    return await connect({ ...runtime, kubeconfig: settings.kubeconfig, userAgent, log });
   } catch (error) {
     if (!(error instanceof KubeConfigError)) throw error;
     const hint = settings.kubeconfig === undefined ? '; --kubeconfig names another' : '';
@@ -112,7 +112,7 @@ interface LeaseOptions {
 function leaseOf({ settings, connection, log, runtime }: LeaseOptions) {
   if (!settings.leaderElect) return undefined;
   // Calls that hang, as behind a slow admission webhook, must not cost the leadership.
-  const client = new KubeClient(connection.apart());
+  const client = new KubeClient(connection.apart(), runtime);
   const namespace = settings.leaderElectNamespace ?? connection.namespace;
   const identity = `${runtime.hostname}_${runtime.uuid()}`;
   return { ...runtime, client, namespace, name: 'edge-operator', identity, log };

@@ -30,8 +30,8 @@ let stops: (() => Promise<void>)[];
 
 beforeAll(async () => {
   kube = await startTestKubeApi();
-  connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
-  client = new KubeClient(connection);
+  connection = await connect({ ...systemRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection, systemRuntime);
 });
 afterAll(async () => {
   await connection.close();
@@ -82,7 +82,10 @@ function start(options: Partial<EndpointMirrorOptions> = {}): Started {
     account: 'default',
     endpoints: account.endpoints,
     reader: client,
-    client: new KubeClient(connection.withGuard((request) => request.method !== 'GET' && record(request))),
+    client: new KubeClient(
+      connection.withGuard((request) => request.method !== 'GET' && record(request)),
+      systemRuntime,
+    ),
     namespace,
     intervalMs: 500,
     ...systemRuntime,
@@ -448,7 +451,10 @@ describe("somebody else's ConfigMap", () => {
 
   test('costs nothing: only those of the mirror are watched', async () => {
     const paths: string[] = [];
-    const reader = new KubeClient(connection.withGuard(({ path }) => paths.push(decodeURIComponent(path))));
+    const reader = new KubeClient(
+      connection.withGuard(({ path }) => paths.push(decodeURIComponent(path))),
+      systemRuntime,
+    );
     await isSynced(start({ reader }));
     expect(paths.length).toBeGreaterThan(0);
     for (const path of paths) {

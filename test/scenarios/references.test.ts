@@ -28,8 +28,8 @@ let references: References;
 
 beforeAll(async () => {
   kube = await startTestKubeApi();
-  connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
-  client = new KubeClient(connection);
+  connection = await connect({ ...systemRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection, systemRuntime);
 });
 afterAll(async () => {
   await connection.close();
@@ -38,7 +38,7 @@ afterAll(async () => {
 beforeEach(() => {
   received = 0;
   woken = [];
-  const reader = new KubeClient(counting(connection));
+  const reader = new KubeClient(counting(connection), systemRuntime);
   references = new References({
     reader,
     ...systemRuntime,

@@ -27,8 +27,8 @@ let woken: string[];
 
 beforeAll(async () => {
   api = await startTestKubeApi();
-  connection = await connect({ kubeconfig: api.kubeconfig, userAgent: 'test', log: silentLog });
-  client = new KubeClient(connection);
+  connection = await connect({ ...systemRuntime, kubeconfig: api.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection, systemRuntime);
 });
 afterAll(async () => {
   await connection.close();
