@@ -64,8 +64,9 @@ interface Started {
 function start(options: Partial<EndpointMirrorOptions> = {}): Started {
   const [writes, reports, warnings]: [string[], RequestReport[], string[]] = [[], [], []];
   const record = ({ method, path }: KubeRequest) => writes.push(`${method} ${path.split('/').at(-1)}`);
-  const limiter = new Limiter({ requestsPerMinute: 100_000 });
+  const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 100_000 });
   const account = new CloudClient({
+    ...systemRuntime,
     baseURL: cloud.url,
     apiKey: () => cloud.apiKey,
     userAgent: 'test',

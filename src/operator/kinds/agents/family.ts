@@ -25,12 +25,13 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
   readonly #agents: Agents;
 
   constructor({ kinds, shared, settings, guard }: AgentFamilyOptions) {
-    const { clock, random } = shared;
+    const { clock, random, dispatcher } = shared;
+    const runtime = { clock, random, dispatcher };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
       hosts: new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts'),
       open: (key, url, hooks) =>
-        new AgentConnection(key, { url, userAgent, guard, clock, random, retryMs: resyncIntervalMs, ...hooks }),
+        new AgentConnection(key, { url, userAgent, guard, ...runtime, retryMs: resyncIntervalMs, ...hooks }),
       enqueue: (agent) => this.enqueueProvider(agent),
       enqueueDependents: (agent, which) => this.dependents.enqueue(agent, which),
     });

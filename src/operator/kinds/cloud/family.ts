@@ -1,4 +1,5 @@
 import type { Credential } from '../../../common/credential/credential.ts';
+import type { Runtime } from '../../../common/runtime.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
@@ -46,7 +47,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
     const { reader, clock, random, log } = shared;
-    const budgets = new Budgets();
+    const budgets = new Budgets(shared);
     const defaultAccount = openDefault(options, budgets);
     const mirrors = new Mirrors(shared);
     const accounts = new Accounts({
@@ -99,12 +100,14 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 }
 
 function open(
-  { guard, instrument }: CloudFamilyOptions,
+  { shared, guard, instrument }: CloudFamilyOptions,
   key: string,
-  account: Omit<CloudConnectionOptions, 'userAgent'>,
+  account: Omit<CloudConnectionOptions, 'userAgent' | keyof Runtime>,
 ): CloudConnection {
   const { onRequest, ...hooks } = instrument(key);
+  const { clock, monotonic, dispatcher } = shared;
   return new CloudConnection(key, {
+    ...{ clock, monotonic, dispatcher },
     ...account,
     ...hooks,
     userAgent,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startTestKubeApi, type TestKubeApi } from '../../../../../test/support/kube-api.ts';
 import { until } from '../../../../../test/support/until.ts';
 import { silentLog } from '../../../../common/log.ts';
-import { systemRuntime } from '../../../../common/runtime.ts';
+import { type Runtime, systemRuntime } from '../../../../common/runtime.ts';
 import type { Change, ChangeHandler } from '../../../controller/informer.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import { connect, type KubeConnection } from '../../../kube/connection.ts';
@@ -21,7 +21,10 @@ let connection: KubeConnection;
 let client: KubeClient;
 let accounts: Accounts;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
-let opened: { account: CloudConnection; options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets'> }[];
+let opened: {
+  account: CloudConnection;
+  options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | keyof Runtime>;
+}[];
 let budgets: Map<CloudConnectionOptions, () => { limit: number }>;
 let woken: string[];
 
@@ -37,13 +40,14 @@ afterAll(async () => {
 
 beforeEach(() => {
   [opened, woken, budgets] = [[], [], new Map()];
-  const shared = new Budgets();
+  const shared = new Budgets(systemRuntime);
   accounts = new Accounts({
     defaultAccount: undefined,
     defaultURL: url,
     hosts: apiHosts(url, ['other.example.test']),
     open: (key, options) => {
       const account: CloudConnection = new CloudConnection(key, {
+        ...systemRuntime,
         ...options,
         budgets: shared,
         userAgent: 'test',
