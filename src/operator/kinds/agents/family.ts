@@ -29,6 +29,7 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     const runtime = { clock, random, dispatcher };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
+      clock,
       hosts: new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts'),
       open: (key, url, hooks) =>
         new AgentConnection(key, { url, userAgent, guard, ...runtime, retryMs: resyncIntervalMs, ...hooks }),
