@@ -6,6 +6,8 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Aborts after `ms`, with an error named TimeoutError. Unlike a sleep it does not keep the process from ending. */
+  timeout(ms: number): AbortSignal;
 }
 
 /** A longer timer of Node fires at once. */
@@ -27,4 +29,5 @@ export const systemClock: Clock = {
       throw error;
     }
   },
+  timeout: (ms) => AbortSignal.timeout(ms),
 };

@@ -1,7 +1,6 @@
-import { hostname } from 'node:os';
-import { systemClock } from '../common/clock.ts';
 import { credentialOf } from '../common/credential/credential.ts';
 import type { Log } from '../common/log.ts';
+import { type Runtime, systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import { userAgent, version } from '../common/version.ts';
 import { Leadership } from './controller/leadership.ts';
@@ -21,6 +20,8 @@ export interface OperatorOptions {
   /** The default account's key, when it is not in a file. */
   readonly apiKey: string | undefined;
   readonly log: Log;
+  /** Default the system's. */
+  readonly runtime?: Runtime;
   /** Longest time that the cloud may take to carry out a create after we lost sight of it; default 10 s. */
   readonly createSettleMs?: number;
 }
@@ -33,30 +34,30 @@ const defaultCreateSettleMs = 10_000;
  * that cannot be used, and LeadershipLostError when another replica took over.
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
-  const { settings, log } = options;
+  const { settings, log, runtime = systemRuntime } = options;
   const credential = credentialOf(settings.apiKeyFile, options.apiKey);
   await using stack = new AsyncDisposableStack();
-  const connection = stack.adopt(await connectTo(settings, log), (open) => open.close());
-  const reader = new KubeClient(connection);
-  const leadership = new Leadership(leaseOf(settings, connection, log));
+  const connection = stack.adopt(await connectTo(settings, log, runtime), (open) => open.close());
+  const reader = new KubeClient(connection, runtime);
+  const leadership = new Leadership(leaseOf({ settings, connection, log, runtime }));
   const guard = () => leadership.check();
-  const client = new KubeClient(connection.withGuard(guard));
+  const client = new KubeClient(connection.withGuard(guard), runtime);
   const metrics = createMetrics({ version });
-  const events = new EventRecorder({ client, instance: hostname(), log });
+  const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
   const shared = {
+    ...runtime,
     reader,
     client,
     namespaces: settings.watchNamespaces,
     labelSelector: settings.labelSelector,
     events,
-    clock: systemClock,
     log,
     concurrency: settings.concurrency,
     resyncIntervalMs: settings.resyncInterval,
     createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
     metrics,
   };
-  const family = { shared, settings, guard, random: Math.random };
+  const family = { shared, settings, guard };
   const mirrorNamespace = settings.mirrorNamespace ?? connection.namespace;
   const cloud = new CloudFamily({
     ...family,
@@ -91,9 +92,9 @@ function instrument(metrics: Metrics, account: string) {
   };
 }
 
-async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnection> {
+async function connectTo(settings: RunSettings, log: Log, runtime: Runtime): Promise<KubeConnection> {
   try {
-    return await connect({ kubeconfig: settings.kubeconfig, userAgent, log });
+    return await connect({ ...runtime, kubeconfig: settings.kubeconfig, userAgent, log });
   } catch (error) {
     if (!(error instanceof KubeConfigError)) throw error;
     const hint = settings.kubeconfig === undefined ? '; --kubeconfig names another' : '';
@@ -101,13 +102,20 @@ async function connectTo(settings: RunSettings, log: Log): Promise<KubeConnectio
   }
 }
 
-function leaseOf(settings: RunSettings, connection: KubeConnection, log: Log) {
+interface LeaseOptions {
+  readonly settings: RunSettings;
+  readonly connection: KubeConnection;
+  readonly log: Log;
+  readonly runtime: Runtime;
+}
+
+function leaseOf({ settings, connection, log, runtime }: LeaseOptions) {
   if (!settings.leaderElect) return undefined;
   // Calls that hang, as behind a slow admission webhook, must not cost the leadership.
-  const client = new KubeClient(connection.apart());
+  const client = new KubeClient(connection.apart(), runtime);
   const namespace = settings.leaderElectNamespace ?? connection.namespace;
-  const identity = `${hostname()}_${crypto.randomUUID()}`;
-  return { client, namespace, name: 'edge-operator', identity, log };
+  const identity = `${runtime.hostname}_${runtime.uuid()}`;
+  return { ...runtime, client, namespace, name: 'edge-operator', identity, log };
 }
 
 /** Informers run on every replica, so that the next leader begins with warm caches. */

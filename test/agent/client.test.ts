@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { AgentClient } from '../../src/operator/agent-client/client.ts';
 import { until } from '../support/until.ts';
 import { echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
@@ -10,7 +11,7 @@ let client: AgentClient;
 beforeAll(async () => {
   local = await startLocal(echo);
   agent = await startTestAgent();
-  client = new AgentClient({ url: agent.url, userAgent: 'test' });
+  client = new AgentClient({ ...systemRuntime, url: agent.url, userAgent: 'test' });
 });
 afterAll(async () => {
   await client.close();

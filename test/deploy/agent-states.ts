@@ -1,3 +1,4 @@
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { AgentClient } from '../../src/operator/agent-client/client.ts';
 import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
@@ -169,7 +170,7 @@ function requestReplay(): KindStates {
     const open = await applyAgent(lab, agentRef.name, intercept);
     const { public_url } = await open.agent.startTunnel({ name: 'web', proto: 'http', addr: '8080' });
     await visit(public_url);
-    const client = new AgentClient({ url: open.agent.url, userAgent: 'test' });
+    const client = new AgentClient({ ...systemRuntime, url: open.agent.url, userAgent: 'test' });
     const [request] = (await client.listRequests()).requests;
     await client.close();
     return { open, spec: { agentRef, requestID: request?.id } };

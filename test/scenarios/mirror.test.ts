@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/common/clock.ts';
 import { type Log, silentLog } from '../../src/common/log.ts';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { CloudClient } from '../../src/operator/cloud/client.ts';
 import { Limiter } from '../../src/operator/cloud/limiter.ts';
 import type { RequestReport } from '../../src/operator/cloud/transport.ts';
@@ -30,8 +30,8 @@ let stops: (() => Promise<void>)[];
 
 beforeAll(async () => {
   kube = await startTestKubeApi();
-  connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
-  client = new KubeClient(connection);
+  connection = await connect({ ...systemRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection, systemRuntime);
 });
 afterAll(async () => {
   await connection.close();
@@ -64,8 +64,9 @@ interface Started {
 function start(options: Partial<EndpointMirrorOptions> = {}): Started {
   const [writes, reports, warnings]: [string[], RequestReport[], string[]] = [[], [], []];
   const record = ({ method, path }: KubeRequest) => writes.push(`${method} ${path.split('/').at(-1)}`);
-  const limiter = new Limiter({ requestsPerMinute: 100_000 });
+  const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 100_000 });
   const account = new CloudClient({
+    ...systemRuntime,
     baseURL: cloud.url,
     apiKey: () => cloud.apiKey,
     userAgent: 'test',
@@ -82,10 +83,13 @@ function start(options: Partial<EndpointMirrorOptions> = {}): Started {
     account: 'default',
     endpoints: account.endpoints,
     reader: client,
-    client: new KubeClient(connection.withGuard((request) => request.method !== 'GET' && record(request))),
+    client: new KubeClient(
+      connection.withGuard((request) => request.method !== 'GET' && record(request)),
+      systemRuntime,
+    ),
     namespace,
     intervalMs: 500,
-    clock: systemClock,
+    ...systemRuntime,
     random: () => 0,
     log,
     ...options,
@@ -448,7 +452,10 @@ describe("somebody else's ConfigMap", () => {
 
   test('costs nothing: only those of the mirror are watched', async () => {
     const paths: string[] = [];
-    const reader = new KubeClient(connection.withGuard(({ path }) => paths.push(decodeURIComponent(path))));
+    const reader = new KubeClient(
+      connection.withGuard(({ path }) => paths.push(decodeURIComponent(path))),
+      systemRuntime,
+    );
     await isSynced(start({ reader }));
     expect(paths.length).toBeGreaterThan(0);
     for (const path of paths) {

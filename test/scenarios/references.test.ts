@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/common/clock.ts';
 import { silentLog } from '../../src/common/log.ts';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect, type KubeConnection } from '../../src/operator/kube/connection.ts';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
@@ -28,8 +28,8 @@ let references: References;
 
 beforeAll(async () => {
   kube = await startTestKubeApi();
-  connection = await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
-  client = new KubeClient(connection);
+  connection = await connect({ ...systemRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection, systemRuntime);
 });
 afterAll(async () => {
   await connection.close();
@@ -38,10 +38,10 @@ afterAll(async () => {
 beforeEach(() => {
   received = 0;
   woken = [];
-  const reader = new KubeClient(counting(connection));
+  const reader = new KubeClient(counting(connection), systemRuntime);
   references = new References({
     reader,
-    clock: systemClock,
+    ...systemRuntime,
     log: silentLog,
     enqueue: (key, initial) => initial || woken.push(key),
   });

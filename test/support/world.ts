@@ -1,4 +1,5 @@
 import { silentLog } from '../../src/common/log.ts';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect } from '../../src/operator/kube/connection.ts';
@@ -36,8 +37,10 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
 export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
   const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud(cloudOptions)]);
-  const connection = patient(await connect({ kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog }));
-  const client = new KubeClient(connection);
+  const connection = patient(
+    await connect({ ...systemRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog }),
+  );
+  const client = new KubeClient(connection, systemRuntime);
   const operators: OperatorProcess[] = [];
   let namespaces = 0;
 

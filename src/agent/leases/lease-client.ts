@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { systemClock } from '../../common/clock.ts';
 import { isKey } from '../../common/credential/key.ts';
 import { type Read, refusal } from '../../common/http/answer.ts';
 import { ApiError } from '../../common/http/errors.ts';
@@ -54,7 +55,11 @@ export class LeaseClient {
 
   constructor({ url, key, userAgent }: LeaseClientOptions) {
     this.#key = key;
-    this.#http = new HttpClient(leaseService, { baseURL: parseBaseURL(url, leaseService.urlName), userAgent });
+    this.#http = new HttpClient(leaseService, {
+      baseURL: parseBaseURL(url, leaseService.urlName),
+      userAgent,
+      clock: systemClock,
+    });
   }
 
   /** @throws ApiError */

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { systemRuntime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
 import { userAgent } from '../../common/version.ts';
 import type { AgentClient } from '../../operator/agent-client/client.ts';
@@ -41,7 +42,7 @@ async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => 
     import('../../operator/agent-client/client.ts'),
     import('../../common/http/errors.ts'),
   ]);
-  const agent = open(() => new AgentClient({ url: agentUrl, userAgent }));
+  const agent = open(() => new AgentClient({ ...systemRuntime, url: agentUrl, userAgent }));
   try {
     return await call(agent);
   } catch (error) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../common/clock.ts';
 import { silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { userAgent } from '../../common/version.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { connect } from '../../operator/kube/connection.ts';
@@ -36,9 +37,9 @@ export async function runDemo({ once }: { readonly once: boolean }): Promise<boo
 }
 
 async function present(world: World, once: boolean, stop: AbortSignal): Promise<boolean> {
-  const connection = await connect({ kubeconfig: world.kubeconfig, userAgent, log: silentLog });
+  const connection = await connect({ ...systemRuntime, kubeconfig: world.kubeconfig, userAgent, log: silentLog });
   try {
-    const client = new KubeClient(connection);
+    const client = new KubeClient(connection, systemRuntime);
     const all = await readSamples(packageFile('deploy', 'samples'), namespace);
     const [replay] = all.filter(({ object }) => object.kind === 'RequestReplay');
     const samples = all.filter((sample) => sample !== replay).map((sample) => atHome(sample, world));

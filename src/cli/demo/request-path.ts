@@ -1,4 +1,5 @@
 import { systemClock } from '../../common/clock.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { userAgent } from '../../common/version.ts';
 import { AgentClient } from '../../operator/agent-client/client.ts';
 import type { KubeClient } from '../../operator/kube/client.ts';
@@ -36,7 +37,7 @@ export interface RequestPathOptions {
  */
 export async function followRequest(options: RequestPathOptions, signal: AbortSignal): Promise<RequestPath> {
   const { agentURL, tunnel: tunnelName } = options;
-  const agent = new AgentClient({ url: agentURL, userAgent });
+  const agent = new AgentClient({ ...systemRuntime, url: agentURL, userAgent });
   try {
     const { public_url: publicURL } = await found(() => agent.getTunnel(tunnelName), signal);
     const answer = await visit(`${publicURL}/hello`);

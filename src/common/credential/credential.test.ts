@@ -48,7 +48,7 @@ test('a changed file is noticed; one that is away or empty for a moment leaves t
   const steps = [() => rmSync(path), () => writeFileSync(path, ''), () => writeFileSync(path, 'two')];
   const seen: string[] = [];
   const clock = {
-    now: systemClock.now,
+    ...systemClock,
     sleep: async () => {
       seen.push(file.key);
       const step = steps.shift();

@@ -13,6 +13,7 @@ const service: Service = {
 const answer = (status: number, text = '', more: Partial<Answer> = {}): Answer => ({
   service,
   operation: undefined,
+  at: 0,
   status,
   headers: {},
   text,

@@ -10,6 +10,8 @@ export interface Answer {
   readonly service: Service;
   /** What was asked. */
   readonly operation: string | undefined;
+  /** When it was here, in milliseconds since the epoch. */
+  readonly at: number;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -65,7 +67,7 @@ export function doneOrAbsent<T extends string>(result: T): Read<T | 'absent'> {
 
 /** The service answered, and did not do what was asked. Definite for every 4xx. */
 export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
-  const { service, operation, status, headers, secrets } = answer;
+  const { service, operation, at, status, headers, secrets } = answer;
   const { code: given, messages, requestIDs = [] } = service.errorBody(parseJSON(answer.text));
   const code = secrets.includes(String(given)) ? undefined : given;
   const said = messages
@@ -81,7 +83,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
     definite: status >= 400 && status < 500,
     status,
     code,
-    retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, Date.now(), longestRetryAfterMs),
+    retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, at, longestRetryAfterMs),
   });
 }
 

@@ -1,18 +1,18 @@
 import { Agent, type Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
 import { failed } from './failure.ts';
 import type { Service, Timeouts } from './service.ts';
 
 const MiB = 1024 * 1024;
 
-export interface HttpClientOptions {
+export interface HttpClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'> {
   /** Scheme, host and optional path prefix. */
   readonly baseURL: URL;
   readonly userAgent: string;
   /** Default those of the service. */
   readonly timeouts?: Timeouts | undefined;
-  /** For a proxy or a private CA, with limits of its own on connecting; closed by whoever made it. */
-  readonly dispatcher?: Dispatcher | undefined;
 }
 
 /** One call of an operation. */
@@ -36,17 +36,20 @@ export class HttpClient {
   readonly #prefix: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeouts: Timeouts;
+  readonly #clock: Clock;
   readonly #dispatcher: Dispatcher;
   readonly #ownsDispatcher: boolean;
   #closed: Promise<void> | undefined;
 
-  constructor(service: Service, { baseURL, userAgent, timeouts = service.timeouts, dispatcher }: HttpClientOptions) {
+  constructor(service: Service, options: HttpClientOptions) {
+    const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher } = options;
     const connections = service.connections ?? null;
     this.#service = service;
     this.#origin = baseURL.origin;
     this.#prefix = baseURL.pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', 'user-agent': userAgent, ...service.headers };
     this.#timeouts = timeouts;
+    this.#clock = clock;
     this.#ownsDispatcher = dispatcher === undefined;
     this.#dispatcher = dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs } });
   }
@@ -64,7 +67,7 @@ export class HttpClient {
     });
     if (text === undefined) throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`);
     const secrets = [...(key === undefined ? [] : [key]), ...this.#secretsOf(body)];
-    return { service: this.#service, operation: name, status, headers, text, secrets };
+    return { service: this.#service, operation: name, at: this.#clock.now(), status, headers, text, secrets };
   }
 
   /** Waits for the requests under way; may be called again. */
@@ -94,7 +97,7 @@ export class HttpClient {
       headersTimeout: headersMs,
       bodyTimeout: bodyMs,
       // The timeouts of the parts do not stop an answer that comes in drops.
-      signal: AbortSignal.timeout(totalMs),
+      signal: this.#clock.timeout(totalMs),
     };
   }
 

@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici';
 import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL, pathOf } from '../../common/http/url.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { AgentRoot, AgentStatus, CapturedRequest, RequestList, Tunnel, TunnelList } from './schemas.ts';
 import {
   agentStatusSchema,
@@ -15,14 +15,12 @@ import {
 } from './schemas.ts';
 import { agentService } from './service.ts';
 
-export interface AgentClientOptions {
+export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'> {
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
   readonly url: string;
   readonly userAgent: string;
   /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
   readonly timeouts?: Timeouts;
-  /** Closed by whoever made it. */
-  readonly dispatcher?: Dispatcher;
   /** Called right before a request is sent; what it throws stops the request. */
   readonly guard?: () => void;
 }

@@ -7,6 +7,7 @@ import {
   startScriptedServer,
   text,
 } from '../../common/http/scripted-server.fixture.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { AgentClient, type AgentClientOptions } from './client.ts';
 
 let server: ScriptedServer;
@@ -21,7 +22,7 @@ afterEach(async () => {
 });
 
 function open(options: Partial<AgentClientOptions> = {}): AgentClient {
-  const client = new AgentClient({ url: server.url, userAgent: 'x', ...options });
+  const client = new AgentClient({ ...systemRuntime, url: server.url, userAgent: 'x', ...options });
   clients.push(client);
   return client;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { json, type ScriptedServer, startScriptedServer, text } from '../../common/http/scripted-server.fixture.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { AgentClient } from './client.ts';
 
 const rates = { count: 1, rate1: 0.1, rate5: 0.2, rate15: 0.3, p50: 1, p90: 2, p95: 3, p99: 4 };
@@ -89,7 +90,7 @@ let agent: AgentClient;
 
 beforeAll(async () => {
   server = await startScriptedServer();
-  agent = new AgentClient({ url: server.url, userAgent: 'edge-operator/test' });
+  agent = new AgentClient({ ...systemRuntime, url: server.url, userAgent: 'edge-operator/test' });
 });
 afterAll(async () => {
   await server.close();
@@ -169,7 +170,7 @@ test.each(['', '.', '..'])('the name "%s" is refused without a request', async (
 test.each(['', '/', '/api', '/api/', '/agents/one', '/agents/one/api/'])(
   'the URL may end with "%s"',
   async (suffix) => {
-    const client = new AgentClient({ url: server.url + suffix, userAgent: 'x' });
+    const client = new AgentClient({ ...systemRuntime, url: server.url + suffix, userAgent: 'x' });
     server.play(json(200, status));
     await client.status();
     expect(server.requests.at(-1)?.url).toBe(`${suffix.startsWith('/agents') ? '/agents/one' : ''}/api/status`);
@@ -180,7 +181,7 @@ test.each(['', '/', '/api', '/api/', '/agents/one', '/agents/one/api/'])(
 test.each(['ftp://x', 'not a url', 'http://user:pass@x', 'http://x?key=1', 'http://x#y'])(
   'the URL %s is refused',
   (url) => {
-    const open = () => new AgentClient({ url, userAgent: 'x' });
+    const open = () => new AgentClient({ ...systemRuntime, url, userAgent: 'x' });
     expect(open).toThrow(TypeError);
     expect(open).toThrow('the agent URL');
     expect(open).not.toThrow('pass');

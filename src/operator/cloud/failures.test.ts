@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../common/http/errors.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { Limiter } from './limiter.ts';
 import type { Respond, ScriptedAPI } from './scripted-api.fixture.ts';
 import { json, startScriptedAPI, text } from './scripted-api.fixture.ts';
@@ -87,7 +88,7 @@ describe('an answer that is not a success', () => {
 
 describe('429', () => {
   test('carries Retry-After and pauses everything that shares the limiter', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 100 });
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 100 });
     api.play(error(429, { 'retry-after': '30' }));
     const failed = await failure(api.client({ limiter: () => limiter }).botUsers.get('bot_1', { priority: 'resync' }));
     expect(failed.retryAfterMs).toBe(30_000);
@@ -98,7 +99,7 @@ describe('429', () => {
   });
 
   test('is told to changes that come while a long pause lasts, without a request', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 100 });
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 100 });
     api.play(error(429, { 'retry-after': '30' }));
     const client = api.client({ limiter: () => limiter });
     await failure(client.botUsers.get('bot_1', call));
@@ -222,7 +223,7 @@ describe('no answer', () => {
   });
 
   test('an abort while waiting for the limiter is definite and sends nothing', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
     const client = api.client({ limiter: () => limiter });
     api.play(json(200, bot));
     await client.botUsers.get('bot_1', call);
@@ -242,7 +243,7 @@ describe('no answer', () => {
 
 describe('the guard', () => {
   test('runs right before sending; what it throws stops the request, is definite and costs no budget', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
     let deposed = true;
     const guard = () => {
       if (deposed) throw new Error('no longer the leader');
@@ -289,7 +290,7 @@ describe('the API key', () => {
 
   test('that was refused is not sent again, not even by calls that were waiting', async () => {
     let key = 'revoked';
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
     const client = api.client({ limiter: () => limiter, apiKey: () => key });
     api.play(error(401), json(200, bot));
     const first = failure(client.botUsers.get('bot_1', call));
@@ -332,7 +333,7 @@ describe('secrets', () => {
 });
 
 test('reports how long a request waited and took', async () => {
-  const limiter = new Limiter({ requestsPerMinute: 1 });
+  const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
   const client = api.client({ limiter: () => limiter });
   api.play(json(200, bot), (response) => void setTimeout(() => json(200, bot)(response), 50));
   await client.botUsers.get('bot_1', call);

@@ -1,8 +1,23 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type Clock, systemClock } from '../../common/clock.ts';
 import type { Priority } from '../../common/priority.ts';
 import { Limiter } from './limiter.ts';
 
 const minute = 60_000;
+
+/** On the timers that Jest turns. */
+const monotonic: Clock = {
+  ...systemClock,
+  now: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+    }),
+};
 
 /** A small generator of numbers in [0, 1), the same for the same seed. */
 function randomFrom(seed: number): () => number {
@@ -72,7 +87,7 @@ afterEach(() => {
 
 describe('the window', () => {
   test('lets the budget through at once and the next when the first has left', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 3 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 3 });
     await use(limiter, 'change', 3);
     const fourth = limiter.acquire('change');
     await jest.advanceTimersByTimeAsync(minute);
@@ -82,7 +97,7 @@ describe('the window', () => {
   });
 
   test('counts a slow request until a minute after its answer', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await limiter.acquire('change');
     await jest.advanceTimersByTimeAsync(20_000);
     const second = limiter.acquire('change');
@@ -94,7 +109,7 @@ describe('the window', () => {
   });
 
   test('wastes little: changes without end get nearly all of the budget', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 120 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
     const { arrivals, send } = simulate(limiter, randomFrom(1), 200);
     for (let i = 0; i < 1_300; i += 1) void send('change');
     await jest.advanceTimersByTimeAsync(10 * minute);
@@ -103,7 +118,7 @@ describe('the window', () => {
   });
 
   test('gives a request that was never sent back at once', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await limiter.acquire('change');
     const second = limiter.acquire('change');
     limiter.release('change', false);
@@ -111,7 +126,7 @@ describe('the window', () => {
   });
 
   test('follows a new budget', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
     const second = limiter.acquire('change');
     expect(await settled(second)).toEqual([false]);
@@ -121,8 +136,10 @@ describe('the window', () => {
   });
 
   test('a budget below one request is an error', () => {
-    expect(() => new Limiter({ requestsPerMinute: 0 })).toThrow('requestsPerMinute must be at least 1, not 0');
-    expect(() => new Limiter({ requestsPerMinute: Number.NaN })).toThrow(RangeError);
+    expect(() => new Limiter({ monotonic, requestsPerMinute: 0 })).toThrow(
+      'requestsPerMinute must be at least 1, not 0',
+    );
+    expect(() => new Limiter({ monotonic, requestsPerMinute: Number.NaN })).toThrow(RangeError);
   });
 
   test.each(Array.from({ length: 12 }, (_, seed) => seed))(
@@ -130,7 +147,7 @@ describe('the window', () => {
     async (seed) => {
       const random = randomFrom(seed);
       const budget = 1 + Math.floor(random() * 150);
-      const limiter = new Limiter({ requestsPerMinute: budget });
+      const limiter = new Limiter({ monotonic, requestsPerMinute: budget });
       const { arrivals, send } = simulate(limiter, random, random() < 0.5 ? 300 : 9_000);
       const priorities = ['change', 'first', 'resync'] as const;
       const sent: Promise<number>[] = [];
@@ -156,7 +173,7 @@ describe('the window', () => {
 
 describe('the classes', () => {
   test('are served in order, each first come first served', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
     const order: string[] = [];
     const ask = (name: string, priority: Priority) =>
@@ -178,7 +195,7 @@ describe('the classes', () => {
   });
 
   test('resync takes half of the budget and leaves the rest, even when nothing else waits', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 120 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
     const drift = Array.from({ length: 100 }, () => limiter.acquire('resync'));
     expect((await settled(...drift)).filter(Boolean)).toHaveLength(60);
     const first = Array.from({ length: 100 }, () => limiter.acquire('first'));
@@ -190,7 +207,7 @@ describe('the classes', () => {
 
   test('a spec change made while 100 modules of 4 parts drift at 120 a minute starts in under 2 s', async () => {
     const random = randomFrom(7);
-    const limiter = new Limiter({ requestsPerMinute: 120 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
     const { arrivals, send } = simulate(limiter, random, 500);
     const drift = Array.from({ length: 400 }, () => send('resync'));
     const changes: Promise<number>[] = [];
@@ -205,7 +222,7 @@ describe('the classes', () => {
   });
 
   test.each(['first', 'resync'] as const)('%s is not starved by changes without end', async (priority) => {
-    const limiter = new Limiter({ requestsPerMinute: 60 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 60 });
     const { send, started } = simulate(limiter, randomFrom(3), 200);
     const waiting = Array.from({ length: 10 }, () => send(priority));
     for (let second = 0; second < 300; second += 1) {
@@ -218,7 +235,7 @@ describe('the classes', () => {
   });
 
   test('the aged take no more than one request in four from changes', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 100, ageingMs: 0 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 100, ageingMs: 0 });
     await use(limiter, 'change', 100);
     const order: Priority[] = [];
     for (const priority of ['resync', 'first', 'change'] as const) {
@@ -233,7 +250,7 @@ describe('the classes', () => {
 
 describe('giving up', () => {
   test('an aborted wait rejects with the reason and leaves the queue', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
     const abort = new AbortController();
     const given = limiter.acquire('change', abort.signal);
@@ -246,7 +263,7 @@ describe('giving up', () => {
   });
 
   test('a signal that has aborted takes nothing, and one that aborts later takes nothing back', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 5 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 5 });
     await expect(limiter.acquire('change', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     const abort = new AbortController();
     await limiter.acquire('change', abort.signal);
@@ -255,7 +272,7 @@ describe('giving up', () => {
   });
 
   test('no timer is left when nobody waits', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 1 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
     const abort = new AbortController();
     const given = limiter.acquire('change', abort.signal);
@@ -268,7 +285,7 @@ describe('giving up', () => {
 
 describe('a 429', () => {
   test('stops every class until Retry-After has passed', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 100 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 100 });
     await limiter.acquire('change');
     limiter.penalize(7_000);
     limiter.release('change');
@@ -282,7 +299,7 @@ describe('a 429', () => {
   });
 
   test('starts again with one request, and each answer lets one more in', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 100 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 100 });
     await limiter.acquire('change');
     limiter.penalize(1_000);
     limiter.release('change');
@@ -298,7 +315,7 @@ describe('a 429', () => {
   });
 
   test('pauses 15 s without a Retry-After, the longer of two, and an hour at most', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 100 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 100 });
     const pause = () => (limiter.state().pausedUntilMs ?? 0) - performance.now();
     limiter.penalize(undefined);
     expect(pause()).toBe(15_000);
@@ -309,7 +326,7 @@ describe('a 429', () => {
   });
 
   test('tells changes at once that a pause takes long, those that wait already too; the rest waits for its end', async () => {
-    const limiter = new Limiter({ requestsPerMinute: 2 });
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 2 });
     await use(limiter, 'change', 1);
     await limiter.acquire('change');
     const waiting = limiter.acquire('change');

@@ -1,11 +1,11 @@
+import type { Clock } from '../../common/clock.ts';
 import { type Priority, priorities } from '../../common/priority.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { RollingWindow } from './rolling-window.ts';
 
-export interface LimiterOptions {
+export interface LimiterOptions extends Pick<Runtime, 'monotonic'> {
   /** Requests in any rolling 60 s, at least 1. */
   readonly requestsPerMinute: number;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
   /** A request that has waited this long is served out of turn, but no more than one request in four. Default 30 s. */
   readonly ageingMs?: number;
 }
@@ -15,7 +15,7 @@ export interface LimiterState {
   readonly used: number;
   readonly limit: number;
   readonly waiting: Readonly<Record<Priority, number>>;
-  /** On the clock given as `now`; absent when not paused. */
+  /** On the monotonic clock; absent when not paused. */
   readonly pausedUntilMs?: number;
 }
 
@@ -53,7 +53,7 @@ const longestSilentPauseMs = 10_000;
  * - while a pause still takes more than 10 s, a change is refused at once with a {@link BudgetPausedError}.
  */
 export class Limiter {
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #ageingMs: number;
   readonly #window = new RollingWindow();
   readonly #queues: Record<Priority, Waiter[]> = { change: [], first: [], resync: [] };
@@ -61,11 +61,11 @@ export class Limiter {
   #concurrency = Number.POSITIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #grantsInTurn = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
 
   constructor(options: LimiterOptions) {
     this.#limit = atLeastOne(options.requestsPerMinute);
-    this.#now = options.now ?? (() => performance.now());
+    this.#clock = options.monotonic;
     this.#ageingMs = options.ageingMs ?? 30_000;
   }
 
@@ -78,7 +78,7 @@ export class Limiter {
     const refusal = priority === 'change' ? this.#refusal() : undefined;
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      const since = this.#now();
+      const since = this.#clock.now();
       const queue = this.#queues[priority];
       const abort = () => {
         queue.splice(queue.indexOf(waiter), 1);
@@ -88,7 +88,7 @@ export class Limiter {
       const done = () => signal?.removeEventListener('abort', abort);
       const grant = () => {
         done();
-        resolve(this.#now() - since);
+        resolve(this.#clock.now() - since);
       };
       const refuse = (error: Error) => {
         done();
@@ -103,7 +103,7 @@ export class Limiter {
 
   /** The request is over, answered or not. `sent` false: it never left this process. */
   release(priority: Priority, sent = true): void {
-    const now = this.#now();
+    const now = this.#clock.now();
     this.#window.finish(priority, sent, now);
     if (sent && now >= this.#pausedUntil) this.#concurrency += 1;
     this.#serve();
@@ -112,7 +112,7 @@ export class Limiter {
   /** A 429: every class waits `retryAfterMs` (15 s without one, at most an hour). Call it before {@link release}. */
   penalize(retryAfterMs: number | undefined): void {
     const pause = Math.min(Math.max(retryAfterMs ?? defaultPauseMs, 1), longestPauseMs);
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#now() + pause);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pause);
     this.#concurrency = 1;
     const refusal = this.#refusal();
     if (refusal !== undefined) for (const waiter of this.#queues.change.splice(0)) waiter.refuse(refusal);
@@ -125,7 +125,7 @@ export class Limiter {
   }
 
   state(): LimiterState {
-    const now = this.#now();
+    const now = this.#clock.now();
     this.#window.advance(now);
     return {
       used: this.#window.total,
@@ -140,12 +140,12 @@ export class Limiter {
   }
 
   #refusal(): BudgetPausedError | undefined {
-    const left = this.#pausedUntil - this.#now();
+    const left = this.#pausedUntil - this.#clock.now();
     return left > longestSilentPauseMs ? new BudgetPausedError(left) : undefined;
   }
 
   #serve(): void {
-    const now = this.#now();
+    const now = this.#clock.now();
     this.#window.advance(now);
     if (now >= this.#pausedUntil) {
       for (let next = this.#next(now); next !== undefined; next = this.#next(now)) {
@@ -186,12 +186,30 @@ export class Limiter {
   }
 
   #wakeLater(now: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (priorities.every((priority) => this.#queues[priority].length === 0)) return;
-    const at = this.#pausedUntil > now ? this.#pausedUntil : this.#window.nextChange();
+    const until = this.#nextChange(now);
+    if (this.#sleep?.until === until) return;
+    this.#sleep?.abort.abort();
+    this.#sleep = undefined;
+    if (until === undefined) return;
+    const sleep = { until, abort: new AbortController() };
+    this.#sleep = sleep;
     // Rounded up: a timer that fires a fraction early would find nothing to do.
-    if (at !== undefined) this.#timer = setTimeout(() => this.#serve(), Math.ceil(at - now));
+    this.#clock.sleep(Math.ceil(until - now), sleep.abort.signal).then(
+      () => this.#wake(sleep),
+      () => {},
+    );
+  }
+
+  #wake(sleep: object): void {
+    if (this.#sleep !== sleep) return;
+    this.#sleep = undefined;
+    this.#serve();
+  }
+
+  /** When there may be something to do for those that wait. */
+  #nextChange(now: number): number | undefined {
+    if (priorities.every((priority) => this.#queues[priority].length === 0)) return undefined;
+    return this.#pausedUntil > now ? this.#pausedUntil : this.#window.nextChange();
   }
 }
 

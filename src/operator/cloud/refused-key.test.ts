@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
 import type { CloudClient } from './client.ts';
 import { json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
@@ -15,7 +16,7 @@ let key: string;
 beforeEach(async () => {
   api = await startScriptedAPI();
   [now, key] = [0, 'k'];
-  client = api.client({ apiKey: () => key, now: () => now });
+  client = api.client({ apiKey: () => key, monotonic: { ...systemClock, now: () => now } });
 });
 afterEach(() => api.close());
 

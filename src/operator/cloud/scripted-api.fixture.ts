@@ -1,5 +1,6 @@
 import type { ScriptedServer } from '../../common/http/scripted-server.fixture.ts';
 import { startScriptedServer } from '../../common/http/scripted-server.fixture.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { CloudClient } from './client.ts';
 import { Limiter } from './limiter.ts';
 import type { RequestReport, TransportOptions } from './transport.ts';
@@ -20,8 +21,9 @@ export async function startScriptedAPI(): Promise<ScriptedAPI> {
     ...server,
     reports,
     client: (options = {}) => {
-      const limiter = new Limiter({ requestsPerMinute: 10_000 });
+      const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 10_000 });
       const client = new CloudClient({
+        ...systemRuntime,
         baseURL: server.url,
         apiKey: () => 'key-for-tests',
         limiter: () => limiter,

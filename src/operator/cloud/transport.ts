@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { Breaker } from '../../common/breaker.ts';
 import { isKey } from '../../common/credential/key.ts';
 import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
@@ -7,6 +6,7 @@ import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
 import type { Call, Priority } from '../../common/priority.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { BudgetPausedError, type Limiter } from './limiter.ts';
 import { cloudService } from './service.ts';
 
@@ -25,7 +25,7 @@ export interface RequestReport {
   readonly priority: Priority;
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Scheme, host and optional path prefix. */
   readonly baseURL: string;
   readonly userAgent: string;
@@ -39,10 +39,6 @@ export interface TransportOptions {
   readonly onRequest?: (report: RequestReport) => void;
   /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
   readonly timeouts?: Timeouts;
-  /** For a proxy or a private CA, with a connect timeout of its own; closed by whoever made it. */
-  readonly dispatcher?: Dispatcher;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
 }
 
 /** Named, as every operation of this API is. */
@@ -71,10 +67,10 @@ export class Transport {
 
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
-    const { baseURL, now = () => performance.now() } = options;
+    const { baseURL, monotonic } = options;
     this.#options = options;
     this.#http = new HttpClient(cloudService, { ...options, baseURL: parseBaseURL(baseURL, cloudService.urlName) });
-    this.#now = now;
+    this.#now = () => monotonic.now();
   }
 
   /** Throws an {@link ApiError} and nothing else. */
@@ -142,7 +138,7 @@ export class Transport {
   }
 
   async #exchange<T>(operation: CloudOperation<T>, { key, limiter, waitedMs, priority }: Grant): Promise<T> {
-    const started = performance.now();
+    const started = this.#now();
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
     try {
@@ -158,7 +154,7 @@ export class Transport {
       throw error;
     } finally {
       const { name, method } = operation;
-      const ms = performance.now() - started;
+      const ms = this.#now() - started;
       this.#options.onRequest?.({ operation: name, method, status, outcome, ms, waitedMs, priority });
     }
   }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { type Log, silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { KubeError } from '../kube/errors.ts';
 import { until } from '../kube/fake-api.fixture.ts';
 import { Controller, type Reconcile, type ReconcileOutcome, type ReconcileResult } from './controller.ts';
@@ -8,7 +9,7 @@ import { WorkQueue } from './queue.ts';
 const stops: (() => Promise<void>)[] = [];
 
 function start(reconcile: Reconcile, concurrency = 2) {
-  const queue = new WorkQueue({ random: () => 1, backoff: { minMs: 20, maxMs: 100 } });
+  const queue = new WorkQueue({ ...systemRuntime, random: () => 1, backoff: { minMs: 20, maxMs: 100 } });
   const outcomes: ReconcileOutcome[] = [];
   const active: number[] = [];
   const errors: Record<string, unknown>[] = [];
@@ -17,7 +18,7 @@ function start(reconcile: Reconcile, concurrency = 2) {
     onReconcile: (outcome: ReconcileOutcome) => outcomes.push(outcome),
     onActiveWorkers: (count: number) => active.push(count),
   };
-  const controller = new Controller({ name: 'widget', reconcile, queue, concurrency, log, metrics });
+  const controller = new Controller({ ...systemRuntime, name: 'widget', reconcile, queue, concurrency, log, metrics });
   const stop = new AbortController();
   const abandon = new AbortController();
   const running = controller.run(stop.signal, abandon.signal);

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { Priority } from '../../common/priority.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { isConflict } from '../kube/errors.ts';
-import { monotonicClock } from './monotonic.ts';
 import type { WorkQueue } from './queue.ts';
 
 /** When to look at the key again. */
@@ -37,7 +36,7 @@ export interface ControllerMetrics {
   onActiveWorkers?(count: number): void;
 }
 
-export interface ControllerOptions {
+export interface ControllerOptions extends Pick<Runtime, 'monotonic' | 'random' | 'uuid'> {
   /** The kind, in logs. */
   readonly name: string;
   readonly reconcile: Reconcile;
@@ -46,10 +45,6 @@ export interface ControllerOptions {
   readonly concurrency: number;
   readonly log: Log;
   readonly metrics?: ControllerMetrics | undefined;
-  /** For measuring. */
-  readonly clock?: Clock | undefined;
-  /** In 0..1, for jitter. */
-  readonly random?: (() => number) | undefined;
 }
 
 const never = new AbortController().signal;
@@ -63,8 +58,8 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? monotonicClock;
-    this.#conflicts = new Backoff({ minMs: 20, maxMs: 2_000 }, options.random ?? Math.random);
+    this.#clock = options.monotonic;
+    this.#conflicts = new Backoff({ minMs: 20, maxMs: 2_000 }, options.random);
     options.queue.onOvertaken((key) =>
       this.#running.get(key)?.overtaken.abort(new Error('something more urgent came')),
     );
@@ -102,8 +97,8 @@ export class Controller {
   }
 
   async #reconcile(key: string, abandon: AbortSignal): Promise<void> {
-    const { metrics, reconcile } = this.#options;
-    const id = randomUUID();
+    const { metrics, reconcile, uuid } = this.#options;
+    const id = uuid();
     const startedAt = this.#clock.now();
     const overtaken = new AbortController();
     const signal = AbortSignal.any([abandon, overtaken.signal]);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Log, silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { FakeApi, json, type SeenRequest, status, until, type Widget, widgetType } from '../kube/fake-api.fixture.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 
@@ -22,6 +23,7 @@ afterEach(async () => {
 async function start(options: Partial<InformerOptions<Widget>> = {}) {
   const backoff = { minMs: 10, maxMs: 40 };
   const informer = new Informer<Widget>({
+    ...systemRuntime,
     client: await api.client(),
     type: widgetType,
     log: silentLog,
@@ -310,7 +312,12 @@ test('transform decides what is stored, and whenSynced ends with its signal', as
   api.put('a', { spec: { size: 1 } });
   await until('the object', () => informer.get('default/a') !== undefined);
   expect(informer.get('default/a')).not.toHaveProperty('spec');
-  const other = new Informer<Widget>({ client: await api.client(), type: widgetType, log: silentLog });
+  const other = new Informer<Widget>({
+    ...systemRuntime,
+    client: await api.client(),
+    type: widgetType,
+    log: silentLog,
+  });
   await expect(other.whenSynced(AbortSignal.timeout(20))).rejects.toThrow();
 });
 

@@ -1,6 +1,6 @@
 import type { BackoffOptions } from '../../common/backoff.ts';
-import { type Clock, systemClock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
@@ -8,16 +8,13 @@ import { Reflector } from './reflector.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 import { sameUid } from './version.ts';
 
-export interface InformerOptions<T extends KubeObject> {
+export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'clock' | 'random'> {
   readonly client: KubeClient;
   readonly type: ResourceType;
   /** Without it, all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  readonly clock?: Clock | undefined;
-  /** In 0..1, for jitter. */
-  readonly random?: (() => number) | undefined;
   readonly log: Log;
   /** Objects in a page of a list; default 500. */
   readonly pageSize?: number | undefined;
@@ -54,15 +51,7 @@ export class Informer<T extends KubeObject> {
   #hasSynced = false;
 
   constructor(options: InformerOptions<T>) {
-    const {
-      client,
-      type,
-      namespace,
-      labelSelector,
-      fieldSelector,
-      clock = systemClock,
-      random = Math.random,
-    } = options;
+    const { client, type, namespace, labelSelector, fieldSelector, clock, random } = options;
     this.#log = options.log.child({ informer: type.plural, ...(namespace === undefined ? {} : { namespace }) });
     this.#transform = options.transform ?? ((object) => object);
     this.#reflector = new Reflector<T>({

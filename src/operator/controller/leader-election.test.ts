@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
 import { LeaderElector } from './leader-election.ts';
@@ -26,6 +27,7 @@ const doomed = { leaseDurationMs: 1_500, renewDeadlineMs: deadlineMs };
 
 function replica(identity: string, options: Partial<typeof times> & { readonly monotonic?: ManualClock } = {}) {
   const elector = new LeaderElector({
+    ...systemRuntime,
     client,
     namespace: 'ops',
     name: 'operator',
@@ -200,7 +202,10 @@ test('the deadline counts from the start of a renewal, not from its answer', asy
 });
 
 test('what leading rejects with is passed on, and the lease is released', async () => {
-  const elector = new LeaderElector({ client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog });
+  const elector = new LeaderElector({
+    ...systemRuntime,
+    ...{ client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog },
+  });
   const run = elector.run({ signal: new AbortController().signal, lead: () => Promise.reject(new Error('no kinds')) });
   await expect(run).rejects.toThrow('no kinds');
   expect(await leaseNow()).toMatchObject({ holderIdentity: '' });
@@ -208,6 +213,6 @@ test('what leading rejects with is passed on, and the lease is released', async 
 });
 
 test('durations that cannot keep two leaders apart are refused', () => {
-  const options = { client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog };
+  const options = { ...systemRuntime, client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog };
   expect(() => new LeaderElector({ ...options, leaseDurationMs: 5_000 })).toThrow(RangeError);
 });

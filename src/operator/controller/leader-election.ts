@@ -1,12 +1,12 @@
-import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict } from '../kube/errors.ts';
 import { claimed, LeaseStore, released } from './lease.ts';
-import { monotonicClock } from './monotonic.ts';
 import { ObservedLease } from './observed-lease.ts';
 
-export interface LeaderElectorOptions {
+export interface LeaderElectorOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   /** Not behind a guard that asks this elector: it must be able to campaign. */
   readonly client: KubeClient;
   readonly namespace: string;
@@ -19,12 +19,6 @@ export interface LeaderElectorOptions {
   readonly renewDeadlineMs?: number | undefined;
   /** Between attempts, to renew as to acquire; default 2 s. */
   readonly retryPeriodMs?: number | undefined;
-  /** For the times that are written. */
-  readonly clock?: Clock | undefined;
-  /** For measuring: must not jump, and must go on while the process is stopped. */
-  readonly monotonic?: Clock | undefined;
-  /** In 0..1, for jitter. */
-  readonly random?: (() => number) | undefined;
   readonly log: Log;
 }
 
@@ -61,9 +55,9 @@ export class LeaderElector {
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
     this.#leases = new LeaseStore(options.client, options);
-    this.#clock = options.clock ?? systemClock;
-    this.#monotonic = options.monotonic ?? monotonicClock;
-    this.#random = options.random ?? Math.random;
+    this.#clock = options.clock;
+    this.#monotonic = options.monotonic;
+    this.#random = options.random;
     this.#leaseDurationMs = options.leaseDurationMs ?? 15_000;
     this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryPeriodMs = options.retryPeriodMs ?? 2_000;
@@ -193,7 +187,7 @@ export class LeaderElector {
   }
 
   async #giveAway(): Promise<boolean> {
-    const timeout = AbortSignal.timeout(this.#renewDeadlineMs / 2);
+    const timeout = this.#monotonic.timeout(this.#renewDeadlineMs / 2);
     const lease = this.#observed.lease ?? (await this.#leases.read(timeout));
     if (lease?.spec?.holderIdentity !== this.#options.identity) return false;
     await this.#leases.write(lease, released(lease.spec, this.#clock.now()), timeout);

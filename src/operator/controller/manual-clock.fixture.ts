@@ -30,6 +30,12 @@ export class ManualClock implements Clock {
     });
   }
 
+  timeout(ms: number): AbortSignal {
+    const timeout = new AbortController();
+    void this.sleep(ms).then(() => timeout.abort(new DOMException('timed out', 'TimeoutError')));
+    return timeout.signal;
+  }
+
   /** Lets time pass, waking sleepers in order and letting what they start run before the next. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;

@@ -5,9 +5,9 @@ import { WorkQueue, type WorkQueueOptions } from './queue.ts';
 const open: WorkQueue[] = [];
 const never = new AbortController().signal;
 
-function setup(options: WorkQueueOptions = {}) {
+function setup(options: Partial<WorkQueueOptions> = {}) {
   const clock = new ManualClock();
-  const queue = new WorkQueue({ clock, random: () => 1, ...options });
+  const queue = new WorkQueue({ monotonic: clock, random: () => 1, ...options });
   open.push(queue);
   return { clock, queue };
 }

@@ -1,7 +1,7 @@
 import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
 import { moreUrgent, type Priority, rankOf } from '../../common/priority.ts';
-import { monotonicClock } from './monotonic.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { ReadyList } from './ready-list.ts';
 import { Timers } from './timers.ts';
 
@@ -17,10 +17,7 @@ export interface QueueHooks {
   onRetry?(): void;
 }
 
-export interface WorkQueueOptions {
-  readonly clock?: Clock | undefined;
-  /** In 0..1, for jitter. */
-  readonly random?: (() => number) | undefined;
+export interface WorkQueueOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   /** A key that has waited this much longer overtakes one of the next more urgent class; default 30 s. */
   readonly ageingMs?: number | undefined;
   /** Default 1 s to 5 min. */
@@ -46,13 +43,13 @@ export class WorkQueue {
   readonly #takers = new Set<() => void>();
   #closed = false;
 
-  constructor(options: WorkQueueOptions = {}) {
-    const { clock = monotonicClock, random = Math.random, ageingMs = 30_000 } = options;
-    this.#clock = clock;
+  constructor(options: WorkQueueOptions) {
+    const { monotonic, random, ageingMs = 30_000 } = options;
+    this.#clock = monotonic;
     this.#hooks = options.hooks ?? {};
     this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
     this.#ready = new ReadyList(ageingMs);
-    this.#timers = new Timers(clock, (key, priority) => this.add(key, priority));
+    this.#timers = new Timers(monotonic, (key, priority) => this.add(key, priority));
   }
 
   /** Now. Leaves a later `addAfter` of the key in place. */

@@ -1,6 +1,6 @@
 import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
-import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
 import { isNothingThere, KubeConnectionError, KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
@@ -21,14 +21,11 @@ export interface Sink<T extends KubeObject> {
   remove(object: T): void;
 }
 
-export interface ReflectorOptions<T extends KubeObject> {
+export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'clock' | 'random'> {
   readonly client: KubeClient;
   readonly type: ResourceType;
   readonly selection: Selection;
   readonly sink: Sink<T>;
-  readonly clock: Clock;
-  /** In 0..1. */
-  readonly random: () => number;
   readonly log: Log;
   readonly pageSize: number;
   readonly silenceTimeoutMs: number;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
 import { KubeClient, type WatchEvent } from './client.ts';
 import {
   isAlreadyExists,
@@ -132,7 +133,7 @@ describe('writes', () => {
 
   test('Retry-After is honoured for as long as the signal does not abort, and not for ever', async () => {
     const waits: number[] = [];
-    const clock = { now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
+    const clock = { ...systemClock, now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
     const patient = new KubeClient(await api.connection(), { clock });
     for (let time = 0; time < 9; time++)
       api.script(

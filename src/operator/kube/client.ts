@@ -1,4 +1,5 @@
-import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Clock } from '../../common/clock.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type {
   DeleteOptions,
   ListOptions,
@@ -47,9 +48,9 @@ export class KubeClient {
   readonly #connection: KubeConnection;
   readonly #clock: Clock;
 
-  constructor(connection: KubeConnection, options: { readonly clock?: Clock } = {}) {
+  constructor(connection: KubeConnection, { clock }: Pick<Runtime, 'clock'>) {
     this.#connection = connection;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = clock;
   }
 
   /** One page. Items get the apiVersion and kind that lists leave out. */

@@ -1,8 +1,11 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { MockAgent } from 'undici';
+import { silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { KubeClient } from './client.ts';
-import type { KubeRequest } from './connection.ts';
+import { connect, type KubeRequest } from './connection.ts';
 import { KubeConnectionError } from './errors.ts';
 import { FakeApi, status, until, widgetType } from './fake-api.fixture.ts';
 
@@ -97,7 +100,7 @@ test('a guard is asked before every request, and its refusal sends nothing', asy
 });
 
 test('calls share a few connections, and each watch has its own', async () => {
-  const client = new KubeClient(await api.connection());
+  const client = new KubeClient(await api.connection(), systemRuntime);
   await Promise.all(Array.from({ length: 500 }, () => client.list(widgetType)));
   expect(api.connectionCount).toBeLessThanOrEqual(32);
   const calls = api.connectionCount;
@@ -154,7 +157,7 @@ test('no answer is a timeout, and a refused connection names the request', async
 
 test('closing ends watches', async () => {
   const connection = await api.connection();
-  const client = new KubeClient(connection);
+  const client = new KubeClient(connection, systemRuntime);
   const watching = (async () => {
     for await (const event of client.watch(widgetType)) void event;
   })();
@@ -162,4 +165,19 @@ test('closing ends watches', async () => {
   await until('the watch', () => api.openWatches === 1);
   await connection.close();
   await expect(watching).rejects.toBeInstanceOf(KubeConnectionError);
+});
+
+test('a dispatcher that is given carries calls and watches, and is left open', async () => {
+  const dispatcher = new MockAgent();
+  dispatcher.disableNetConnect();
+  dispatcher.get('http://kube').intercept({ path: get.path }).reply(200, 'from memory').times(2);
+  const kubeconfig = join(await api.folder(), 'in-memory');
+  const named = [{ name: 'x', context: { cluster: 'x' }, cluster: { server: 'http://kube' } }];
+  await writeFile(kubeconfig, JSON.stringify({ 'current-context': 'x', contexts: named, clusters: named }));
+  const connection = await connect({ ...systemRuntime, dispatcher, kubeconfig, userAgent: 'x', log: silentLog });
+  expect(await (await connection.request(get)).text()).toBe('from memory');
+  await connection.close();
+  const watched = await connection.apart().request({ ...get, watch: true });
+  expect(await watched.text()).toBe('from memory');
+  await dispatcher.close();
 });

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { type Credentials, findAccess } from './credentials.ts';
 import { KubeConnectionError } from './errors.ts';
@@ -50,18 +50,17 @@ export interface KubeConnection {
   withGuard(guard: Guard): KubeConnection;
   /** The same server by connections of its own: calls there never wait for others, however long those hang. */
   apart(): KubeConnection;
-  /** Ends every request and watch. */
+  /** Ends every request and watch, but those on a dispatcher that was given. */
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
+export interface ConnectOptions extends Pick<Runtime, 'clock' | 'dispatcher'> {
   /** Path of a kubeconfig; without it in-cluster, else the default kubeconfig. */
   readonly kubeconfig?: string | undefined;
   readonly userAgent: string;
   readonly guard?: Guard | undefined;
   readonly log: Log;
   readonly env?: NodeJS.ProcessEnv;
-  readonly clock?: Clock;
 }
 
 /** Finds the cluster and how to authenticate to it; sends nothing yet. Throws a KubeConfigError. */
@@ -71,8 +70,8 @@ export async function connect(options: ConnectOptions): Promise<KubeConnection> 
     ...access,
     userAgent: options.userAgent,
     log: options.log,
-    credentials: new CredentialCache(access, options.clock ?? systemClock),
-    transports: new Transports(access.proxyURL),
+    credentials: new CredentialCache(access, options.clock),
+    transports: new Transports(access.proxyURL, options.dispatcher),
     calls: new Semaphore(maxConnections),
   };
   return new Connection(shared, options.guard ?? (() => {}));

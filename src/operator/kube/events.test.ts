@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
 import { type Log, silentLog } from '../../common/log.ts';
 import type { KubeClient } from './client.ts';
 import { EventRecorder } from './events.ts';
@@ -21,7 +22,12 @@ beforeEach(async () => {
 afterEach(() => api.stop());
 
 function recorder(): EventRecorder {
-  return new EventRecorder({ client, instance: 'host-1', log, clock: { now: () => now, sleep: async () => {} } });
+  return new EventRecorder({
+    client,
+    instance: 'host-1',
+    log,
+    clock: { ...systemClock, now: () => now, sleep: async () => {} },
+  });
 }
 
 function regarding(name = 'a', namespace: string | undefined = 'default'): KubeObject {

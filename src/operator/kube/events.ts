@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Clock, systemClock } from '../../common/clock.ts';
+import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient } from './client.ts';
 import { isNamespaceTerminating, isNotFound } from './errors.ts';
 import { cutUtf8, type EventInput, type EventObject, eventType, toEvent } from './event-object.ts';
@@ -8,13 +9,12 @@ import { EventSeries } from './event-series.ts';
 
 export type { EventInput } from './event-object.ts';
 
-export interface EventRecorderOptions {
+export interface EventRecorderOptions extends Pick<Runtime, 'clock'> {
   readonly client: KubeClient;
   /** `reportingController`; default `edge-operator.dev/operator`. */
   readonly controller?: string | undefined;
   /** `reportingInstance`: this process, such as its host name. */
   readonly instance: string;
-  readonly clock?: Clock | undefined;
   readonly log: Log;
 }
 
@@ -35,7 +35,7 @@ export class EventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
   }
 
   /** The note is cut at 1024 bytes. The event is in the object's namespace, or `default` if it has none. */

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { KubeClient } from './client.ts';
 import { connect, type Guard, type KubeConnection } from './connection.ts';
 import type { KubeObject, ResourceType } from './types.ts';
@@ -80,13 +81,13 @@ export class FakeApi {
       'current-context': 'x',
     };
     await writeFile(kubeconfig, JSON.stringify(config));
-    const connection = await connect({ kubeconfig, userAgent: 'test/1', log: silentLog, guard });
+    const connection = await connect({ ...systemRuntime, kubeconfig, userAgent: 'test/1', log: silentLog, guard });
     this.#connections.push(connection);
     return connection;
   }
 
   async client(): Promise<KubeClient> {
-    return new KubeClient(await this.connection());
+    return new KubeClient(await this.connection(), systemRuntime);
   }
 
   async stop(): Promise<void> {

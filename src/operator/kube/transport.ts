@@ -17,14 +17,18 @@ export interface Transport {
 /** Builds transports, a new one only when the TLS material has changed. */
 export class Transports {
   readonly #proxyURL: string | undefined;
+  readonly #given: Transport | undefined;
   readonly #all = new Set<Dispatcher>();
   #current: { readonly fingerprint: string; readonly transport: Transport } | undefined;
 
-  constructor(proxyURL: string | undefined) {
+  /** @param dispatcher carries everything in place of connections to the server; closed by whoever made it */
+  constructor(proxyURL: string | undefined, dispatcher: Dispatcher | undefined) {
     this.#proxyURL = proxyURL;
+    this.#given = dispatcher && { calls: dispatcher, watches: dispatcher };
   }
 
   for(tls: TlsMaterial): Transport {
+    if (this.#given !== undefined) return this.#given;
     const fingerprint = fingerprintOf(tls);
     if (this.#current?.fingerprint === fingerprint) return this.#current.transport;
     if (this.#current !== undefined) this.#retire(this.#current.transport);

@@ -1,6 +1,6 @@
-import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { Priority } from '../../common/priority.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ReconcileResult } from '../controller/controller.ts';
 import { type Change, Informer } from '../controller/informer.ts';
 import { WorkQueue } from '../controller/queue.ts';
@@ -10,16 +10,13 @@ import { keyOf } from '../kube/types.ts';
 import { type ConfigMap, configMapType, endpointConfigMap, mirrorLabels, selectorOf, summary } from './config-map.ts';
 import { type Action, ConfigMapWriter, decide, ForeignConfigMapError } from './config-map-writer.ts';
 
-export interface ConfigMapSetOptions {
+export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   /** Key of the account, unique among the mirrors of the namespace. */
   readonly account: string;
   readonly reader: KubeClient;
   /** For writes, on the leader only. */
   readonly client: KubeClient;
   readonly namespace: string;
-  readonly clock: Clock;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
   readonly log: Log;
 }
 
@@ -49,7 +46,7 @@ export class ConfigMapSet {
   #isComplete = false;
 
   constructor(options: ConfigMapSetOptions) {
-    const { account, reader, client, namespace, clock, random, log } = options;
+    const { account, reader, client, namespace, clock, monotonic, random, uuid, log } = options;
     const identity = mirrorLabels(account);
     const selection = { namespace, labelSelector: selectorOf(identity) };
     const cached = { client: reader, type: configMapType, transform: summary, ...selection };
@@ -57,14 +54,13 @@ export class ConfigMapSet {
     this.#log = log;
     this.#informer = new Informer({ ...cached, clock, random, log });
     this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, identity });
-    this.#queue = new WorkQueue({ random });
+    this.#queue = new WorkQueue({ monotonic, random });
     this.#controller = new Controller({
       name: 'endpointmirror',
       queue: this.#queue,
       concurrency: concurrentWrites,
       reconcile: ({ key }) => this.#reconcile(key),
-      log,
-      random,
+      ...{ monotonic, random, uuid, log },
     });
     this.#informer.onChange((change) => this.#changed(change));
   }

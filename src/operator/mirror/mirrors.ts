@@ -1,16 +1,14 @@
-import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { CloudClient } from '../cloud/client.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { EndpointMirror, type EndpointMirrorOptions, type MirrorStatus } from './mirror.ts';
 import { removeMirrored } from './remove.ts';
 
-export interface MirrorsOptions {
+export interface MirrorsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   readonly reader: KubeClient;
   /** For writes, on the leader only. */
   readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly log: Log;
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
 import { ManualClock } from '../controller/manual-clock.fixture.ts';
 import { Sweeps } from './sweeps.ts';
 
@@ -18,7 +19,7 @@ function start(intervalMs: number, random = 0): Sweeps {
       return sweep();
     },
     intervalMs,
-    clock: { now: () => clock.now() + setMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+    clock: { ...systemClock, now: () => clock.now() + setMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
     random: () => random,
     onEnd: (error) => ends.push(error?.message),
   });

@@ -1,14 +1,11 @@
 import { Backoff } from '../../common/backoff.ts';
-import type { Clock } from '../../common/clock.ts';
+import type { Runtime } from '../../common/runtime.ts';
 
-export interface SweepsOptions {
+export interface SweepsOptions extends Pick<Runtime, 'clock' | 'random'> {
   /** Rejects when it could not read everything. */
   readonly sweep: (startedAt: number, signal: AbortSignal) => Promise<void>;
   /** Changes are to be seen within this time. */
   readonly intervalMs: number;
-  readonly clock: Clock;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
   /** The last sweep ended; with `error`, why it failed. */
   readonly onEnd: (error: Error | undefined) => void;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ControllerMetrics } from '../controller/controller.ts';
 import type { Change } from '../controller/informer.ts';
 import { Informer } from '../controller/informer.ts';
@@ -16,7 +16,7 @@ import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
-export interface ControllerOptions<Client> {
+export interface ControllerOptions<Client> extends Runtime {
   /** Reads, on every replica. */
   readonly reader: KubeClient;
   /** Reads and writes, on the leader only. */
@@ -27,7 +27,6 @@ export interface ControllerOptions<Client> {
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
   readonly events: Recorder;
-  readonly clock: Clock;
   readonly log: Log;
   readonly concurrency: number;
   readonly resyncIntervalMs: number;
@@ -69,12 +68,12 @@ export function kindController<Client>(
   options: ControllerOptions<Client>,
   flowOf: (enqueue: (key: string) => void) => KindFlow<Client>,
 ): KindController {
-  const { client, metrics } = options;
+  const { client, metrics, monotonic, random, uuid } = options;
   const name = type.kind.toLowerCase();
   const log = options.log.child({ controller: name, kind: type.kind });
   const resources = informersOf(type, options, log);
   const memory = new Memory();
-  const queue: WorkQueue = new WorkQueue({ hooks: metrics.queue(name, () => queue) });
+  const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue) });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
   const reconciler = new Reconciler<Client>(
     {
@@ -114,7 +113,7 @@ export function kindController<Client>(
     name,
     queue,
     concurrency: options.concurrency,
-    log,
+    ...{ monotonic, random, uuid, log },
     metrics: metrics.reconciles(name, options.concurrency),
     reconcile: ({ key, id, signal }) => reconciler.reconcile(key, id, signal),
   });
@@ -140,13 +139,13 @@ export function kindController<Client>(
 
 function informersOf(
   type: ResourceType,
-  options: Pick<ControllerOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock'>,
+  options: Pick<ControllerOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
   log: Log,
 ): InformerGroup<ManagedObject> {
-  const { reader, namespaces, labelSelector, clock } = options;
+  const { reader: client, namespaces, labelSelector, clock, random } = options;
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   return new InformerGroup(
-    scopes.map((namespace) => new Informer({ client: reader, type, namespace, labelSelector, clock, log })),
+    scopes.map((namespace) => new Informer({ client, type, namespace, labelSelector, clock, random, log })),
   );
 }
 

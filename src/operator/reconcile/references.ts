@@ -1,5 +1,5 @@
-import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { configMapType, type KubeObject, secretType } from '../kube/types.ts';
@@ -25,17 +25,20 @@ interface DataObject extends KubeObject {
 /** One object that is referred to, followed by a watch on just that object. */
 export class Referent {
   readonly #id: string;
+  readonly #clock: ReferencesOptions['clock'];
   readonly #kind: Reference['kind'];
   readonly #informer: Informer<DataObject>;
   readonly #stop = new AbortController();
   /** Keys of the resources that refer to it. */
   readonly users = new Set<string>();
 
-  constructor({ kind, name }: Reference, namespace: string, { reader, clock, log, enqueue }: ReferencesOptions) {
+  constructor({ kind, name }: Reference, namespace: string, options: ReferencesOptions) {
+    const { reader: client, clock, random, log, enqueue } = options;
     const selection = { namespace, fieldSelector: `metadata.name=${name}` };
     this.#id = `${kind} ${namespace}/${name}`;
     this.#kind = kind;
-    this.#informer = new Informer({ client: reader, type: types[kind], ...selection, clock, log });
+    this.#clock = clock;
+    this.#informer = new Informer({ client, type: types[kind], ...selection, clock, random, log });
     this.#informer.onChange(({ initial }) => {
       for (const user of this.users) enqueue(user, initial);
     });
@@ -44,7 +47,7 @@ export class Referent {
 
   /** Resolves when there was a first look at the object, or when that takes too long; answers whether there was. */
   async whenRead(signal?: AbortSignal): Promise<boolean> {
-    const ends = [this.#stop.signal, AbortSignal.timeout(firstReadMs), ...(signal === undefined ? [] : [signal])];
+    const ends = [this.#stop.signal, this.#clock.timeout(firstReadMs), ...(signal === undefined ? [] : [signal])];
     await this.#informer.whenSynced(AbortSignal.any(ends)).catch(() => {});
     return this.#informer.synced;
   }
@@ -77,9 +80,8 @@ export interface ReferenceSession {
   end(): void;
 }
 
-export interface ReferencesOptions {
+export interface ReferencesOptions extends Pick<Runtime, 'clock' | 'random'> {
   readonly reader: KubeClient;
-  readonly clock: Clock;
   readonly log: Log;
   /** The resource of this key refers to what was read for the first time (`initial`), or has changed. */
   readonly enqueue: (user: string, initial: boolean) => void;

@@ -1,3 +1,4 @@
+import type { Runtime } from '../../common/runtime.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { keyOf } from '../kube/types.ts';
 import type { ManagedObject } from './resource.ts';
@@ -18,7 +19,7 @@ export interface RegistryEntry {
 /** Which dependents: all of them, or those that are not Ready. */
 export type Which = 'all' | 'unready';
 
-export interface RegistryOptions<Entry> {
+export interface RegistryOptions<Entry> extends Pick<Runtime, 'clock'> {
   readonly open: (key: string, object: ManagedObject) => Entry;
   /** What uses the resource is to be reconciled. */
   readonly enqueueDependents: (key: string, which: Which) => void;
@@ -63,7 +64,7 @@ export class Registry<Entry extends RegistryEntry> {
 
   /** Resolves when they can be used, or cannot for now: what starts before that is told so. */
   async whenKnown(signal: AbortSignal): Promise<void> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+    const limit = AbortSignal.any([signal, this.#options.clock.timeout(10_000)]);
     await this.#resources?.whenSynced(limit).catch(() => {});
     await Promise.all(this.entries().map((entry) => entry.whenRead?.(limit)));
   }

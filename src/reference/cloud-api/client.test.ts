@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { CloudClient } from '../../operator/cloud/client.ts';
 import { Limiter } from '../../operator/cloud/limiter.ts';
 import { readContract } from './contract.fixture.ts';
@@ -35,8 +36,9 @@ beforeAll(async () => {
       },
     ],
   });
-  const limiter = new Limiter({ requestsPerMinute: 10_000 });
+  const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 10_000 });
   client = new CloudClient({
+    ...systemRuntime,
     baseURL: cloud.url,
     apiKey: () => cloud.apiKey,
     limiter: () => limiter,

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { startTestCloud } from '../../../test/support/cloud-api.ts';
+import { systemClock } from '../../common/clock.ts';
 
 test('a fault of the server is 500 without its message, and reported under the operation id', async () => {
   const failures: [string, unknown][] = [];
@@ -7,7 +8,7 @@ test('a fault of the server is 500 without its message, and reported under the o
   const now = () => (broken ? Number.NaN : Date.now());
   const cloud = await startTestCloud({
     faultControl: false,
-    clock: { now, sleep: async () => {} },
+    clock: { ...systemClock, now, sleep: async () => {} },
     onFailure: (operationId, error) => failures.push([operationId, error]),
   });
   try {

@@ -18,21 +18,21 @@ export interface AgentFamilyOptions {
   readonly settings: { readonly allowedAgentHosts: readonly string[] };
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
 }
 
 /** The kinds that local agents back: agents, and what uses them. */
 export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
   readonly #agents: Agents;
 
-  constructor({ kinds, shared, settings, guard, random }: AgentFamilyOptions) {
-    const { clock } = shared;
+  constructor({ kinds, shared, settings, guard }: AgentFamilyOptions) {
+    const { clock, random, dispatcher } = shared;
+    const runtime = { clock, random, dispatcher };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
+      clock,
       hosts: new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts'),
       open: (key, url, hooks) =>
-        new AgentConnection(key, { url, userAgent, guard, clock, random, retryMs: resyncIntervalMs, ...hooks }),
+        new AgentConnection(key, { url, userAgent, guard, ...runtime, retryMs: resyncIntervalMs, ...hooks }),
       enqueue: (agent) => this.enqueueProvider(agent),
       enqueueDependents: (agent, which) => this.dependents.enqueue(agent, which),
     });

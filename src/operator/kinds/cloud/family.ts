@@ -1,4 +1,5 @@
 import type { Credential } from '../../../common/credential/credential.ts';
+import type { Runtime } from '../../../common/runtime.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
@@ -33,8 +34,6 @@ export interface CloudFamilyOptions {
   readonly guard: () => void;
   /** What is to be told of each connection's requests, and shown of its budget. */
   readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
-  /** In 0..1, for jitter. */
-  readonly random: () => number;
 }
 
 /** The kinds that the cloud backs: accounts, what uses them, the mirrors of endpoints. */
@@ -45,18 +44,18 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 
   /** Throws UsageError. */
   constructor(options: CloudFamilyOptions) {
-    const { kinds, shared, settings, random } = options;
+    const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
-    const { reader, clock, log } = shared;
-    const budgets = new Budgets();
+    const { reader, clock, random, log } = shared;
+    const budgets = new Budgets(shared);
     const defaultAccount = openDefault(options, budgets);
-    const mirrors = new Mirrors({ ...shared, random });
+    const mirrors = new Mirrors(shared);
     const accounts = new Accounts({
       defaultAccount,
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(options, key, { ...account, budgets }),
-      secrets: { reader, clock, log },
+      secrets: { reader, clock, random, log },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });
@@ -101,12 +100,14 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 }
 
 function open(
-  { guard, instrument }: CloudFamilyOptions,
+  { shared, guard, instrument }: CloudFamilyOptions,
   key: string,
-  account: Omit<CloudConnectionOptions, 'userAgent'>,
+  account: Omit<CloudConnectionOptions, 'userAgent' | keyof Runtime>,
 ): CloudConnection {
   const { onRequest, ...hooks } = instrument(key);
+  const { clock, monotonic, dispatcher } = shared;
   return new CloudConnection(key, {
+    ...{ clock, monotonic, dispatcher },
     ...account,
     ...hooks,
     userAgent,

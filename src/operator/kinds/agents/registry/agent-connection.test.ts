@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
+import { systemClock } from '../../../../common/clock.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { AgentConnection } from './agent-connection.ts';
 
@@ -46,7 +47,7 @@ beforeEach(async () => {
   agent = new AgentConnection('team/edge', {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: 'test',
-    clock: { now: () => now, sleep: async () => {} },
+    clock: { ...systemClock, now: () => now, sleep: async () => {} },
     random: () => 1,
     retryMs: 15_000,
     onChange: () => {

@@ -17,6 +17,7 @@ let woken: string[];
 beforeEach(() => {
   [opened, woken] = [[], []];
   agents = new Agents({
+    clock: systemClock,
     hosts: new AllowedHosts(['agent.example.test', 'other.example.test'], 'is not in --allowed-agent-hosts'),
     open: (key, at, hooks) => {
       opened.push(at);

@@ -11,7 +11,7 @@ import type { AgentConnection, AgentConnectionOptions } from './agent-connection
 
 type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
-export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents'> {
+export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'clock'> {
   readonly hosts: AllowedHosts;
   readonly open: (key: string, url: string, hooks: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
@@ -89,12 +89,12 @@ export class Agents extends Registry<AgentEntry> {
   readonly #options: AgentsOptions;
 
   constructor(options: AgentsOptions) {
-    const { hosts, open, enqueue, enqueueDependents } = options;
+    const { hosts, open, enqueue, enqueueDependents, clock } = options;
     const openEntry = (key: string, object: ManagedObject) => {
       const hooks = { onChange: () => enqueueDependents(key, 'all'), onCount: () => enqueue(key) };
       return new AgentEntry(object, hosts, (url) => open(key, url, hooks));
     };
-    super({ open: openEntry, enqueueDependents });
+    super({ open: openEntry, enqueueDependents, clock });
     this.#options = options;
   }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { agentKind } from '../registry/agent-kind.ts';
 import { agentKeyOf } from '../registry/agents.ts';
@@ -11,6 +10,6 @@ const resyncIntervalMs = 24 * 3_600_000;
 export const requestReplay = agentKind(
   definition,
   agentKeyOf,
-  ({ agents }) => new ReplayFlow({ agentOf: (object: ManagedObject) => agents.of(object).client, nonce: randomUUID }),
+  ({ agents, uuid }) => new ReplayFlow({ agentOf: (object: ManagedObject) => agents.of(object).client, nonce: uuid }),
   { resyncIntervalMs },
 );

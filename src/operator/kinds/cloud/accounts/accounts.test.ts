@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestKubeApi, type TestKubeApi } from '../../../../../test/support/kube-api.ts';
 import { until } from '../../../../../test/support/until.ts';
-import { systemClock } from '../../../../common/clock.ts';
 import { silentLog } from '../../../../common/log.ts';
+import { type Runtime, systemRuntime } from '../../../../common/runtime.ts';
 import type { Change, ChangeHandler } from '../../../controller/informer.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import { connect, type KubeConnection } from '../../../kube/connection.ts';
@@ -21,14 +21,17 @@ let connection: KubeConnection;
 let client: KubeClient;
 let accounts: Accounts;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
-let opened: { account: CloudConnection; options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets'> }[];
+let opened: {
+  account: CloudConnection;
+  options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | keyof Runtime>;
+}[];
 let budgets: Map<CloudConnectionOptions, () => { limit: number }>;
 let woken: string[];
 
 beforeAll(async () => {
   api = await startTestKubeApi();
-  connection = await connect({ kubeconfig: api.kubeconfig, userAgent: 'test', log: silentLog });
-  client = new KubeClient(connection);
+  connection = await connect({ ...systemRuntime, kubeconfig: api.kubeconfig, userAgent: 'test', log: silentLog });
+  client = new KubeClient(connection, systemRuntime);
 });
 afterAll(async () => {
   await connection.close();
@@ -37,13 +40,14 @@ afterAll(async () => {
 
 beforeEach(() => {
   [opened, woken, budgets] = [[], [], new Map()];
-  const shared = new Budgets();
+  const shared = new Budgets(systemRuntime);
   accounts = new Accounts({
     defaultAccount: undefined,
     defaultURL: url,
     hosts: apiHosts(url, ['other.example.test']),
     open: (key, options) => {
       const account: CloudConnection = new CloudConnection(key, {
+        ...systemRuntime,
         ...options,
         budgets: shared,
         userAgent: 'test',
@@ -55,7 +59,7 @@ beforeEach(() => {
       opened.push({ account, options });
       return account;
     },
-    secrets: { reader: client, clock: systemClock, log: silentLog },
+    secrets: { reader: client, ...systemRuntime, log: silentLog },
     enqueue: (key) => woken.push(key),
     enqueueDependents: (key, which) => woken.push(`${which} users of ${key}`),
   });

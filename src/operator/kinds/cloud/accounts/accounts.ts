@@ -35,7 +35,7 @@ export class Accounts extends Registry<AccountEntry> {
         onRotated: () => enqueueDependents(key, 'unready'),
         onDoubt: () => enqueue(key),
       });
-    super({ open, enqueueDependents });
+    super({ open, enqueueDependents, clock: secrets.clock });
     this.#defaultAccount = defaultAccount;
     this.#references = references;
   }

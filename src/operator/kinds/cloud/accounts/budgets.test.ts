@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { systemRuntime } from '../../../../common/runtime.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
 
 type Account = { -readonly [field in keyof BudgetUser]: BudgetUser[field] };
@@ -6,7 +7,7 @@ type Account = { -readonly [field in keyof BudgetUser]: BudgetUser[field] };
 let budgets: Budgets;
 
 beforeEach(() => {
-  budgets = new Budgets();
+  budgets = new Budgets(systemRuntime);
 });
 
 function account(key: string, requestsPerMinute = 100, url = 'https://api.example.test'): Account {

@@ -1,3 +1,4 @@
+import type { Runtime } from '../../../../common/runtime.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
 
 /** An account, as far as it shares a budget with others of the same credential. */
@@ -13,9 +14,14 @@ export interface BudgetUser {
  * change, so whose budget it is is found anew for each request; the lowest `requestsPerMinute` of those that share holds.
  */
 export class Budgets {
+  readonly #runtime: Pick<Runtime, 'monotonic'>;
   readonly #limiters = new Map<string, Limiter>();
   /** The credential that each was last seen with. */
   readonly #users = new Map<BudgetUser, string | undefined>();
+
+  constructor(runtime: Pick<Runtime, 'monotonic'>) {
+    this.#runtime = runtime;
+  }
 
   join(user: BudgetUser): void {
     this.#users.set(user, undefined);
@@ -30,7 +36,7 @@ export class Budgets {
   of(user: BudgetUser): Limiter {
     const credential = credentialOf(user);
     // Without a key nothing is sent, nor by one that has left.
-    if (credential === undefined || !this.#users.has(user)) return new Limiter(user);
+    if (credential === undefined || !this.#users.has(user)) return this.#limiter(user);
     const limiter = this.#limiterOf(user, credential);
     limiter.setRequestsPerMinute(Math.min(...this.#usersOf(credential).map((each) => each.requestsPerMinute)));
     return limiter;
@@ -41,9 +47,14 @@ export class Budgets {
     const before = this.#users.get(user);
     this.#users.set(user, credential);
     const replaced = before === credential ? undefined : this.#dropUnused(before);
-    const limiter = this.#limiters.get(credential) ?? replaced ?? new Limiter(user);
+    const limiter = this.#limiters.get(credential) ?? replaced ?? this.#limiter(user);
     this.#limiters.set(credential, limiter);
     return limiter;
+  }
+
+  #limiter({ requestsPerMinute }: BudgetUser): Limiter {
+    const { monotonic } = this.#runtime;
+    return new Limiter({ monotonic, requestsPerMinute });
   }
 
   #dropUnused(credential: string | undefined): Limiter | undefined {

@@ -1,10 +1,11 @@
+import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
 import type { Connection } from '../../../reconcile/context.ts';
 import type { Budgets, BudgetUser } from './budgets.ts';
 
-export interface CloudConnectionOptions {
+export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   readonly baseURL: string;
   /** Asked for each request. */
   readonly apiKey: () => string;

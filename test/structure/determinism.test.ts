@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const src = join(import.meta.dirname, '../../src');
+
+/** Ways to come by time, chance or the network without being given them, and an example of each. */
+const ways: readonly (readonly [name: string, pattern: RegExp, example: string])[] = [
+  ['Date.now', /\bDate\.now\b/, 'const now = Date.now;'],
+  ['new Date()', /\bnew Date(?!\()|\bnew Date\(\s*\)/, 'new Date().toISOString()'],
+  ['performance', /\bperformance\.|node:perf_hooks/, 'performance.now()'],
+  ['process.hrtime', /\bhrtime\b|\bprocess\.uptime\b/, 'process.hrtime.bigint()'],
+  ['a timer', /\bset(?:Timeout|Interval|Immediate)\(|node:timers/, 'setTimeout(() => {}, 5)'],
+  ['AbortSignal.timeout', /\bAbortSignal\.timeout\b/, 'AbortSignal.timeout(5)'],
+  ['Math.random', /\bMath\.random\b/, 'random = Math.random'],
+  [
+    'a random of crypto',
+    /\brandom(?:UUID|Bytes|Int)\b|\bgetRandomValues\b/,
+    "import { randomUUID } from 'node:crypto';",
+  ],
+  ['hostname', /(?<!\.)\bhostname\(|\bos\.hostname\b/, 'const instance = hostname();'],
+  ['a dispatcher', /\bnew (?:Agent|ProxyAgent|EnvHttpProxyAgent|Pool)\(/, 'new Agent({ connections: 1 })'],
+  ['fetch', /(?<![.\w])fetch\(/, "await fetch('http://a')"],
+  ['the system', /\bsystem(?:Runtime|Clock)\b/, 'clock ?? systemClock'],
+];
+
+/** The only files that do, and why. Of src/common, what the operator is made of. */
+const adapters: Readonly<Record<string, { readonly ways: readonly string[]; readonly why: string }>> = {
+  'common/clock.ts': {
+    ways: ['Date.now', 'a timer', 'AbortSignal.timeout', 'the system'],
+    why: 'is the clock of the system',
+  },
+  'common/runtime.ts': {
+    ways: ['performance', 'Math.random', 'a random of crypto', 'hostname', 'the system'],
+    why: 'is the runtime of the system',
+  },
+  'common/logger.ts': { ways: ['new Date()'], why: 'dates lines of the log, which the operator is given' },
+  'common/http/http-client.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
+  'operator/kube/transport.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
+  'operator/operator.ts': { ways: ['the system'], why: 'is the composition root, where the system is the default' },
+};
+
+/** Comments may speak of it. */
+function waysIn(text: string): readonly string[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  return ways.filter(([, pattern]) => pattern.test(code)).map(([name]) => name);
+}
+
+function sources(room: string): readonly string[] {
+  return readdirSync(join(src, room), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(path))
+    .map((path) => join(room, path));
+}
+
+test('time, chance and the network reach the operator through its composition root alone', () => {
+  const files = [...sources('operator'), ...sources('common')];
+  expect(files.length).toBeGreaterThan(150);
+  const found = files.map((path) => [path, waysIn(readFileSync(join(src, path), 'utf8'))] as const);
+  const expected = Object.entries(adapters).map(([path, adapter]) => [path, adapter.ways]);
+  expect(Object.fromEntries(found.filter(([, each]) => each.length > 0))).toEqual(Object.fromEntries(expected));
+});
+
+test.each(ways)('%s is noticed', (name, _, example) => {
+  expect(waysIn(`const before = 1;\n${example}\n`)).toContain(name);
+  expect(waysIn(`/** ${example} */\n  // ${example}\n`)).toEqual([]);
+});
