@@ -188,9 +188,9 @@ class Connection implements KubeConnection {
   }
 }
 
-type Answer = Awaited<ReturnType<Transport['calls']['request']>>;
+type KubeAnswer = Awaited<ReturnType<Transport['calls']['request']>>;
 
-function responseOf(request: KubeRequest, answer: Answer): KubeResponse {
+function responseOf(request: KubeRequest, answer: KubeAnswer): KubeResponse {
   const { statusCode, headers, body } = answer;
   const retryAfter = headers['retry-after'];
   // An unread body that fails later (the signal aborts, the socket breaks) must not end the process.

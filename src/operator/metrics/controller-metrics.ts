@@ -2,16 +2,16 @@ import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { labelled, queueMetrics, reconcileMetrics } from './metric-names.ts';
 
-export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
+export type ReconcileResultLabel = 'success' | 'error' | 'requeue' | 'requeue_after';
 
 /** What a controller tells of its reconciles. */
 export interface ReconcileHooks {
-  onReconcile(result: ReconcileResult, seconds: number): void;
+  onReconcile(result: ReconcileResultLabel, seconds: number): void;
   onActiveWorkers(count: number): void;
 }
 
 /** What a work queue tells; times in milliseconds. */
-export interface QueueHooks {
+export interface QueueMetrics {
   onAdd(): void;
   onStart(waitedMs: number): void;
   onDone(workedMs: number): void;
@@ -53,7 +53,7 @@ export function createReconcileHooks(registry: Registry): (controller: string, w
   };
 }
 
-export function createQueueHooks(registry: Registry): (controller: string, state?: () => QueueState) => QueueHooks {
+export function createQueueHooks(registry: Registry): (controller: string, state?: () => QueueState) => QueueMetrics {
   const registers = [registry];
   const queues = new Map<string, () => QueueState>();
   const read = (gauge: Gauge<'name' | 'controller'>, value: (state: QueueState) => number) => {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type AccountMetrics, accountMetrics, type RequestSample } from './account-metrics.ts';
-import type { QueueHooks, QueueState, ReconcileHooks } from './controller-metrics.ts';
+import type { QueueMetrics, QueueState, ReconcileHooks } from './controller-metrics.ts';
 import { createQueueHooks, createReconcileHooks } from './controller-metrics.ts';
 import { labelled, operatorMetrics } from './metric-names.ts';
 import { createPolledMetrics, type Poll } from './polled-metrics.ts';
@@ -9,7 +9,7 @@ export interface Metrics {
   /** For one controller and its number of workers; call it once. */
   reconciles(controller: string, workers?: number): ReconcileHooks;
   /** For the queue of one controller; call it once. Its state, where given, is not asked for before a scrape. */
-  queue(controller: string, state?: () => QueueState): QueueHooks;
+  queue(controller: string, state?: () => QueueState): QueueMetrics;
   cloudRequest(sample: RequestSample): void;
   /** For one kind; call it once, and the result for each correction. */
   drift(kind: string): () => void;

@@ -8,7 +8,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/errors.ts';
 import { keyOf } from '../kube/types.ts';
 import { type ConfigMap, configMapType, endpointConfigMap, mirrorLabels, selectorOf, summary } from './config-map.ts';
-import { type Action, ConfigMapWriter, decide, ForeignConfigMapError } from './config-map-writer.ts';
+import { type ConfigMapAction, ConfigMapWriter, decide, ForeignConfigMapError } from './config-map-writer.ts';
 
 export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   /** Key of the account, unique among the mirrors of the namespace. */
@@ -138,7 +138,7 @@ export class ConfigMapSet {
     this.#queue.add(key, priority);
   }
 
-  #actionFor(key: string): Action {
+  #actionFor(key: string): ConfigMapAction {
     return this.#isKnown(key) ? decide(this.#configMap(key), this.#informer.get(key)) : 'none';
   }
 

@@ -4,7 +4,7 @@ import { isAlreadyExists } from '../kube/errors.ts';
 import { keyOf } from '../kube/types.ts';
 import { type ConfigMap, configMapType, hasLabels, isEndpointName, matches } from './config-map.ts';
 
-export type Action = 'none' | 'create' | 'update' | 'delete';
+export type ConfigMapAction = 'none' | 'create' | 'update' | 'delete';
 
 /** The name is taken by a ConfigMap that this mirror did not make. */
 export class ForeignConfigMapError extends Error {
@@ -16,7 +16,7 @@ export class ForeignConfigMapError extends Error {
 }
 
 /** What makes the actual ConfigMap, which carries the mirror's labels, the desired one. */
-export function decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): Action {
+export function decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction {
   if (actual === undefined) return desired === undefined ? 'none' : 'create';
   if (actual.metadata.deletionTimestamp !== undefined) return 'none';
   if (desired === undefined) return isEndpointName(actual.metadata.name) ? 'delete' : 'none';
@@ -49,7 +49,7 @@ export class ConfigMapWriter {
    *
    * @param ownUID of a ConfigMap that left the cache: if it is still there it has lost its labels, and is ours
    */
-  async bring(key: string, desired: ConfigMap | undefined, ownUID: string | undefined): Promise<Action> {
+  async bring(key: string, desired: ConfigMap | undefined, ownUID: string | undefined): Promise<ConfigMapAction> {
     const actual = this.#options.cache.get(key);
     const action = decide(desired, actual);
     if (desired !== undefined && action === 'create') return this.#create(desired, ownUID);
@@ -57,7 +57,7 @@ export class ConfigMapWriter {
     return action;
   }
 
-  async #create(desired: ConfigMap, ownUID: string | undefined): Promise<Action> {
+  async #create(desired: ConfigMap, ownUID: string | undefined): Promise<ConfigMapAction> {
     const { cache, client } = this.#options;
     try {
       await cache.write(keyOf(desired), () => client.create(configMapType, desired));
@@ -69,7 +69,7 @@ export class ConfigMapWriter {
   }
 
   /** Something is there that the cache does not have. */
-  async #takeOver(desired: ConfigMap, ownUID: string | undefined, refusal: Error): Promise<Action> {
+  async #takeOver(desired: ConfigMap, ownUID: string | undefined, refusal: Error): Promise<ConfigMapAction> {
     const found = await this.#options.reader.get<ConfigMap>(configMapType, desired.metadata);
     if (found === undefined) throw refusal;
     const own = hasLabels(found.metadata.labels, this.#options.identity) || found.metadata.uid === ownUID;
@@ -79,7 +79,11 @@ export class ConfigMapWriter {
     return action;
   }
 
-  async #perform(action: Action, desired: ConfigMap | undefined, actual: ConfigMap | undefined): Promise<void> {
+  async #perform(
+    action: ConfigMapAction,
+    desired: ConfigMap | undefined,
+    actual: ConfigMap | undefined,
+  ): Promise<void> {
     if (actual === undefined) return;
     const { cache, client } = this.#options;
     const { uid, resourceVersion } = actual.metadata;

@@ -16,7 +16,7 @@ import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
-export interface ControllerOptions<Client> extends Runtime {
+export interface KindOptions<Client> extends Runtime {
   /** Reads, on every replica. */
   readonly reader: KubeClient;
   /** Reads and writes, on the leader only. */
@@ -40,7 +40,7 @@ export interface ControllerOptions<Client> extends Runtime {
 }
 
 /** What the composition root gives to every family. */
-export type SharedOptions = Omit<ControllerOptions<never>, 'connectionOf'>;
+export type SharedOptions = Omit<KindOptions<never>, 'connectionOf'>;
 
 /** Everything that runs for one kind. */
 export interface KindController {
@@ -65,7 +65,7 @@ interface KindFlow<Client> {
 /** Informers, queue, reconciler and controller of one kind, wired. `enqueue` asks for a reconcile of a key. */
 export function kindController<Client>(
   type: ResourceType,
-  options: ControllerOptions<Client>,
+  options: KindOptions<Client>,
   flowOf: (enqueue: (key: string) => void) => KindFlow<Client>,
 ): KindController {
   const { client, metrics, monotonic, random, uuid } = options;
@@ -139,7 +139,7 @@ export function kindController<Client>(
 
 function informersOf(
   type: ResourceType,
-  options: Pick<ControllerOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
+  options: Pick<KindOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
   log: Log,
 ): InformerGroup<ManagedObject> {
   const { reader: client, namespaces, labelSelector, clock, random } = options;

@@ -4,7 +4,7 @@ import { type Connection, freshSince, type ReconcileContext } from '../context.t
 import { emit } from '../events.ts';
 import { type Flow, isKept } from '../flow.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
-import { type ControllerOptions, kindController, listEverywhere } from '../kind-controller.ts';
+import { type KindOptions, kindController, listEverywhere } from '../kind-controller.ts';
 import { type Outcome, report } from '../outcome.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
@@ -18,7 +18,7 @@ import { PendingCreates } from './pending-creates.ts';
 export function externalKind<Spec extends ManagedSpec, Observed, Client>(
   definition: KindDefinition,
   contract: ExternalContract<Spec, Observed, Client>,
-): Kind<ControllerOptions<Client>> & { readonly contract: ExternalContract<Spec, Observed, Client> } {
+): Kind<KindOptions<Client>> & { readonly contract: ExternalContract<Spec, Observed, Client> } {
   return {
     definition,
     contract,

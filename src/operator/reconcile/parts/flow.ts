@@ -4,21 +4,21 @@ import { accountKeyOf, requestedAccountOf } from '../claims.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
-import { type ControllerOptions, kindController, spread } from '../kind-controller.ts';
+import { type KindOptions, kindController, spread } from '../kind-controller.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
 import { References } from '../references.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { Annotations } from '../writer.ts';
 import type { PartStatus, PartsContract } from './part.ts';
-import { PartReconciler, type Plan, type Result, type Seen } from './part-reconciler.ts';
+import { type PartPlan, PartReconciler, type PartResult, type Seen } from './part-reconciler.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
 /** A kind that is a set of parts of one parent. */
 export function partsKind<Spec extends ManagedSpec, Client>(
   definition: KindDefinition,
   contract: PartsContract<Spec, Client>,
-): Kind<ControllerOptions<Client>> & { readonly contract: PartsContract<Spec, Client> } {
+): Kind<KindOptions<Client>> & { readonly contract: PartsContract<Spec, Client> } {
   return {
     definition,
     contract,
@@ -63,7 +63,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const plans = await Promise.all(parts.map((part) => part.plan(session.read)));
     session.end();
     const object = await this.#record(context, parts, plans);
-    const results = await Promise.all(parts.map((part, index) => part.act(plans[index] as Plan)));
+    const results = await Promise.all(parts.map((part, index) => part.act(plans[index] as PartPlan)));
     await this.#forgetForeign(context, object, parts, results);
     return this.#summary(context, parsed.spec, parts, results);
   }
@@ -130,7 +130,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   async #record(
     context: ReconcileContext<Client>,
     parts: readonly PartReconciler<Spec, Client>[],
-    plans: readonly Plan[],
+    plans: readonly PartPlan[],
   ): Promise<ManagedObject> {
     if (context.object.spec.managementPolicy === 'Observe') return context.object;
     const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');
@@ -145,7 +145,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     context: ReconcileContext<Client>,
     object: ManagedObject,
     parts: readonly PartReconciler<Spec, Client>[],
-    results: readonly Result[],
+    results: readonly PartResult[],
   ): Promise<void> {
     const foreign = parts.filter((_, index) => results[index]?.isForeign).map(({ part }) => part.name);
     if (foreign.length > 0) await this.#forget(context, object, new Set(foreign));
@@ -159,7 +159,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     context: ReconcileContext<Client>,
     spec: Spec,
     parts: readonly PartReconciler<Spec, Client>[],
-    results: readonly Result[],
+    results: readonly PartResult[],
   ): Report {
     const named = parts.flatMap(({ part }, index): NamedReport[] => {
       const report = results[index]?.report;
@@ -196,7 +196,7 @@ function idsOf<Spec>(object: ManagedObject): Spec {
 function statuses<Spec extends ManagedSpec, Client>(
   object: ManagedObject,
   parts: readonly PartReconciler<Spec, Client>[],
-  results: readonly Result[],
+  results: readonly PartResult[],
 ): ReadonlyMap<string, PartStatus> {
   const shown = new Map<string, PartStatus>();
   for (const [index, { part, named }] of parts.entries()) {

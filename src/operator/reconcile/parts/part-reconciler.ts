@@ -17,14 +17,14 @@ export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
 export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
-export interface Plan {
+export interface PartPlan {
   readonly action: PartAction;
   readonly body?: unknown;
   readonly observed?: unknown;
   readonly report?: Report;
 }
 
-export interface Result {
+export interface PartResult {
   /** undefined for a part that the spec does not name and that is gone. */
   readonly report: Report | undefined;
   /** What is out there, as far as this context learned it. */
@@ -64,7 +64,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
-  async plan(read: ReadReference): Promise<Plan> {
+  async plan(read: ReadReference): Promise<PartPlan> {
     const rival = this.#rival();
     if (rival !== undefined && this.named) return stop(conflict(this.part.displayName, rival));
     try {
@@ -74,7 +74,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  async act({ action, body, observed, report: known }: Plan): Promise<Result> {
+  async act({ action, body, observed, report: known }: PartPlan): Promise<PartResult> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
     if (action.kind === 'none') return { observed, report: this.named ? this.#available() : undefined };
     if (action.kind === 'delete') return this.#removed();
@@ -101,7 +101,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     emit(this.#context, 'Deleted', `${this.part.displayName} of ${this.#parent} ${how}`);
   }
 
-  async #compare(read: ReadReference): Promise<Plan> {
+  async #compare(read: ReadReference): Promise<PartPlan> {
     const body: unknown = this.named ? await this.part.desired(this.#spec, read) : undefined;
     const observed = this.named ? await this.#observe() : undefined;
     const action = planPart({
@@ -142,7 +142,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return replaced;
   }
 
-  async #removed(): Promise<Result> {
+  async #removed(): Promise<PartResult> {
     try {
       await this.delete();
       return { report: undefined, isForeign: true };
@@ -203,7 +203,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 }
 
-function stop(known: Report): Plan {
+function stop(known: Report): PartPlan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
 }
 

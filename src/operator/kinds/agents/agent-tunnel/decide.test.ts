@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { type Action, decide } from './decide.ts';
+import { decide, type TunnelAction } from './decide.ts';
 import { definitionOf, type Started, startedOf, startedTunnel, wanted } from './started.ts';
 
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
@@ -26,7 +26,7 @@ describe('decide', () => {
     wanted: Started,
     started: Started | undefined,
     running: Tunnel | undefined,
-    Action,
+    TunnelAction,
   ][] = [
     ['nothing runs', asks(), undefined, undefined, { kind: 'start' }],
     ['what we started vanished', asks(), asks(), undefined, { kind: 'start' }],

@@ -2,14 +2,14 @@ import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { canonical } from '../../../reconcile/json.ts';
 import { type Shown, type Started, shownOf } from './started.ts';
 
-export type Action =
+export type TunnelAction =
   | { readonly kind: 'none' | 'start' | 'adopt' }
   /** Names of the spec fields that changed. */
   | { readonly kind: 'replace'; readonly fields: readonly string[] }
   /** Another's tunnel has the name; the field that differs. */
   | { readonly kind: 'conflict'; readonly field: string };
 
-export interface Situation {
+export interface TunnelSituation {
   readonly wanted: Started;
   readonly options: Readonly<Record<string, unknown>>;
   /** What this resource started under that name in that agent, if anything. */
@@ -19,7 +19,7 @@ export interface Situation {
 }
 
 /** What to do about the difference between the tunnel that is asked for and the one that runs. Pure. */
-export function decide({ wanted, options, started, running }: Situation): Action {
+export function decide({ wanted, options, started, running }: TunnelSituation): TunnelAction {
   if (running === undefined) return { kind: 'start' };
   if (started === undefined || !isOf(running, started)) return whenForeign(running, wanted, options);
   const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter((field) => started[field] !== wanted[field]);
@@ -32,7 +32,7 @@ export function isOf(running: Tunnel, started: Started): boolean {
 }
 
 /** Another's tunnel is adopted when nothing that the agent shows of it is otherwise than asked, and else left alone. */
-function whenForeign(running: Tunnel, wanted: Started, options: Situation['options']): Action {
+function whenForeign(running: Tunnel, wanted: Started, options: TunnelSituation['options']): TunnelAction {
   const { config } = running;
   const option = Object.keys(options).find(
     (key) => key in config && canonical(config[key]) !== canonical(options[key]),

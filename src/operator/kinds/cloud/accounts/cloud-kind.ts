@@ -1,10 +1,10 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import type { ControllerOptions } from '../../../reconcile/kind-controller.ts';
+import type { KindOptions } from '../../../reconcile/kind-controller.ts';
 import type { Accounts } from './accounts.ts';
 
 /** What every kind of this family is given. */
-export type CloudKindOptions = ControllerOptions<CloudClient> & {
+export type CloudKindOptions = KindOptions<CloudClient> & {
   readonly accounts: Accounts;
   readonly mirrors: Mirrors;
 };
