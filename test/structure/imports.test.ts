@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'operator/mirror': ['operator/cloud', 'operator/controller', 'operator/kube', 'common'],
   'operator/kinds/cloud': ['operator/reconcile', 'operator/cloud', 'operator/mirror', 'common'],
   'operator/kinds/agents': ['operator/reconcile', 'operator/agent-client', 'common'],
-  'operator/kinds': ['operator/kinds/cloud', 'operator/kinds/agents', 'operator/reconcile', 'operator/kube'],
+  'operator/kinds': ['operator/kinds/cloud', 'operator/kinds/agents', 'operator/reconcile'],
   operator: [
     'operator/kinds',
     'operator/kinds/cloud',

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
-import { apiVersionOf } from '../kube/types.ts';
-import type { KindDefinition, PrinterColumn } from '../reconcile/kind.ts';
+import { apiGroup, apiVersion, type KindDefinition, type PrinterColumn } from '../reconcile/kind.ts';
 import { toStructural } from './structural.ts';
 
 /** Columns that every kind ends with. */
@@ -45,7 +44,7 @@ function objectSchema(kind: KindDefinition) {
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `Always ${apiVersionOf(kind.type)}.` },
+      apiVersion: { type: 'string', description: `Always ${apiGroup}/${apiVersion}.` },
       kind: { type: 'string', description: `Always ${kind.type.kind}.` },
       metadata: { type: 'object' },
       spec: { ...toStructural(kind.spec, 'spec'), description: 'What is asked for.' },
