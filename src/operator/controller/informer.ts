@@ -20,7 +20,7 @@ export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'cl
   readonly pageSize?: number | undefined;
   /** A watch without even a bookmark for this long is dead; default 150 s. */
   readonly silenceTimeoutMs?: number | undefined;
-  /** Default 1.6 s to 30 s. */
+  /** Default 0.8 s to 30 s. */
   readonly backoff?: BackoffOptions | undefined;
   /** Applied to everything before it is stored, to keep less of it; must keep metadata. */
   readonly transform?: ((object: T) => T) | undefined;
@@ -64,7 +64,7 @@ export class Informer<T extends KubeObject> {
       log: this.#log,
       pageSize: options.pageSize ?? 500,
       silenceTimeoutMs: options.silenceTimeoutMs ?? 150_000,
-      backoff: options.backoff ?? { minMs: 1_600, maxMs: 30_000 },
+      backoff: options.backoff ?? { minMs: 800, maxMs: 30_000 },
     });
   }
 

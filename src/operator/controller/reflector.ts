@@ -60,7 +60,7 @@ export class Reflector<T extends KubeObject> {
   async #cycle(signal: AbortSignal): Promise<number> {
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
     const brought = await this.#watch(signal);
-    return brought ? 0 : this.#backoff.next();
+    return brought ? 0 : this.#pause();
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -151,7 +151,7 @@ export class Reflector<T extends KubeObject> {
     }
     if (verdict !== 'retry') this.#version = undefined;
     const atOnce = verdict === 'expired' && this.#backoff.failuresOf() === 0;
-    const delayMs = Math.max(this.#backoff.next(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
+    const delayMs = Math.max(this.#pause(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
     this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
     return atOnce ? 0 : delayMs;
   }
@@ -164,6 +164,13 @@ export class Reflector<T extends KubeObject> {
     };
     if (expired) this.#options.log.debug('the watch is too old; listing again', fields);
     else this.#options.log.warn('watching failed; will try again', fields);
+  }
+
+  /** Anything between the minimum and an exponentially growing limit: never less, however often a watch ends at once. */
+  #pause(): number {
+    const { backoff, random } = this.#options;
+    this.#backoff.next();
+    return backoff.minMs + random() * (this.#backoff.last() - backoff.minMs);
   }
 }
 
