@@ -1,5 +1,5 @@
 import { parse as parseYaml } from 'yaml';
-import { badRequest, invalid, unsupportedMediaType } from './api-error.ts';
+import { badRequest, invalid, UndecodableError, unsupportedMediaType } from './api-error.ts';
 import { invalidValue } from './field-error.ts';
 import { isMap, type JsonMap } from './json.ts';
 import type { ApiObject } from './object.ts';
@@ -37,7 +37,9 @@ export function checkGvk(value: JsonMap, type: ResourceType): ApiObject {
     const name = isMap(value.metadata) ? String(value.metadata.name ?? '') : '';
     const error = invalidValue('kind', value.kind, `must be ${type.kind}`);
     if (type.custom) throw invalid(type.group, String(value.kind), name, [error]);
-    throw badRequest(`${String(value.kind)} in version "${type.version}" cannot be handled as a ${type.kind}`);
+    throw new UndecodableError(
+      `${String(value.kind)} in version "${type.version}" cannot be handled as a ${type.kind}`,
+    );
   }
   const metadata = value.metadata ?? {};
   if (!isMap(metadata))
@@ -66,4 +68,4 @@ const unrecognized = (kind: string, why: string) =>
   badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
 
 export const cannotHandle = (type: ResourceType, why: string) =>
-  badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`);
+  new UndecodableError(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`);

@@ -1,4 +1,4 @@
-import { ApiError, badRequest, type FieldError, invalid } from './api-error.ts';
+import { badRequest, type FieldError, invalid, invalidPatch } from './api-error.ts';
 import { cannotHandle, parseBody } from './decode.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import type { Exchange } from './exchange.ts';
@@ -97,6 +97,5 @@ function reportProblems(
   if (validation !== 'Strict' || texts.length === 0) return;
   const problem = `strict decoding error: ${texts.join(', ')}`;
   if (kind !== 'PatchOptions') throw cannotHandle(type, problem);
-  const error = { reason: 'FieldValueInvalid', message: `Invalid value: "": ${problem}`, field: 'patch' };
-  throw new ApiError(422, 'Invalid', ` "" is invalid: patch: ${error.message}`, { causes: [error] });
+  throw invalidPatch(problem);
 }
