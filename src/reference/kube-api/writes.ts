@@ -29,7 +29,7 @@ function inNamespace(object: ApiObject, namespace: string | undefined, type: Res
   return withMeta(object, namespace === undefined ? {} : { namespace });
 }
 
-function checkName(object: ApiObject, name: string): void {
+export function checkName(object: ApiObject, name: string): void {
   const given = object.metadata.name;
   if (given === name) return;
   if (!given)
