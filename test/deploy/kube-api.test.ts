@@ -22,7 +22,10 @@ test('the table of protobuf fields is that of the types', async () => {
   expect(JSON.parse(readFileSync(table, 'utf8'))).toEqual(JSON.parse(await client('fields')));
 });
 
-test('every field of every type is kept, and deletions have options', async () => {
+// A real server of an older version drops the newest fields.
+const embeddedOnly = process.env.TEST_KUBE_APISERVER ? test.skip : test;
+
+embeddedOnly('every field of every type is kept, and deletions have options', async () => {
   const lost: Readonly<Record<string, readonly string[]>> = JSON.parse(await client('write', kube.kubeconfig));
   expect(Object.keys(lost).length).toBeGreaterThan(10);
   expect(Object.entries(lost).filter(([, paths]) => paths.length > 0)).toEqual([]);
