@@ -43,7 +43,7 @@ export async function startCluster(
 
   const send = async (method: string, path: string, body?: unknown, contentType = 'application/json') => {
     const headers = { 'Content-Type': contentType, 'User-Agent': 'suite/1.0' };
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
     const response = await request(path, { method, headers, ...(text === undefined ? {} : { body: text }) });
     const answer = await response.text();
     return {

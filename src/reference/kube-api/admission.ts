@@ -13,7 +13,7 @@ import { hasRules } from './schema/structural.ts';
 import { type Patterns, validate } from './schema/validate.ts';
 
 /** An endpoint below an object that writes a part of it only. */
-export type Subresource = 'status' | undefined;
+export type Subresource = 'status' | 'scale' | undefined;
 
 /** How an object came to be a candidate for the store. */
 interface Candidacy {
@@ -54,7 +54,7 @@ function isolate(
   subresource: Subresource,
 ): ApiObject {
   if (!type.hasStatus) return candidate;
-  if (subresource === undefined) return withKey(candidate, 'status', old?.status);
+  if (subresource !== 'status') return withKey(candidate, 'status', old?.status);
   return old === undefined ? candidate : withKey(old, 'status', candidate.status);
 }
 

@@ -72,6 +72,19 @@ const named = (type: GroupResource, name: string) => `${qualified(type.group, ty
 
 export const badRequest = (message: string) => new ApiError(400, 'BadRequest', message);
 
+/** 400: a body that is no object of its type. As the result of a patch the same is 422. */
+export class UndecodableError extends ApiError {
+  constructor(message: string) {
+    super(400, 'BadRequest', message);
+  }
+}
+
+/** 422: what a patch makes of an object is none. */
+export function invalidPatch(problem: string): ApiError {
+  const cause = { reason: 'FieldValueInvalid', message: `Invalid value: "": ${problem}`, field: 'patch' };
+  return new ApiError(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
+}
+
 export const notFound = (type: GroupResource, name: string) =>
   new ApiError(404, 'NotFound', `${named(type, name)} not found`, of(type, name));
 

@@ -56,5 +56,6 @@ async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> 
 
 function offers(type: ResourceType, subresource: string | undefined): boolean {
   if (subresource === 'status') return type.hasStatus;
+  if (subresource === 'scale') return type.scale !== undefined;
   return subresource === undefined || (subresource === 'finalize' && type.kind === 'Namespace');
 }

@@ -2,7 +2,7 @@ import { objectMeta, typeMeta } from './builtin/schemas.ts';
 import { nameColumn, printerColumn } from './columns.ts';
 import { type JsonMap, listOf, mapOf, stringsOf } from './json.ts';
 import type { ApiObject } from './object.ts';
-import { apiVersionOf, type ResourceType } from './resource-type.ts';
+import { apiVersionOf, type ResourceType, type ScalePaths } from './resource-type.ts';
 import { applyDefaults } from './schema/defaults.ts';
 import { prune } from './schema/prune.ts';
 import type { Structural } from './schema/structural.ts';
@@ -33,6 +33,7 @@ function crdType(crd: ApiObject, version: Readonly<Record<string, unknown>>): Re
     categories: stringsOf(names.categories),
     namespaced: spec.scope === 'Namespaced',
     hasStatus: mapOf(version.subresources).status !== undefined,
+    scale: mapOf(version.subresources).scale as ScalePaths | undefined,
     storage: `${spec.group}/${names.plural}`,
     schema: withMetadata(mapOf(mapOf(version.schema).openAPIV3Schema)),
     columns: [nameColumn, ...(columns.length === 0 ? [age] : columns).map(printerColumn)],

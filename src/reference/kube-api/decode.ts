@@ -1,19 +1,25 @@
 import { parse as parseYaml } from 'yaml';
-import { badRequest, invalid, unsupportedMediaType } from './api-error.ts';
+import { badRequest, invalid, UndecodableError, unsupportedMediaType } from './api-error.ts';
 import { invalidValue } from './field-error.ts';
 import { isMap, type JsonMap } from './json.ts';
 import type { ApiObject } from './object.ts';
 import { decodeProtobuf } from './protobuf.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
 
-const accepted = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const protobuf = 'application/vnd.kubernetes.protobuf';
+const text = ['application/json', 'application/yaml'];
+const accepted = [...text, protobuf];
 
 /** The object in a request body. Throws 400, 415 or 422 in the real server's words. */
 export function decodeObject(body: Buffer, contentType: string, type: ResourceType): ApiObject {
-  const value = parseBody(body, contentType, type);
+  const mediaType = contentType.split(';')[0]?.trim() ?? '';
+  const value = parseBody(body, mediaType, type.kind, type.custom ? text : accepted);
   if (!type.custom) return checkGvk({ apiVersion: apiVersionOf(type), kind: type.kind, ...value }, type);
   if (typeof value.kind !== 'string' || value.kind === '')
-    throw unrecognized(type, `Object 'Kind' is missing in '${JSON.stringify(value)}' (${excerpt(body.toString())})`);
+    throw unrecognized(
+      type.kind,
+      `Object 'Kind' is missing in '${JSON.stringify(value)}' (${excerpt(body.toString())})`,
+    );
   return checkGvk(value, type);
 }
 
@@ -31,7 +37,9 @@ export function checkGvk(value: JsonMap, type: ResourceType): ApiObject {
     const name = isMap(value.metadata) ? String(value.metadata.name ?? '') : '';
     const error = invalidValue('kind', value.kind, `must be ${type.kind}`);
     if (type.custom) throw invalid(type.group, String(value.kind), name, [error]);
-    throw badRequest(`${String(value.kind)} in version "${type.version}" cannot be handled as a ${type.kind}`);
+    throw new UndecodableError(
+      `${String(value.kind)} in version "${type.version}" cannot be handled as a ${type.kind}`,
+    );
   }
   const metadata = value.metadata ?? {};
   if (!isMap(metadata))
@@ -39,25 +47,25 @@ export function checkGvk(value: JsonMap, type: ResourceType): ApiObject {
   return { ...value, apiVersion: wanted, kind: type.kind, metadata };
 }
 
-function parseBody(body: Buffer, contentType: string, type: ResourceType): JsonMap {
-  const mediaType = contentType.split(';')[0]?.trim() ?? '';
-  if (mediaType === 'application/vnd.kubernetes.protobuf' && !type.custom) return decodeProtobuf(body);
-  if (mediaType !== '' && !accepted.slice(0, 2).includes(mediaType)) throw unsupportedMediaType(accepted);
-  const value = parse(body.toString(), mediaType, type);
-  if (!isMap(value)) throw unrecognized(type, "couldn't get version/kind; json parse error: not an object");
+/** What a body of any accepted type holds; `kind` is what it should be. */
+export function parseBody(body: Buffer, mediaType: string, kind: string, formats = accepted): JsonMap {
+  if (mediaType !== '' && !formats.includes(mediaType)) throw unsupportedMediaType(formats);
+  if (mediaType === protobuf) return decodeProtobuf(body);
+  const value = parse(body.toString(), mediaType, kind);
+  if (!isMap(value)) throw unrecognized(kind, "couldn't get version/kind; json parse error: not an object");
   return value;
 }
 
-function parse(body: string, mediaType: string, type: ResourceType): unknown {
+function parse(body: string, mediaType: string, kind: string): unknown {
   try {
     return mediaType === 'application/yaml' ? parseYaml(body) : JSON.parse(body);
   } catch (error) {
-    throw unrecognized(type, `couldn't get version/kind; json parse error: ${(error as Error).message}`);
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
 }
 
-const unrecognized = (type: ResourceType, why: string) =>
-  badRequest(`the object provided is unrecognized (must be of type ${type.kind}): ${why}`);
+const unrecognized = (kind: string, why: string) =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
 
 export const cannotHandle = (type: ResourceType, why: string) =>
-  badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`);
+  new UndecodableError(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`);

@@ -78,7 +78,10 @@ function typesOf(registry: Registry, group: string, name: string): readonly Reso
 function resourceList(registry: Registry, group: string, name: string): Document | undefined {
   const types = typesOf(registry, group, name);
   if (types.length === 0) return undefined;
-  const resources = types.flatMap((type) => [legacyResource(type), ...(type.hasStatus ? [legacyStatus(type)] : [])]);
+  const resources = types.flatMap((type) => [
+    legacyResource(type),
+    ...subresourcesOf(type).map((part) => legacyPart(type, part)),
+  ]);
   const groupVersion = apiVersionOf({ group, version: name });
   return { body: { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources } };
 }
@@ -95,14 +98,23 @@ function legacyResource(type: ResourceType) {
   };
 }
 
-function legacyStatus(type: ResourceType) {
-  return {
-    name: `${type.plural}/status`,
-    singularName: '',
-    namespaced: type.namespaced,
-    kind: type.kind,
-    verbs: statusVerbs,
-  };
+interface Part {
+  readonly name: string;
+  readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+function subresourcesOf(type: ResourceType): readonly Part[] {
+  const { group, version: name, kind } = type;
+  const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+  return [
+    ...(type.hasStatus ? [{ name: 'status', responseKind: { group, version: name, kind } }] : []),
+    ...(type.scale === undefined ? [] : [{ name: 'scale', responseKind: scale }]),
+  ];
+}
+
+function legacyPart({ plural, namespaced, kind }: ResourceType, { name, responseKind }: Part) {
+  const other = responseKind.kind === kind ? { kind } : responseKind;
+  return { name: `${plural}/${name}`, singularName: '', namespaced, ...other, verbs: statusVerbs };
 }
 
 /** All groups with their resources in one document, as newer clients ask for it. */
@@ -122,6 +134,11 @@ function aggregate(registry: Registry, core: boolean): Document {
 
 function aggregatedResource(type: ResourceType) {
   const responseKind = { group: type.group, version: type.version, kind: type.kind };
+  const parts = subresourcesOf(type).map((part) => ({
+    subresource: part.name,
+    responseKind: part.responseKind,
+    verbs: statusVerbs,
+  }));
   return {
     resource: type.plural,
     responseKind,
@@ -130,6 +147,6 @@ function aggregatedResource(type: ResourceType) {
     verbs: type.custom ? customVerbs : verbs,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
-    ...(type.hasStatus ? { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs }] } : {}),
+    ...(parts.length === 0 ? {} : { subresources: parts }),
   };
 }

@@ -5,6 +5,7 @@ import { checkReached, parseVersion } from './list-options.ts';
 import { type HandlerContext, isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
 import type { ResourceType } from './resource-type.ts';
 import type { Route } from './route.ts';
+import { scale } from './scale.ts';
 import { parseWatch } from './watch.ts';
 import { streamWatch } from './watch-stream.ts';
 import { create, deleteCollection, patch, remove, replace } from './writes.ts';
@@ -17,7 +18,7 @@ export async function handleResource(
   context: HandlerContext,
 ): Promise<void> {
   // `finalize` of namespaces is written like the main endpoint.
-  const written = subresource === 'status' ? 'status' : undefined;
+  const written = subresource === 'status' || subresource === 'scale' ? subresource : undefined;
   if (type.warning !== undefined) exchange.warn(type.warning);
   const request: ObjectRequest = { exchange, type, namespace, subresource: written, context };
   return name === undefined ? handleCollection(request) : handleObject(request, name);
@@ -35,6 +36,8 @@ async function handleCollection(request: ObjectRequest): Promise<void> {
 async function handleObject(request: ObjectRequest, name: string): Promise<void> {
   const { exchange, namespace, type, context } = request;
   const ref = { namespace, name };
+  const scalable = request.subresource === 'scale' && ['GET', 'PUT', 'PATCH'].includes(exchange.method);
+  if (scalable && type.scale !== undefined) return scale(request, type.scale, ref);
   if (exchange.method === 'GET') {
     checkReached(parseVersion(exchange.query, 'get'), context.store.revision);
     return show(request, 200, context.objects.get(type, ref));

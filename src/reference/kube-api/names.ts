@@ -73,6 +73,14 @@ function nameErrors(name: string | undefined, type: ResourceType): readonly Fiel
   if (type.kind === 'Namespace' && type.group === '') {
     return dnsLabel.test(name) && name.length <= 63 ? [] : [invalidValue('metadata.name', name, badLabel)];
   }
+  // Names of roles are parts of a path and no more, such as `system:node`.
+  if (type.group === 'rbac.authorization.k8s.io') {
+    const [wrong] = /^\.\.?$/.exec(name) ?? /[/%]/.exec(name) ?? [];
+    if (wrong === undefined) return [];
+    return [
+      invalidValue('metadata.name', name, wrong === name ? `may not be '${name}'` : `may not contain '${wrong}'`),
+    ];
+  }
   if (name.length > 253) return [invalidValue('metadata.name', name, 'must be no more than 253 characters')];
   return subdomain.test(name) ? [] : [invalidValue('metadata.name', name, badSubdomain)];
 }

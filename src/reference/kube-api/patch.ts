@@ -1,6 +1,6 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
-import { isList, isMap, type JsonMap, listOf } from './json.ts';
+import { isList, isMap, type JsonMap, mapOf } from './json.ts';
 import type { ResourceType } from './resource-type.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
@@ -49,8 +49,31 @@ function parseMap(body: string): JsonMap {
 
 function parseOperations(body: string): readonly Operation[] {
   const patch = parseJson(body);
-  if (isList(patch)) return listOf(patch) as readonly Operation[];
+  if (patch === null) return [];
+  if (isList(patch)) {
+    for (const operation of patch) checkOperation(operation);
+    return patch as readonly Operation[];
+  }
   throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
+}
+
+/** The members that each operation must have. */
+const members: Readonly<Record<string, string>> = {
+  add: 'path value',
+  replace: 'path value',
+  remove: 'path',
+  test: 'path',
+  move: 'from path',
+  copy: 'from path',
+};
+
+function checkOperation(operation: unknown): void {
+  const { op, ...given } = mapOf(operation);
+  const wrong = (why: string) => badRequest(`invalid operation ${JSON.stringify(operation)}: ${why}`);
+  const wanted = typeof op === 'string' ? members[op] : undefined;
+  if (wanted === undefined) throw wrong('unsupported operation');
+  const missing = wanted.split(' ').find((member) => given[member] === undefined);
+  if (missing !== undefined) throw wrong(`missing ${missing}`);
 }
 
 function applyOperations(operations: readonly Operation[]): (current: JsonMap) => JsonMap {

@@ -1,114 +1,117 @@
-import { badRequest } from './api-error.ts';
-import type { JsonMap } from './json.ts';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
+import { type JsonMap, mapOf } from './json.ts';
+import { type Message, type MessageField, messageNamed, messageOf, objectMessages } from './message-fields.ts';
 
-/** How to read one field of a protobuf message (k8s.io/api `generated.proto`). */
-interface Field {
-  readonly name: string;
-  readonly type: 'string' | 'bytes' | 'bool' | 'int' | 'map' | 'bytesMap' | Message;
-  readonly repeated?: boolean;
-}
+const envelope = messageOf({
+  1: 'typeMeta TypeMeta',
+  2: 'raw bytes',
+  3: 'contentEncoding? string',
+  4: 'contentType? string',
+});
 
-type Message = Readonly<Record<number, Field>>;
+const timeFields = messageOf({ 1: 'seconds int64', 2: 'nanos int32' });
 
-const text = (name: string): Field => ({ name, type: 'string' });
-const map = (name: string): Field => ({ name, type: 'map' });
-const reference: Message = {
-  1: text('kind'),
-  2: text('namespace'),
-  3: text('name'),
-  4: text('uid'),
-  5: text('apiVersion'),
-};
-const meta: Field = {
-  name: 'metadata',
-  type: {
-    1: text('name'),
-    2: text('generateName'),
-    3: text('namespace'),
-    5: text('uid'),
-    6: text('resourceVersion'),
-    11: map('labels'),
-    12: map('annotations'),
-    14: { name: 'finalizers', type: 'string', repeated: true },
-  },
+/** Messages that are not an object of their fields in JSON: their fields, and what becomes of them. */
+const special: Readonly<Record<string, readonly [fields: Message, json: (value: JsonMap) => unknown]>> = {
+  Time: [timeFields, (time) => (isZero(time) ? null : `${seconds(time)}Z`)],
+  MicroTime: [
+    timeFields,
+    (time) => (isZero(time) ? null : `${seconds(time)}.${`${Number(time.nanos ?? 0) + 1e9}`.slice(1, 7)}Z`),
+  ],
+  FieldsV1: [messageOf({ 1: 'raw bytes' }), ({ raw }) => JSON.parse(bytesOf(raw).toString())],
+  IntOrString: [
+    messageOf({ 1: 'type int64', 2: 'number int32', 3: 'text string' }),
+    ({ type, number, text }) => (type === 1 ? text : (number ?? 0)),
+  ],
+  Quantity: [messageOf({ 1: 'text string' }), ({ text }) => text],
+  TypeMeta: [messageOf({ 1: 'apiVersion string', 2: 'kind string' }), (typeMeta) => typeMeta],
 };
 
-/** The types that `kubectl create` sends as protobuf. */
-const messages: Readonly<Record<string, Message>> = {
-  ConfigMap: {
-    1: meta,
-    2: map('data'),
-    3: { name: 'binaryData', type: 'bytesMap' },
-    4: { name: 'immutable', type: 'bool' },
-  },
-  Secret: {
-    1: meta,
-    2: { name: 'data', type: 'bytesMap' },
-    3: text('type'),
-    4: map('stringData'),
-    5: { name: 'immutable', type: 'bool' },
-  },
-  Namespace: { 1: meta },
-  ServiceAccount: { 1: meta, 2: { name: 'secrets', type: reference, repeated: true } },
-};
+const isZero = (time: JsonMap) => Object.keys(time).length === 0;
+const seconds = (time: JsonMap) => new Date(Number(time.seconds ?? 0) * 1000).toISOString().slice(0, 19);
+const bytesOf = (base64: unknown) => Buffer.from(String(base64 ?? ''), 'base64');
 
-const envelope: Message = {
-  1: { name: 'typeMeta', type: { 1: text('apiVersion'), 2: text('kind') } },
-  2: { name: 'raw', type: 'bytes' },
-};
-
-/** The object in a `application/vnd.kubernetes.protobuf` body. Throws 400 for kinds that are not known here. */
+/**
+ * The object in a `application/vnd.kubernetes.protobuf` body. Nothing is skipped: throws 415 for kinds that are not in
+ * the table, and 400 for fields that are not.
+ */
 export function decodeProtobuf(body: Buffer): JsonMap {
   if (body.subarray(0, 4).toString('latin1') !== 'k8s\0')
     throw badRequest('provided data does not appear to be a protobuf message');
-  const { typeMeta, raw } = readMessage(body.subarray(4), envelope) as { typeMeta?: JsonMap; raw?: string };
-  const { apiVersion, kind } = typeMeta ?? {};
-  const message = messages[String(kind)];
-  if (message === undefined)
-    throw badRequest(`${String(kind)} in ${String(apiVersion)} is not read from protobuf; send JSON`);
-  return { apiVersion, kind, ...readMessage(Buffer.from(raw ?? '', 'base64'), message) };
-}
-
-/** Reads the wire format: varints, and length-delimited strings, bytes and messages. */
-function readMessage(bytes: Buffer, message: Message): JsonMap {
-  const result: Record<string, unknown> = {};
-  let at = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++] ?? 0;
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  while (at < bytes.length) {
-    const tag = varint();
-    const field = message[tag >> 3];
-    const length = varint();
-    const isDelimited = (tag & 7) === 2;
-    const content = bytes.subarray(at, isDelimited ? at + length : at);
-    if (isDelimited) at += length;
-    if (field !== undefined) addField(result, field, isDelimited ? content : length);
+  try {
+    const { typeMeta, raw, contentEncoding, contentType } = readMessage(body.subarray(4), 'envelope', envelope);
+    if (contentEncoding || contentType) throw badRequest('an encoding within protobuf is not read');
+    const { apiVersion, kind } = mapOf(typeMeta);
+    const name = objectMessages[kind === 'DeleteOptions' ? kind : `${apiVersion}/${kind}`];
+    if (name === undefined) throw notRead(`${kind} in ${apiVersion}`);
+    return { apiVersion, kind, ...mapOf(readValue(name, bytesOf(raw))) };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest(`error decoding protobuf: ${(error as Error).message}`);
   }
-  return result;
 }
 
-const entryOf = (value: Field['type']): Message => ({ 1: text('key'), 2: { name: 'value', type: value } });
+function notRead(what: string): ApiError {
+  const { code, reason, message } = unsupportedMediaType(['application/json', 'application/yaml']);
+  return new ApiError(code, reason, `${message}; ${what} is not read from protobuf`);
+}
 
-function addField(result: Record<string, unknown>, { name, type, repeated }: Field, content: Buffer | number): void {
-  const known = result[name];
-  if (type === 'map' || type === 'bytesMap') {
-    const entry = readMessage(content as Buffer, entryOf(type === 'map' ? 'string' : 'bytes'));
-    result[name] = { ...(known as JsonMap), [String(entry.key ?? '')]: entry.value ?? '' };
-    return;
+/** A value of a delimited field. */
+function readValue(type: string, bytes: Uint8Array): unknown {
+  const [fields, json] = special[type] ?? [];
+  if (fields !== undefined) return json?.(readMessage(bytes, type, fields));
+  return readMessage(bytes, type, messageNamed(type));
+}
+
+function readMessage(bytes: Uint8Array, type: string, fields: Message): JsonMap {
+  const reader = new BinaryReader(bytes);
+  const found = new Map<string, unknown>();
+  while (reader.pos < reader.len) {
+    const [number, wire] = reader.tag();
+    const field = fields.get(number);
+    if (field === undefined) throw badRequest(`field ${number} of ${type} is not known here`);
+    const isVarint = field.type in varints && field.container !== 'map';
+    if (wire !== (isVarint ? WireType.Varint : WireType.LengthDelimited))
+      throw badRequest(`field ${number} of ${type} has wire type ${wire}`);
+    readField(found, field, reader);
   }
-  const value = readValue(type, content);
-  if (repeated === true) result[name] = [...((known as unknown[]) ?? []), value];
-  else if (value !== '') result[name] = value;
+  return Object.fromEntries(found);
 }
 
-function readValue(type: 'string' | 'bytes' | 'bool' | 'int' | Message, content: Buffer | number): unknown {
-  if (typeof content === 'number') return type === 'bool' ? content === 1 : content;
-  if (typeof type === 'object') return readMessage(content, type);
-  return content.toString(type === 'bytes' ? 'base64' : 'utf8');
+/** As Go writes JSON: an optional field without a value is left out, and the fields of some messages are the outer one's. */
+function readField(
+  found: Map<string, unknown>,
+  { name, isOptional, container, type }: MessageField,
+  from: BinaryReader,
+) {
+  const known = found.get(name);
+  if (container === 'map') return found.set(name, { ...mapOf(known), ...readEntry(from.bytes(), type) });
+  const value = read(from, type);
+  if (container === 'list') return found.set(name, [...((known as unknown[]) ?? []), value]);
+  if (name === '') for (const [key, inner] of Object.entries(mapOf(value))) found.set(key, inner);
+  else if (value || !isOptional) found.set(name, value);
+  return found;
+}
+
+function readEntry(bytes: Uint8Array, type: string): JsonMap {
+  const { key = '', value } = readMessage(bytes, 'a map', messageOf({ 1: 'key string', 2: `value ${type}` }));
+  return { [String(key)]: value ?? '' };
+}
+
+const varints: Readonly<Record<string, (reader: BinaryReader) => unknown>> = {
+  bool: (reader) => reader.bool(),
+  int32: (reader) => reader.int32(),
+  int64: (reader) => safe(Number(reader.int64())),
+};
+
+function read(reader: BinaryReader, type: string): unknown {
+  if (type === 'string') return reader.string(true);
+  if (type === 'bytes') return Buffer.from(reader.bytes()).toString('base64');
+  return varints[type]?.(reader) ?? readValue(type, reader.bytes());
+}
+
+function safe(value: number): number {
+  if (!Number.isSafeInteger(value)) throw badRequest(`${value} is too big a number here`);
+  return value;
 }

@@ -1,9 +1,9 @@
-import { ApiError, badRequest, type FieldError, invalid } from './api-error.ts';
-import { cannotHandle } from './decode.ts';
+import { badRequest, type FieldError, invalid, invalidPatch } from './api-error.ts';
+import { cannotHandle, parseBody } from './decode.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { forbiddenField, notSupported, tooLong } from './field-error.ts';
-import { isMap, type JsonMap, mapOf, stringsOf } from './json.ts';
+import { type JsonMap, mapOf, stringsOf } from './json.ts';
 import { parseNumber } from './list-options.ts';
 import type { ObjectRequest } from './object-request.ts';
 import type { WriteOptions } from './objects.ts';
@@ -19,7 +19,7 @@ const policies = ['Foreground', 'Background', 'Orphan'];
  */
 export async function deleteOptions(exchange: Exchange): Promise<DeleteOptions> {
   const { query } = exchange;
-  const body = parseDeleteOptions(await exchange.text());
+  const body = decodeDeleteOptions(await exchange.body(), exchange.mediaType);
   parseNumber(query.get('gracePeriodSeconds'));
   const dryRun = [...query.getAll('dryRun').filter((value) => value !== ''), ...stringsOf(body.dryRun)];
   const policy = query.get('propagationPolicy') ?? body.propagationPolicy ?? 'Background';
@@ -36,14 +36,12 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
 }
 
-function parseDeleteOptions(text: string): JsonMap {
-  try {
-    const value: unknown = text === '' ? {} : JSON.parse(text);
-    if (isMap(value) && (value.kind ?? 'DeleteOptions') === 'DeleteOptions') return value;
-  } catch {
-    // Refused below.
-  }
-  throw badRequest('the body of the request is no DeleteOptions');
+/** The server's own kind, which every type takes in every format, and clients in the group of the type. */
+function decodeDeleteOptions(body: Buffer, mediaType: string): JsonMap {
+  if (body.length === 0) return {};
+  const value = parseBody(body, mediaType, 'DeleteOptions');
+  if ((value.kind ?? 'DeleteOptions') === 'DeleteOptions') return value;
+  throw badRequest(`${String(value.kind)} in the body of the request is no DeleteOptions`);
 }
 
 function dryRunErrors(values: readonly string[]): readonly FieldError[] {
@@ -99,6 +97,5 @@ function reportProblems(
   if (validation !== 'Strict' || texts.length === 0) return;
   const problem = `strict decoding error: ${texts.join(', ')}`;
   if (kind !== 'PatchOptions') throw cannotHandle(type, problem);
-  const error = { reason: 'FieldValueInvalid', message: `Invalid value: "": ${problem}`, field: 'patch' };
-  throw new ApiError(422, 'Invalid', ` "" is invalid: patch: ${error.message}`, { causes: [error] });
+  throw invalidPatch(problem);
 }

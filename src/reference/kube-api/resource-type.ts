@@ -14,6 +14,13 @@ export interface Column {
   readonly cell: (object: ApiObject, now: number) => unknown;
 }
 
+/** Where a definition says that the replicas of an object are, such as `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
 /** Everything that the server knows about one version of one kind of object. */
 export interface ResourceType {
   readonly group: string;
@@ -27,6 +34,7 @@ export interface ResourceType {
   readonly namespaced: boolean;
   /** `spec` and `status` are written on endpoints of their own. */
   readonly hasStatus: boolean;
+  readonly scale?: ScalePaths | undefined;
   /** Types with the same storage show the same objects: versions of one CRD, events of both groups. */
   readonly storage: string;
   readonly schema: Structural;

@@ -48,20 +48,28 @@ function labelRequirement(text: string): (labels: Labels) => boolean {
 
 /** A field selector such as `metadata.name=a,spec.region!=us`. Throws 400 for fields that the type does not offer. */
 export function fieldSelector(text: string, type: ResourceType): Predicate {
-  const requirements = text
-    .split(',')
-    .filter((part) => part !== '')
-    .map((part) => fieldRequirement(part, type));
+  // A backslash takes the next character along.
+  const parts = text.match(/(?:\\.|\\$|[^,\\])+/gs) ?? [];
+  const requirements = parts.map((part) => fieldRequirement(part, type));
   return (object) => requirements.every((holds) => holds(object));
 }
 
 function fieldRequirement(text: string, type: ResourceType): Predicate {
-  const match = /^(?<field>[^=!]+)(?<operator>==|=|!=)(?<value>.*)$/.exec(text)?.groups;
+  const match = /^(?<field>[^=!]*)(?<operator>==|=|!=)(?<value>.*)$/.exec(text)?.groups;
   if (match === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${text}'`);
-  const { field = '', operator, value } = match;
+  const { field = '', operator } = match;
+  const value = unescaped(match.value ?? '');
   const offered = ['metadata.name', ...(type.namespaced ? ['metadata.namespace'] : []), ...type.selectableFields];
   if (!offered.includes(field)) throw badRequest(`field label not supported: ${field}`);
   return (object) => (fieldText(object, field) === value) === (operator !== '!=');
+}
+
+function unescaped(text: string): string {
+  for (const [pair] of text.matchAll(/\\.?/gs)) {
+    if (!/^\\[\\,=]$/.test(pair)) throw badRequest(`invalid field selector: invalid escape sequence: ${pair}`);
+  }
+  if (/^(?:\\.|[^\\=])*=/s.test(text)) throw badRequest('invalid field selector: unescaped character in value: 61');
+  return text.replace(/\\(.)/gs, '$1');
 }
 
 function fieldText(object: ApiObject, field: string): string {

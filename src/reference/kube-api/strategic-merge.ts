@@ -1,3 +1,4 @@
+import { ApiError, badRequest } from './api-error.ts';
 import { canonical, isList, isMap, type JsonMap, listOf, mapOf, omit } from './json.ts';
 import { keySchema, type Structural } from './schema/structural.ts';
 
@@ -10,6 +11,7 @@ const remove = '$deleteFromPrimitiveList/';
  * `$deleteFromPrimitiveList` are followed.
  */
 export function strategicMerge(target: JsonMap, patch: JsonMap, schema: Structural | undefined): JsonMap {
+  checkDirectives(patch);
   if (patch.$patch === 'replace') return omit(patch, '$patch');
   const merged: Record<string, unknown> = retained(target, patch.$retainKeys);
   for (const [key, value] of Object.entries(patch)) {
@@ -19,6 +21,12 @@ export function strategicMerge(target: JsonMap, patch: JsonMap, schema: Structur
     else merged[key] = mergeValue(merged[key], value, schema && keySchema(schema, key), listOf(patch[order + key]));
   }
   return merged;
+}
+
+function checkDirectives({ $patch = 'merge', $retainKeys = [] }: JsonMap): void {
+  if (!['merge', 'replace', 'delete'].includes(String($patch)))
+    throw new ApiError(500, undefined, `unknown patch type: ${String($patch)}`);
+  if (!isList($retainKeys)) throw badRequest('invalid patch format of retainKeys');
 }
 
 function retained(target: JsonMap, keys: unknown): Record<string, unknown> {

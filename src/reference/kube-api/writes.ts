@@ -1,6 +1,7 @@
-import { badRequest, invalid } from './api-error.ts';
+import { badRequest, invalid, invalidPatch, UndecodableError } from './api-error.ts';
 import { checkGvk, decodeObject } from './decode.ts';
 import { required } from './field-error.ts';
+import { isMap, type JsonMap } from './json.ts';
 import { listPage } from './list.ts';
 import { type ApiObject, withMeta } from './object.ts';
 import { isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
@@ -8,7 +9,7 @@ import type { Ref } from './objects.ts';
 import { applyConfiguration, createdByApply, decodeApply } from './ownership/apply.ts';
 import { applyPatchTypes, decodePatch } from './patch.ts';
 import { deleteOptions, writeOptions } from './request-options.ts';
-import type { ResourceType } from './resource-type.ts';
+import { apiVersionOf, type ResourceType } from './resource-type.ts';
 
 export async function create(request: ObjectRequest): Promise<void> {
   const { exchange, type, namespace, context } = request;
@@ -28,7 +29,7 @@ function inNamespace(object: ApiObject, namespace: string | undefined, type: Res
   return withMeta(object, namespace === undefined ? {} : { namespace });
 }
 
-function checkName(object: ApiObject, name: string): void {
+export function checkName(object: ApiObject, name: string): void {
   const given = object.metadata.name;
   if (given === name) return;
   if (!given)
@@ -61,17 +62,29 @@ export async function patch(request: ObjectRequest, ref: Ref): Promise<void> {
   const body = await exchange.text();
   const options = writeOptions(request, 'PatchOptions', body);
   const change = decodePatch(body, mediaType, type);
-  const updated = context.objects.update(type, ref, {
-    ...options,
-    subresource,
-    change: (current) => {
-      const wanted = checkGvk(change(current), type);
-      checkName(wanted, ref.name);
-      return wanted;
-    },
-  });
-  show(request, 200, updated);
+  const changed = (current: ApiObject) => {
+    const wanted = patched(change(current), type);
+    checkName(wanted, ref.name);
+    return wanted;
+  };
+  try {
+    show(request, 200, context.objects.update(type, ref, { ...options, subresource, change: changed }));
+  } catch (error) {
+    throw error instanceof UndecodableError ? invalidPatch(error.message) : error;
+  }
 }
+
+function patched(value: unknown, type: ResourceType): ApiObject {
+  if (!isMap(value)) throw invalidPatch("couldn't get version/kind; json parse error: not an object");
+  if (!type.custom) return checkGvk({ ...value, ...defaultGvk(value, type) }, type);
+  if (!value.kind) throw invalidPatch("Object 'Kind' is missing");
+  return checkGvk(value, type);
+}
+
+const defaultGvk = ({ apiVersion, kind }: JsonMap, type: ResourceType) => ({
+  apiVersion: apiVersion || apiVersionOf(type),
+  kind: kind || type.kind,
+});
 
 async function apply(request: ObjectRequest, ref: Ref): Promise<void> {
   const { exchange, subresource, type, context } = request;

@@ -1,6 +1,6 @@
-import { badRequest } from '../api-error.ts';
+import { UndecodableError } from '../api-error.ts';
 import { fieldColumn, sizeColumn } from '../columns.ts';
-import { invalidValue } from '../field-error.ts';
+import { invalidValue, tooLong } from '../field-error.ts';
 import { mapOf, omit, stringsOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -16,6 +16,22 @@ const badKey =
 function checkKeys(entry: ApiObject, field: string) {
   const bad = Object.keys(mapOf(entry[field])).filter((key) => !dataKey.test(key));
   return bad.map((key) => invalidValue(`${field}[${key}]`, key, badKey));
+}
+
+const maxDataBytes = 1024 * 1024;
+
+/** The values alone count, as bytes. */
+function checkSize(texts: unknown, base64: unknown) {
+  const bytes = [
+    ...Object.values(mapOf(texts)).map((text) => Buffer.byteLength(String(text))),
+    ...Object.values(mapOf(base64)).map((text) => Buffer.byteLength(String(text), 'base64')),
+  ];
+  return bytes.reduce((sum, size) => sum + size, 0) > maxDataBytes ? [tooLong('[]', maxDataBytes)] : [];
+}
+
+function checkTwice({ data, binaryData }: ApiObject) {
+  const twice = Object.keys(mapOf(data)).filter((key) => key in mapOf(binaryData));
+  return twice.map((key) => invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
 }
 
 function checkImmutable(object: ApiObject, old: ApiObject | undefined, fields: readonly string[]) {
@@ -42,6 +58,8 @@ const configMap = core({
     validate: (map, old) => [
       ...checkKeys(map, 'data'),
       ...checkKeys(map, 'binaryData'),
+      ...checkTwice(map),
+      ...checkSize(map.data, map.binaryData),
       ...checkImmutable(map, old, ['data', 'binaryData']),
     ],
   },
@@ -63,6 +81,7 @@ const secret = core({
     validate: (entry, old) => [
       ...checkKeys(entry, 'data'),
       ...(old !== undefined && old.type !== entry.type ? [invalidValue('type', entry.type, 'field is immutable')] : []),
+      ...checkSize(undefined, entry.data),
       ...checkImmutable(entry, old, ['data']),
     ],
   },
@@ -83,7 +102,7 @@ function checkBase64(text: string): void {
   const at = text.search(/[^A-Za-z0-9+/=\n]/);
   if (at === -1 && text.length % 4 === 0) return;
   const problem = `illegal base64 data at input byte ${at === -1 ? text.length : at}`;
-  throw badRequest(`Secret in version "v1" cannot be handled as a Secret: ${problem}`);
+  throw new UndecodableError(`Secret in version "v1" cannot be handled as a Secret: ${problem}`);
 }
 
 const namespaceConditions = listOfMaps(

@@ -1,4 +1,4 @@
-import { badRequest } from '../api-error.ts';
+import { UndecodableError } from '../api-error.ts';
 import { fieldColumn } from '../columns.ts';
 import { type JsonMap, mapOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
@@ -21,7 +21,7 @@ function inUtc(kind: string, value: unknown): string {
   const fraction = microTimePattern.exec(text)?.[1];
   if (fraction !== undefined) return `${new Date(text).toISOString().slice(0, 19)}${fraction}Z`;
   const problem = `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": ${whereItStops(text)}`;
-  throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${problem}`);
+  throw new UndecodableError(`${kind} in version "v1" cannot be handled as a ${kind}: ${problem}`);
 }
 
 /** Where Go's time parser gives up. */

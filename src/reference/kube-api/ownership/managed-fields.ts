@@ -17,7 +17,7 @@ export function ownable(set: FieldSet, type: ResourceType, subresource: Subresou
   const metadata = childOf(set, 'f:metadata');
   const kept = [...metadata.children].filter(([name]) => !serverFields.has(name));
   const skipped = new Set(['f:apiVersion', 'f:kind', 'f:metadata']);
-  if (type.hasStatus && subresource === undefined) skipped.add('f:status');
+  if (type.hasStatus && subresource !== 'status') skipped.add('f:status');
   const others = [...set.children].filter(([name]) => !skipped.has(name));
   if (subresource === 'status')
     return node(
