@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from './clock.ts';
 
-/** Time, chance and the network as a process finds them, in one value, so that a simulator can own all of it. */
+/** Time, chance, the network, files and variables as a process finds them, in one value, so that a simulator can own all of it. */
 export interface Runtime {
   /** Of the wall: for times that are written down, or compared with what others wrote. */
   readonly clock: Clock;
@@ -15,6 +16,10 @@ export interface Runtime {
   /** A text that no other call gives, here or anywhere. */
   readonly uuid: () => string;
   readonly hostname: string;
+  /** The text of a file; rejects with the error of the system. */
+  readonly readFile: (path: string) => Promise<string>;
+  /** A variable of the environment. */
+  readonly env: (name: string) => string | undefined;
   /** Carries every request in place of connections of its own; closed by whoever made it. */
   readonly dispatcher?: Dispatcher | undefined;
 }
@@ -25,4 +30,7 @@ export const systemRuntime: Runtime = {
   random: Math.random,
   uuid: () => randomUUID(),
   hostname: hostname(),
+  readFile: (path) => readFile(path, 'utf8'),
+  // Not every system sets HOME, nor knows another home of every user: asked only where a variable does not say.
+  env: (name) => process.env[name] ?? (name === 'HOME' ? homedir() : undefined),
 };

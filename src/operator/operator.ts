@@ -35,14 +35,14 @@ const defaultCreateSettleMs = 10_000;
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
   const { settings, log, runtime = systemRuntime } = options;
-  const credential = credentialOf(settings.apiKeyFile, options.apiKey);
+  const credential = await credentialOf({ keyFile: settings.apiKeyFile, variable: options.apiKey }, runtime);
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(await connectTo(settings, log, runtime), (open) => open.close());
   const reader = new KubeClient(connection, runtime);
   const leadership = new Leadership(leaseOf({ settings, connection, log, runtime }));
   const guard = () => leadership.check();
   const client = new KubeClient(connection.withGuard(guard), runtime);
-  const metrics = createMetrics({ version });
+  const metrics = createMetrics({ version, ofProcess: settings.metricsAddr !== undefined });
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
   const shared = {
     ...runtime,

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 const src = join(import.meta.dirname, '../../src');
 
-/** Ways to come by time, chance or the network without being given them, and an example of each. */
+/** Ways to come by time, chance, the network, files or the process without being given them, with an example each. */
 const ways: readonly (readonly [name: string, pattern: RegExp, example: string])[] = [
   ['Date.now', /\bDate\.now\b/, 'const now = Date.now;'],
   ['new Date()', /\bnew Date(?!\()|\bnew Date\(\s*\)/, 'new Date().toISOString()'],
@@ -21,6 +21,14 @@ const ways: readonly (readonly [name: string, pattern: RegExp, example: string])
   ['hostname', /(?<!\.)\bhostname\(|\bos\.hostname\b/, 'const instance = hostname();'],
   ['a dispatcher', /\bnew (?:Agent|ProxyAgent|EnvHttpProxyAgent|Pool)\(/, 'new Agent({ connections: 1 })'],
   ['fetch', /(?<![.\w])fetch\(/, "await fetch('http://a')"],
+  ['a file', /node:fs\b/, "import { readFile } from 'node:fs/promises';"],
+  ['the environment', /\bprocess\.env\b|\bhomedir\b/, 'process.env.HOME'],
+  // Its version is the same to all.
+  ['the process', /\bprocess\.(?!env\b|version\b|hrtime\b|uptime\b)\w|node:process/, "process.on('exit', stop);"],
+  ['a program', /node:child_process|node:worker_threads|@kubernetes\/client-node/, "import 'node:child_process';"],
+  ['a listener', /\bcreateServer\(|\.listen\(/, 'createServer(app).listen(80)'],
+  ['observers', /\bcollectDefaultMetrics\(|\bglobalRegistry\b|\bregister\./, 'collectDefaultMetrics()'],
+  ['a global', /\bglobalThis\b|\bsetGlobalDispatcher\b/, 'globalThis.log = log'],
   ['the system', /\bsystem(?:Runtime|Clock)\b/, 'clock ?? systemClock'],
 ];
 
@@ -31,12 +39,22 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     why: 'is the clock of the system',
   },
   'common/runtime.ts': {
-    ways: ['performance', 'Math.random', 'a random of crypto', 'hostname', 'the system'],
+    ways: ['performance', 'Math.random', 'a random of crypto', 'hostname', 'a file', 'the environment', 'the system'],
     why: 'is the runtime of the system',
   },
-  'common/logger.ts': { ways: ['new Date()'], why: 'dates lines of the log, which the operator is given' },
+  'common/listen.ts': { ways: ['a listener'], why: 'is for servers, which listen only where a setting says so' },
+  'common/logger.ts': {
+    ways: ['new Date()', 'the process'],
+    why: 'dates and writes lines of the log, which the operator is given',
+  },
   'common/http/http-client.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
+  'operator/kube/auth-plugin.ts': {
+    ways: ['a program'],
+    why: 'runs the programs that a kubeconfig names, by client-node; reached for no other kubeconfig',
+  },
   'operator/kube/transport.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
+  'operator/metrics/http.ts': { ways: ['a listener'], why: 'serves metrics and health, where a setting says so' },
+  'operator/metrics/metrics.ts': { ways: ['observers'], why: 'observes the process, where its metrics are served' },
   'operator/operator.ts': { ways: ['the system'], why: 'is the composition root, where the system is the default' },
 };
 
@@ -52,7 +70,7 @@ function sources(room: string): readonly string[] {
     .map((path) => join(room, path));
 }
 
-test('time, chance and the network reach the operator through its composition root alone', () => {
+test('time, chance, the network, files and variables reach the operator through its composition root alone', () => {
   const files = [...sources('operator'), ...sources('common')].filter(
     (file) => !file.startsWith('common/http-server/'),
   );

@@ -27,7 +27,7 @@ export async function runTunnel(definition: Definition, flags: AgentRunFlags): P
 }
 
 async function run(config: AgentConfig, definition?: Definition): Promise<void> {
-  const cloud = cloudOf(config);
+  const cloud = await cloudOf(config);
   const [{ startAgent }, { createLogger }] = await Promise.all([
     import('../../agent/agent.ts'),
     import('../../common/logger.ts'),

@@ -3,6 +3,7 @@ import type { CloudTarget } from '../../agent/leases/start-leases.ts';
 import { credentialOf } from '../../common/credential/credential.ts';
 import { baseURLForm, isBaseURL } from '../../common/http/url.ts';
 import { type Address, parseAddress } from '../../common/listen.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
 import { readText } from '../flags.ts';
 
@@ -30,7 +31,8 @@ export async function configOf(flags: AgentRunFlags): Promise<AgentConfig> {
 }
 
 /** Where the agent registers its endpoints, if anywhere. @throws UsageError */
-export function cloudOf({ cloud_url: url, api_key_file: keyFile, region }: AgentConfig): CloudTarget | undefined {
+export async function cloudOf(config: AgentConfig): Promise<CloudTarget | undefined> {
+  const { cloud_url: url, api_key_file: keyFile, region } = config;
   if (url === undefined) {
     if (keyFile === undefined) return undefined;
     throw new UsageError('--api-key-file (in agent.yml api_key_file) needs --cloud-url (cloud_url)');
@@ -38,7 +40,7 @@ export function cloudOf({ cloud_url: url, api_key_file: keyFile, region }: Agent
   if (!regions.includes(region)) {
     throw new UsageError(`region must be one of ${regions.join(', ')} with --cloud-url, not "${region}"`);
   }
-  const credential = credentialOf(keyFile, process.env.EDGE_OPERATOR_API_KEY);
+  const credential = await credentialOf({ keyFile, variable: process.env.EDGE_OPERATOR_API_KEY }, systemRuntime);
   if (credential !== undefined) return { url, credential };
   throw new UsageError(
     '--cloud-url (in agent.yml cloud_url) needs an API key: --api-key-file or EDGE_OPERATOR_API_KEY',

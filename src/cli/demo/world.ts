@@ -7,6 +7,7 @@ import { readConfig } from '../../agent/config.ts';
 import { credentialOf } from '../../common/credential/credential.ts';
 import type { Log } from '../../common/log.ts';
 import { createLogger } from '../../common/logger.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { version } from '../../common/version.ts';
 import { runOperator } from '../../operator/operator.ts';
 import { parseSettings } from '../../operator/settings.ts';
@@ -48,7 +49,7 @@ export async function startWorld(dir: string, stack: AsyncDisposableStack): Prom
 }
 
 async function startDemoAgent(target: { readonly url: string; readonly apiKey: string }, log: Log): Promise<Agent> {
-  const credential = credentialOf(undefined, target.apiKey);
+  const credential = await credentialOf({ variable: target.apiKey }, systemRuntime);
   const cloud = credential && { url: target.url, credential };
   return startAgent(readConfig({ web_addr: '127.0.0.1:0' }), { version, log, cloud });
 }

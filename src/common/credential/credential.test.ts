@@ -4,46 +4,51 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
+import { systemRuntime } from '../runtime.ts';
 import { credentialOf } from './credential.ts';
 import { KeyFile } from './key-file.ts';
 
 let dir: string;
 let path: string;
+
+const open = () => KeyFile.open(path, systemRuntime);
+
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'edge-operator-key-'));
   path = join(dir, 'key');
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test('the key is the content without white space around it', () => {
+test('the key is the content without white space around it', async () => {
   writeFileSync(path, ' secret\n');
-  expect(new KeyFile(path).key).toBe('secret');
+  expect((await open()).key).toBe('secret');
 });
 
-test('a file that is missing or empty is an error that names it', () => {
-  expect(() => new KeyFile(path)).toThrow(path);
+test('a file that is missing or empty is an error that names it', async () => {
+  await expect(open()).rejects.toThrow(path);
   writeFileSync(path, '\n');
-  expect(() => new KeyFile(path)).toThrow(`${path} is empty`);
+  await expect(open()).rejects.toThrow(`${path} is empty`);
 });
 
-test('what no header can carry is no key, and is not repeated', () => {
+test('what no header can carry is no key, and is not repeated', async () => {
   for (const content of ['two words', 'one\ntwo', 'kéy']) {
     writeFileSync(path, content);
-    const read = () => new KeyFile(path);
-    expect(read).toThrow(`--api-key-file: ${path} holds no API key`);
-    expect(read).not.toThrow(content);
+    const refusal = await open().then(String, String);
+    expect(refusal).toContain(`--api-key-file: ${path} holds no API key`);
+    expect(refusal).not.toContain(content);
   }
 });
 
-test('a key in the variable is trimmed and checked as one in a file', () => {
-  expect(credentialOf(undefined, ' secret\n')?.key()).toBe('secret');
-  expect(credentialOf(undefined, ' ')).toBeUndefined();
-  expect(() => credentialOf(undefined, 'one\ntwo')).toThrow('EDGE_OPERATOR_API_KEY holds no API key');
+test('a key in the variable is trimmed and checked as one in a file', async () => {
+  const given = (variable: string) => credentialOf({ variable }, systemRuntime);
+  expect((await given(' secret\n'))?.key()).toBe('secret');
+  expect(await given(' ')).toBeUndefined();
+  await expect(given('one\ntwo')).rejects.toThrow('EDGE_OPERATOR_API_KEY holds no API key');
 });
 
 test('a changed file is noticed; one that is away or empty for a moment leaves the key in force', async () => {
   writeFileSync(path, 'one');
-  const file = new KeyFile(path);
+  const file = await open();
   const stop = new AbortController();
   const steps = [() => rmSync(path), () => writeFileSync(path, ''), () => writeFileSync(path, 'two')];
   const seen: string[] = [];

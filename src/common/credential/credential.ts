@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Runtime } from '../runtime.ts';
 import { checkKey } from './key.ts';
 import { KeyFile } from './key-file.ts';
 
@@ -11,9 +12,12 @@ export interface Credential {
 }
 
 /** Undefined when neither is given; the file wins. @throws UsageError naming what cannot be used. */
-export function credentialOf(keyFile: string | undefined, variable: string | undefined): Credential | undefined {
+export async function credentialOf(
+  { keyFile, variable }: { readonly keyFile?: string | undefined; readonly variable?: string | undefined },
+  runtime: Pick<Runtime, 'readFile'>,
+): Promise<Credential | undefined> {
   if (keyFile !== undefined) {
-    const file = new KeyFile(keyFile);
+    const file = await KeyFile.open(keyFile, runtime);
     return { key: () => file.key, watch: (...args) => file.watch(...args) };
   }
   const key = variable?.trim() ?? '';

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Runtime } from '../runtime.ts';
 import { UsageError } from '../usage.ts';
 import { checkKey } from './key.ts';
 
@@ -13,14 +12,24 @@ const rereadMs = 1_000;
  */
 export class KeyFile {
   readonly #path: string;
+  readonly #readFile: Runtime['readFile'];
   #key: string;
 
-  /** @throws UsageError when the file cannot be read, is empty or holds no key. */
-  constructor(path: string) {
+  private constructor(path: string, readFile: Runtime['readFile'], key: string) {
     this.#path = path;
-    this.#key = read(path).trim();
-    if (this.#key === '') throw new UsageError(`--api-key-file: ${path} is empty`);
-    checkKey(this.#key, `--api-key-file: ${path}`);
+    this.#readFile = readFile;
+    this.#key = key;
+  }
+
+  /** @throws UsageError when the file cannot be read, is empty or holds no key. */
+  static async open(path: string, { readFile }: Pick<Runtime, 'readFile'>): Promise<KeyFile> {
+    const text = await readFile(path).catch((error: Error) => {
+      throw new UsageError(`--api-key-file: ${error.message}`, { cause: error });
+    });
+    const key = text.trim();
+    if (key === '') throw new UsageError(`--api-key-file: ${path} is empty`);
+    checkKey(key, `--api-key-file: ${path}`);
+    return new KeyFile(path, readFile, key);
   }
 
   get key(): string {
@@ -31,20 +40,12 @@ export class KeyFile {
   async watch(clock: Clock, log: Log, signal: AbortSignal, onChange: () => void): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(rereadMs, signal).catch(() => {});
-      const read = await readFile(this.#path, 'utf8').catch(() => '');
+      const read = await this.#readFile(this.#path).catch(() => '');
       const key = read.trim();
       if (signal.aborted || key === '' || key === this.#key) continue;
       this.#key = key;
       log.info('the API key changed', { file: this.#path });
       onChange();
     }
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`--api-key-file: ${(error as Error).message}`, { cause: error });
   }
 }

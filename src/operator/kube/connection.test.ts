@@ -171,13 +171,19 @@ test('a dispatcher that is given carries calls and watches, and is left open', a
   const dispatcher = new MockAgent();
   dispatcher.disableNetConnect();
   dispatcher.get('http://kube').intercept({ path: get.path }).reply(200, 'from memory').times(2);
-  const kubeconfig = join(await api.folder(), 'in-memory');
   const named = [{ name: 'x', context: { cluster: 'x' }, cluster: { server: 'http://kube' } }];
-  await writeFile(kubeconfig, JSON.stringify({ 'current-context': 'x', contexts: named, clusters: named }));
-  const connection = await connect({ ...systemRuntime, dispatcher, kubeconfig, userAgent: 'x', log: silentLog });
+  const config = { 'current-context': 'x', contexts: named, clusters: named };
+  const files: string[] = [];
+  const readFile = async (path: string) => {
+    files.push(path);
+    return JSON.stringify(config);
+  };
+  const runtime = { ...systemRuntime, dispatcher, readFile };
+  const connection = await connect({ ...runtime, kubeconfig: 'nowhere', userAgent: 'x', log: silentLog });
   expect(await (await connection.request(get)).text()).toBe('from memory');
   await connection.close();
   const watched = await connection.apart().request({ ...get, watch: true });
   expect(await watched.text()).toBe('from memory');
+  expect(new Set(files)).toEqual(new Set(['nowhere']));
   await dispatcher.close();
 });

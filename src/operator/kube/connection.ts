@@ -54,18 +54,17 @@ export interface KubeConnection {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions extends Pick<Runtime, 'clock' | 'dispatcher'> {
+export interface ConnectOptions extends Pick<Runtime, 'clock' | 'dispatcher' | 'env' | 'readFile'> {
   /** Path of a kubeconfig; without it in-cluster, else the default kubeconfig. */
   readonly kubeconfig?: string | undefined;
   readonly userAgent: string;
   readonly guard?: Guard | undefined;
   readonly log: Log;
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Finds the cluster and how to authenticate to it; sends nothing yet. Throws a KubeConfigError. */
 export async function connect(options: ConnectOptions): Promise<KubeConnection> {
-  const access = await findAccess(options.kubeconfig, options.env ?? process.env);
+  const access = await findAccess(options.kubeconfig, options);
   const shared = {
     ...access,
     userAgent: options.userAgent,

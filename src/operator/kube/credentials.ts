@@ -1,11 +1,14 @@
-import { access, readFile } from 'node:fs/promises';
-import type { RequestOptions } from 'node:https';
-import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import type { KubeConfig } from '@kubernetes/client-node';
-import { KubeConfigError, readKubeConfig } from './kubeconfig.ts';
-
-const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+import { authPlugin } from './auth-plugin.ts';
+import { inClusterContext } from './in-cluster.ts';
+import {
+  type Fields,
+  KubeConfigError,
+  type KubeContext,
+  readKubeConfig,
+  type Surroundings,
+  textOf,
+} from './kubeconfig.ts';
 
 export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
 
@@ -21,108 +24,79 @@ export interface ClusterAccess {
   readonly namespace: string;
   readonly inCluster: boolean;
   readonly proxyURL: string | undefined;
-  /** A loader with empty caches: file tokens are read and exec plugins run again. */
+  /** A loader that reads files at each call; a new one also runs exec plugins again. */
   load(): Promise<() => Promise<Credentials>>;
 }
 
-/** An explicit kubeconfig, else the pod's service account, else the default kubeconfig. */
-export async function findAccess(path: string | undefined, env: NodeJS.ProcessEnv): Promise<ClusterAccess> {
-  const inCluster = path === undefined && (await hasServiceAccount(env));
-  const open = () => (inCluster ? loadInCluster() : loadFile(path, env));
-  const config = await open();
-  const cluster = config.getCurrentCluster();
-  const context = config.getContextObject(config.getCurrentContext());
-  if (cluster === null) throw new KubeConfigError('kubeconfig: the current context names no cluster');
-  if (cluster.proxyUrl && !/^https?:/.test(cluster.proxyUrl)) {
-    throw new KubeConfigError(`kubeconfig: cluster "${cluster.name}": proxy-url must be an http or https URL`);
-  }
+/** An explicit kubeconfig, else the pod's service account, else the default kubeconfig. @throws KubeConfigError */
+export async function findAccess(path: string | undefined, from: Surroundings): Promise<ClusterAccess> {
+  const own = path === undefined ? await inClusterContext(from) : undefined;
+  const open = async () => own ?? readKubeConfig(path, from);
+  const { cluster, namespace } = await open();
   return {
     server: cluster.server.replace(/\/$/, ''),
-    namespace: (inCluster ? await ownNamespace() : context?.namespace) || 'default',
-    inCluster,
-    proxyURL: cluster.proxyUrl || undefined,
-    load: async () => {
-      const fresh = await open();
-      return () => credentialsOf(fresh);
-    },
+    namespace: namespace || 'default',
+    inCluster: own !== undefined,
+    proxyURL: proxyOf(cluster),
+    load: async () => loader(await open(), from),
   };
 }
 
-async function hasServiceAccount(env: NodeJS.ProcessEnv): Promise<boolean> {
-  if (!env.KUBERNETES_SERVICE_HOST) return false;
-  return access(join(serviceAccountFolder, 'token')).then(
-    () => true,
-    () => false,
-  );
+function proxyOf(cluster: Fields): string | undefined {
+  const url = textOf(cluster['proxy-url']);
+  if (url === undefined || /^https?:/.test(url)) return url;
+  throw new KubeConfigError('kubeconfig: the cluster of the current context: proxy-url must be an http or https URL');
 }
 
-async function ownNamespace(): Promise<string> {
-  return (await readFile(join(serviceAccountFolder, 'namespace'), 'utf8').catch(() => '')).trim();
+async function loader(context: KubeContext, from: Surroundings): Promise<() => Promise<Credentials>> {
+  const plugin = await authPlugin(context.user);
+  return async () => {
+    const [given, headers, tls] = await Promise.all([plugin?.(), headersOf(context, from), tlsOf(context, from)]);
+    return { headers: { ...given?.headers, ...headers }, tls: { ...tls, ...given?.tls } };
+  };
 }
 
-async function loadInCluster(): Promise<KubeConfig> {
-  const config = await emptyConfig();
-  config.loadFromCluster();
-  return config;
-}
-
-async function loadFile(path: string | undefined, env: NodeJS.ProcessEnv): Promise<KubeConfig> {
-  const file = await readKubeConfig(path, env);
-  const config = await emptyConfig();
-  try {
-    config.loadFromString(JSON.stringify(file));
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new KubeConfigError(`kubeconfig ${path ?? '(default)'}: ${cause}`, { cause: error });
-  }
-  admitPlainHttp(config);
-  return config;
-}
-
-/** Imported here, not at the top: it costs a third of a second, which only commands that connect should pay. */
-async function emptyConfig(): Promise<KubeConfig> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
-  return new KubeConfig();
-}
-
-/** client-node refuses http servers unless TLS verification is off; there is none to verify. */
-function admitPlainHttp(config: KubeConfig): void {
-  config.clusters = config.clusters.map((cluster) =>
-    cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster,
-  );
-}
-
-async function credentialsOf(config: KubeConfig): Promise<Credentials> {
-  // client-node gives a context without a user no CA either, so it gets an anonymous one.
-  if (config.getCurrentUser() === null) addAnonymous(config);
-  const options: RequestOptions = {};
-  await config.applyToHTTPSOptions(options);
-  return { headers: headersOf(options), tls: tlsOf(options) };
-}
-
-function addAnonymous(config: KubeConfig): void {
-  const user = { name: 'anonymous' };
-  config.users = [...config.users, user];
-  config.contexts = config.contexts.map((each) =>
-    each.name === config.getCurrentContext() ? { ...each, user: user.name } : each,
-  );
-}
-
-function headersOf(options: RequestOptions): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (options.auth) headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
-  // A token file often ends in a newline, which no header may hold.
-  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value).trim();
-  return headers;
-}
-
-function tlsOf(options: RequestOptions): TlsMaterial {
-  const { ca, cert, key, rejectUnauthorized, servername } = options;
+async function headersOf({ user }: KubeContext, { readFile }: Surroundings): Promise<Record<string, string>> {
+  const token = await tokenOf(user, readFile);
+  const { username, as } = user;
   return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-    ...(servername === undefined ? {} : { servername }),
+    ...(textOf(username) && { authorization: `Basic ${encoded(`${username}:${textOf(user.password) ?? ''}`)}` }),
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(textOf(as) && { 'impersonate-user': String(as) }),
   };
+}
+
+async function tokenOf({ token, tokenFile }: Fields, readFile: Surroundings['readFile']): Promise<string | undefined> {
+  const path = textOf(tokenFile);
+  if (path === undefined) return textOf(token)?.trim();
+  // A file often ends in a newline, which no header may hold.
+  const text = (await readFile(path)).trim();
+  if (text === '') throw new Error(`${path} is empty`);
+  return text;
+}
+
+async function tlsOf({ cluster, user }: KubeContext, { readFile }: Surroundings): Promise<TlsMaterial> {
+  const material = async (fields: Fields, name: string): Promise<string | Buffer | undefined> => {
+    const data = textOf(fields[`${name}-data`]);
+    if (data !== undefined) return Buffer.from(data, 'base64');
+    const path = textOf(fields[name]);
+    return path === undefined ? undefined : readFile(path);
+  };
+  const [ca, cert, key] = await Promise.all([
+    material(cluster, 'certificate-authority'),
+    material(user, 'client-certificate'),
+    material(user, 'client-key'),
+  ]);
+  const servername = textOf(cluster['tls-server-name']);
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+    ...(servername && { servername }),
+  };
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

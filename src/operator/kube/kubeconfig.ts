@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import type { Runtime } from '../../common/runtime.ts';
 import { parseYaml } from '../../common/yaml.ts';
 
 /** The kubeconfig cannot be used: one line that names the file and the cause. */
@@ -8,35 +7,49 @@ export class KubeConfigError extends Error {
   override readonly name = 'KubeConfigError';
 }
 
-type Fields = Record<string, unknown>;
+export type Fields = Readonly<Record<string, unknown>>;
+/** Files and variables, which say where files are. */
+export type Surroundings = Pick<Runtime, 'env' | 'readFile'>;
 type Entry = Fields & { readonly name: string };
 
-/** A kubeconfig with paths made absolute; several files are merged as kubectl does (the first to name a thing wins). */
-export interface KubeConfigFile {
+/** What the current context names, with paths made absolute. */
+export interface KubeContext {
+  readonly cluster: Fields & { readonly server: string };
+  /** Empty for an anonymous one. */
+  readonly user: Fields;
+  readonly namespace: string | undefined;
+}
+
+interface KubeConfigFile {
   readonly clusters: readonly Entry[];
   readonly users: readonly Entry[];
   readonly contexts: readonly Entry[];
   readonly 'current-context': string;
 }
 
-/** The path given, else `$KUBECONFIG`, else `~/.kube/config`. */
-export async function readKubeConfig(path: string | undefined, env: NodeJS.ProcessEnv): Promise<KubeConfigFile> {
-  const paths = path !== undefined ? [path] : defaultPaths(env);
-  const files = await Promise.all(paths.map((each) => readOne(each, paths.length > 1)));
-  const merged = merge(files.filter((file) => file !== undefined));
-  checkContext(merged, paths.join(delimiter));
-  return merged;
+/**
+ * Of the path given, else `$KUBECONFIG`, else `~/.kube/config`; several files are merged as kubectl does (the first to
+ * name a thing wins). @throws KubeConfigError
+ */
+export async function readKubeConfig(path: string | undefined, from: Surroundings): Promise<KubeContext> {
+  const paths = path !== undefined ? [path] : defaultPaths(from);
+  const files = await Promise.all(paths.map((each) => readOne(from, each, paths.length > 1)));
+  return currentContext(merge(files.filter((file) => file !== undefined)), paths.join(delimiter));
 }
 
-function defaultPaths(env: NodeJS.ProcessEnv): string[] {
-  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
-  return listed.length > 0 ? listed : [join(env.HOME ?? homedir(), '.kube', 'config')];
+function defaultPaths({ env }: Surroundings): string[] {
+  const listed = (env('KUBECONFIG') ?? '').split(delimiter).filter((path) => path !== '');
+  return listed.length > 0 ? listed : [join(env('HOME') ?? '', '.kube', 'config')];
 }
 
-async function readOne(path: string, mayBeMissing: boolean): Promise<KubeConfigFile | undefined> {
+async function readOne(
+  { readFile }: Surroundings,
+  path: string,
+  mayBeMissing: boolean,
+): Promise<KubeConfigFile | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readFile(path);
   } catch (error) {
     if (mayBeMissing && codeOf(error) === 'ENOENT') return undefined;
     throw new KubeConfigError(`kubeconfig ${path}: ${reasonOf(error)}`, { cause: error });
@@ -81,12 +94,8 @@ function entries(document: Fields, list: string, noun: string, path: string, map
 }
 
 function normaliseUser(user: Fields, directory: string): Fields {
-  const { tokenFile, exec, ...rest } = absolute(user, ['client-certificate', 'client-key', 'tokenFile'], directory);
-  return {
-    ...rest,
-    ...(tokenFile === undefined ? {} : { 'auth-provider': { name: 'tokenFile', config: { tokenFile } } }),
-    ...(isFields(exec) ? { exec: normaliseExec(exec, directory) } : {}),
-  };
+  const { exec, ...rest } = absolute(user, ['client-certificate', 'client-key', 'tokenFile'], directory);
+  return isFields(exec) ? { ...rest, exec: normaliseExec(exec, directory) } : rest;
 }
 
 /** Plugins of `client.authentication.k8s.io/v1` insist on KUBERNETES_EXEC_INFO. */
@@ -101,7 +110,7 @@ function normaliseExec(exec: Fields, directory: string): Fields {
 }
 
 function absolute(fields: Fields, keys: readonly string[], directory: string): Fields {
-  const changed = { ...fields };
+  const changed: Record<string, unknown> = { ...fields };
   for (const key of keys) {
     const path = fields[key];
     if (typeof path === 'string' && path !== '' && !isAbsolute(path)) changed[key] = join(directory, path);
@@ -121,27 +130,29 @@ function merge(files: readonly KubeConfigFile[]): KubeConfigFile {
   };
 }
 
-function checkContext(config: KubeConfigFile, path: string): void {
+function currentContext(config: KubeConfigFile, path: string): KubeContext {
   const name = config['current-context'];
   if (name === '') throw new KubeConfigError(`kubeconfig ${path}: current-context is not set`);
   const context = find(config.contexts, name)?.context;
   if (!isFields(context)) throw new KubeConfigError(`kubeconfig ${path}: no context named "${name}"`);
   const cluster = find(config.clusters, context.cluster)?.cluster;
-  const wanted = `context "${name}"`;
-  if (!isFields(cluster))
-    throw new KubeConfigError(`kubeconfig ${path}: ${wanted}: no cluster named "${context.cluster}"`);
-  checkServer(cluster.server, `kubeconfig ${path}: cluster "${context.cluster}"`);
-  const user = context.user;
-  if (user && find(config.users, user) === undefined) {
-    throw new KubeConfigError(`kubeconfig ${path}: ${wanted}: no user named "${user}"`);
+  const wanted = `kubeconfig ${path}: context "${name}"`;
+  if (!isFields(cluster)) throw new KubeConfigError(`${wanted}: no cluster named "${context.cluster}"`);
+  if (!isServer(cluster.server)) {
+    throw new KubeConfigError(`kubeconfig ${path}: cluster "${context.cluster}": server is not an http or https URL`);
   }
+  const user = context.user ? find(config.users, context.user)?.user : {};
+  if (!isFields(user)) throw new KubeConfigError(`${wanted}: no user named "${context.user}"`);
+  return { cluster: { ...cluster, server: cluster.server }, user, namespace: textOf(context.namespace) };
 }
 
-function checkServer(server: unknown, where: string): void {
-  const url = typeof server === 'string' ? URL.parse(server) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new KubeConfigError(`${where}: server is not an http or https URL`);
-  }
+function isServer(server: unknown): server is string {
+  return typeof server === 'string' && /^https?:$/.test(URL.parse(server)?.protocol ?? '');
+}
+
+/** Of a field; undefined when it is empty, or no text. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function find(list: readonly Entry[], name: unknown): Entry | undefined {

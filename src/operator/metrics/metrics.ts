@@ -24,16 +24,18 @@ export interface Metrics {
 
 export interface MetricsOptions {
   readonly version: string;
+  /** Default true. Their observers watch the process to its end, so they are for whoever serves them. */
+  readonly ofProcess?: boolean;
 }
 
 const requestBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const waitBuckets = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800];
 
 /** The operator's metrics and the process's, in a registry of their own. */
-export function createMetrics({ version }: MetricsOptions): Metrics {
+export function createMetrics({ version, ofProcess = true }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  if (ofProcess) collectDefaultMetrics({ register: registry });
   const requests = new Counter({ ...labelled(operatorMetrics.requests), registers });
   const seconds = new Histogram({ ...labelled(operatorMetrics.requestSeconds), buckets: requestBuckets, registers });
   const waits = new Histogram({ ...labelled(operatorMetrics.waitSeconds), buckets: waitBuckets, registers });

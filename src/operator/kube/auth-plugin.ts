@@ -1,0 +1,36 @@
+import type { RequestOptions } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { Fields } from './kubeconfig.ts';
+
+/** Headers by their lower-case names. */
+type Plugin = () => Promise<{
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: Pick<ConnectionOptions, 'cert' | 'key'>;
+}>;
+
+/**
+ * What `exec` and `auth-provider` of a user ask for, by client-node: they run programs and keep tokens until these
+ * expire. Undefined for a user without either.
+ */
+export async function authPlugin(user: Fields): Promise<Plugin | undefined> {
+  const { exec, 'auth-provider': authProvider } = user;
+  if (exec === undefined && authProvider === undefined) return undefined;
+  const config = await emptyConfig();
+  // Of the cluster a plugin learns nothing; client-node insists on one.
+  const cluster = { name: 'any', server: 'https://any', skipTLSVerify: false };
+  config.loadFromClusterAndUser(cluster, { name: 'any', exec, authProvider });
+  return async () => {
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const { cert, key, headers = {} } = options;
+    const texts = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value).trim()]);
+    return { headers: Object.fromEntries(texts), tls: { ...(cert && { cert }), ...(key && { key }) } };
+  };
+}
+
+/** Imported here, not at the top: it costs a third of a second, which only those should pay who need it. */
+async function emptyConfig(): Promise<KubeConfig> {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  return new KubeConfig();
+}
