@@ -24,6 +24,9 @@ export interface Runtime {
   readonly dispatcher?: Dispatcher | undefined;
 }
 
+/** What a server takes of it: it asks for nothing over the network. */
+export type ServerRuntime = Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'>;
+
 export const systemRuntime: Runtime = {
   clock: systemClock,
   monotonic: { ...systemClock, now: () => performance.now() },

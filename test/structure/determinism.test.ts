@@ -15,7 +15,7 @@ const ways: readonly (readonly [name: string, pattern: RegExp, example: string])
   ['Math.random', /\bMath\.random\b/, 'random = Math.random'],
   [
     'a random of crypto',
-    /\brandom(?:UUID|Bytes|Int)\b|\bgetRandomValues\b/,
+    /\brandom(?:UUID|Bytes|Int)\b|\bgetRandomValues\b|\bgenerateKey/,
     "import { randomUUID } from 'node:crypto';",
   ],
   ['hostname', /(?<!\.)\bhostname\(|\bos\.hostname\b/, 'const instance = hostname();'],
@@ -28,11 +28,12 @@ const ways: readonly (readonly [name: string, pattern: RegExp, example: string])
   ['a program', /node:child_process|node:worker_threads|@kubernetes\/client-node/, "import 'node:child_process';"],
   ['a listener', /\bcreateServer\(|\.listen\(/, 'createServer(app).listen(80)'],
   ['observers', /\bcollectDefaultMetrics\(|\bglobalRegistry\b|\bregister\./, 'collectDefaultMetrics()'],
+  ['AbortSignal.any', /\bAbortSignal\.any\b/, 'AbortSignal.any([signal, stop])'],
   ['a global', /\bglobalThis\b|\bsetGlobalDispatcher\b/, 'globalThis.log = log'],
   ['the system', /\bsystem(?:Runtime|Clock)\b/, 'clock ?? systemClock'],
 ];
 
-/** The only files that do, and why. Of src/common, what the operator is made of: it serves no API. */
+/** The only files that do, and why. */
 const adapters: Readonly<Record<string, { readonly ways: readonly string[]; readonly why: string }>> = {
   'common/clock.ts': {
     ways: ['Date.now', 'a timer', 'AbortSignal.timeout', 'the system'],
@@ -47,6 +48,8 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     ways: ['new Date()', 'the process'],
     why: 'dates and writes lines of the log, which the operator is given',
   },
+  'common/dated.ts': { ways: ['the system'], why: 'leaves to Node what is dated by the clock of the system' },
+  'common/http-server/answer-on.ts': { ways: ['a timer'], why: 'ends connections, which only a process has' },
   'common/http/http-client.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
   'operator/kube/auth-plugin.ts': {
     ways: ['a program'],
@@ -55,6 +58,23 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   'operator/kube/transport.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
   'operator/metrics/http.ts': { ways: ['a listener'], why: 'serves metrics and health, where a setting says so' },
   'operator/metrics/metrics.ts': { ways: ['observers'], why: 'observes the process, where its metrics are served' },
+  'reference/cloud-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
+  'reference/cloud-api/seed/read.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
+  'reference/cloud-api/server.ts': { ways: ['a listener'], why: 'starts a process of its own' },
+  'reference/kube-api/batches.ts': { ways: ['the process'], why: 'measures what its connections take of a turn' },
+  'reference/kube-api/certificate.ts': {
+    ways: ['a random of crypto'],
+    why: 'makes keys for connections, which only a process has',
+  },
+  'reference/kube-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
+  'reference/kube-api/data-file.ts': { ways: ['a file'], why: 'is the data folder, where a setting names one' },
+  'reference/kube-api/discovery.ts': { ways: ['the process'], why: 'says which platform it runs on' },
+  'reference/kube-api/load-crds.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
+  'reference/kube-api/server.ts': {
+    ways: ['the process', 'a listener', 'the system'],
+    why: 'starts a process of its own',
+  },
+  'reference/kube-api/soon.ts': { ways: ['a timer', 'the system'], why: 'asks a real process for the end of its turn' },
   'operator/operator.ts': { ways: ['the system'], why: 'is the composition root, where the system is the default' },
 };
 
@@ -70,11 +90,9 @@ function sources(room: string): readonly string[] {
     .map((path) => join(room, path));
 }
 
-test('time, chance, the network, files and variables reach the operator through its composition root alone', () => {
-  const files = [...sources('operator'), ...sources('common')].filter(
-    (file) => !file.startsWith('common/http-server/'),
-  );
-  expect(files.length).toBeGreaterThan(150);
+test('time, chance, the network, files and variables reach the operator and the reference servers by their runtime alone', () => {
+  const files = ['operator', 'reference', 'common'].flatMap(sources);
+  expect(files.length).toBeGreaterThan(250);
   const found = files.map((path) => [path, waysIn(readFileSync(join(src, path), 'utf8'))] as const);
   const expected = Object.entries(adapters).map(([path, adapter]) => [path, adapter.ways]);
   expect(Object.fromEntries(found.filter(([, each]) => each.length > 0))).toEqual(Object.fromEntries(expected));

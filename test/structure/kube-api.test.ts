@@ -42,7 +42,8 @@ test('the code is as small as the README says', () => {
   expect(lines('README.md')).toBeLessThanOrEqual(60);
 });
 
-test('it stands alone but for the clock', () => {
+test('it stands alone but for time, chance and ids', () => {
   const outside = files.flatMap(importsOf).filter((path) => path.startsWith('..'));
-  expect([...new Set(outside)]).toEqual(['../../common/clock.ts']);
+  const given = ['clock', 'dated', 'random-id', 'runtime'].map((name) => `../../common/${name}.ts`);
+  expect([...new Set(outside)].sort()).toEqual(given);
 });

@@ -1,4 +1,3 @@
-import type { Clock } from '../../common/clock.ts';
 import { ApiError, noSuchResource, notFound } from './api-error.ts';
 import { discover } from './discovery.ts';
 import type { Exchange } from './exchange.ts';
@@ -13,7 +12,6 @@ const healthPaths = ['/healthz', '/readyz', '/livez'];
 
 export interface ApiContext extends HandlerContext {
   readonly registry: Registry;
-  readonly clock: Clock;
   /** Requests must carry it as a bearer token. */
   readonly token: string;
 }

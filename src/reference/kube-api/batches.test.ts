@@ -1,10 +1,13 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { systemRuntime } from '../../common/runtime.ts';
 import { Batches } from './batches.ts';
+import { soonOf } from './soon.ts';
 
-let batches = new Batches();
+const create = () => new Batches(systemRuntime.monotonic, soonOf(systemRuntime));
+let batches = create();
 afterEach(() => {
   batches.close();
-  batches = new Batches();
+  batches = create();
 });
 
 /** Adds an outlet that is busy for a while when it sends; resolves with the moment when it was done. */

@@ -1,3 +1,7 @@
+import type { Clock } from '../../common/clock.ts';
+import { alarm } from './alarm.ts';
+import type { Soon } from './soon.ts';
+
 /** Something that gathers what it has to send until it is told to send it. */
 export interface Outlet {
   flush(): void;
@@ -12,10 +16,18 @@ const longestPauseMs = 8;
  * watchers are told at once, and many of them never cost more than a third of the time.
  */
 export class Batches {
+  readonly #clock: Clock;
+  readonly #soon: Soon;
   readonly #waiting = new Set<Outlet>();
   #joined: { readonly lines: readonly Buffer[]; readonly bytes: Buffer } | undefined;
   #notBefore = 0;
   #pending: (() => void) | undefined;
+
+  /** The clock is for measuring. */
+  constructor(clock: Clock, soon: Soon) {
+    this.#clock = clock;
+    this.#soon = soon;
+  }
 
   add(outlet: Outlet): void {
     this.#waiting.add(outlet);
@@ -38,18 +50,14 @@ export class Batches {
   }
 
   #schedule(): () => void {
-    const wait = this.#notBefore - performance.now();
-    if (wait < 1) {
-      const immediate = setImmediate(() => this.#flush());
-      return () => clearImmediate(immediate);
-    }
-    const timer = setTimeout(() => this.#flush(), wait);
-    return () => clearTimeout(timer);
+    const wait = this.#notBefore - this.#clock.now();
+    const flush = () => this.#flush();
+    return wait < 1 ? this.#soon(flush) : alarm(this.#clock, wait, flush);
   }
 
   #flush(): void {
     this.#pending = undefined;
-    const started = performance.now();
+    const started = this.#clock.now();
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const outlet of waiting) outlet.flush();
@@ -59,7 +67,7 @@ export class Batches {
   }
 
   #pause(started: number): void {
-    const now = performance.now();
+    const now = this.#clock.now();
     this.#notBefore = now + Math.min(2 * (now - started), longestPauseMs);
   }
 }

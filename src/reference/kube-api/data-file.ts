@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DataError } from './data-error.ts';
-import type { Change, Persistence } from './store.ts';
+import type { Change } from './history.ts';
+import type { Persistence } from './store.ts';
 import { StoredObject } from './stored-object.ts';
 
 const version = 1;

@@ -1,4 +1,4 @@
-import type { ChangeType } from './store.ts';
+import type { ChangeType } from './history.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** One line of a watch. */

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { type Random, randomText } from '../../common/random-id.ts';
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const [longest, added] = [63, 5];
 
 /** `generateName`, cut where it is too long, and five characters without vowels or look-alikes, as on the real server. */
-export function nameFrom(base: string): string {
-  const suffix = [...randomBytes(added)].map((byte) => alphabet[byte % alphabet.length]).join('');
-  return base.slice(0, longest - added) + suffix;
+export function nameFrom(base: string, random: Random): string {
+  return base.slice(0, longest - added) + randomText(random, alphabet, added);
 }

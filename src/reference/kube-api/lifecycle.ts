@@ -2,12 +2,13 @@ import type { Clock } from '../../common/clock.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
 import { establishedStatus, terminatingStatus } from './crd-status.ts';
 import { crdTypes, reformed } from './crd-types.ts';
+import type { Change } from './history.ts';
 import { equal, type JsonMap, mapOf, stringsOf } from './json.ts';
 import { type ApiObject, finalizersOf, timestamp } from './object.ts';
 import type { Objects } from './objects.ts';
 import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
-import type { Change, Store } from './store.ts';
+import type { Store } from './store.ts';
 import { keyOf, type StoredObject } from './stored-object.ts';
 
 const namespaces = '/namespaces';
@@ -23,6 +24,7 @@ export class Lifecycle {
   readonly #clock: Clock;
   /** Generation of each definition that is served. */
   readonly #served = new Map<string, number | undefined>();
+  #changes: Change[] = [];
 
   constructor(store: Store, registry: Registry, objects: Objects, clock: Clock) {
     this.#store = store;
@@ -34,7 +36,22 @@ export class Lifecycle {
   /** Takes up what an earlier process left, and follows every write from now on; returns the function that ends it. */
   start(): () => void {
     this.#resume();
-    return this.#store.subscribe((change) => queueMicrotask(() => this.#react(change)));
+    return this.#store.subscribe((change) => {
+      this.#changes.push(change);
+      queueMicrotask(() => this.settle());
+    });
+  }
+
+  /** Does at once what the writes so far call for, and what that calls for. */
+  settle(): void {
+    for (let change = this.#changes.shift(); change !== undefined; change = this.#changes.shift()) this.#react(change);
+  }
+
+  /** Serves the definitions that are stored now, and no others: the store went back to a snapshot. */
+  restart(): void {
+    this.#changes = [];
+    for (const name of [...this.#served.keys()]) this.#forget(name);
+    this.#resume();
   }
 
   #resume(): void {

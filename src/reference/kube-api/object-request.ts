@@ -13,6 +13,7 @@ export interface HandlerContext {
   readonly store: Store;
   readonly objects: Objects;
   readonly clock: Clock;
+  readonly monotonic: Clock;
   readonly bookmarkMs: number;
   readonly lines: EventLines;
   readonly batches: Batches;

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../common/clock.ts';
+import type { ServerRuntime } from '../../common/runtime.ts';
 import { check, keepServerFields, nextGeneration, normalise, type Subresource, type Validators } from './admission.ts';
 import { ApiError, alreadyExists, forbidden, notFound } from './api-error.ts';
 import { isHeld, marked } from './deletion.ts';
@@ -40,12 +39,12 @@ export interface UpdateRequest extends WriteOptions {
 /** Reads and writes of objects of any type, with the rules that every type shares. */
 export class Objects {
   readonly #store: Store;
-  readonly #clock: Clock;
+  readonly #runtime: ServerRuntime;
   readonly #validators: Validators;
 
-  constructor(store: Store, clock: Clock, validators: Validators) {
+  constructor(store: Store, runtime: ServerRuntime, validators: Validators) {
     this.#store = store;
-    this.#clock = clock;
+    this.#runtime = runtime;
     this.#validators = validators;
   }
 
@@ -72,8 +71,8 @@ export class Objects {
     }
     const admitted = this.#admit(named, undefined, type, { ...options, subresource: undefined });
     const created = withMeta(admitted, {
-      uid: randomUUID(),
-      creationTimestamp: timestamp(this.#clock.now()),
+      uid: this.#runtime.uuid(),
+      creationTimestamp: this.#now(),
       generation: type.tracksGeneration ? 1 : undefined,
       deletionTimestamp: undefined,
     } as object);
@@ -157,7 +156,8 @@ export class Objects {
 
   #named(object: ApiObject, type: ResourceType): ApiObject {
     const { name, generateName } = object.metadata;
-    const made = name || !generateName ? object : withMeta(object, { name: nameFrom(generateName) });
+    const made =
+      name || !generateName ? object : withMeta(object, { name: nameFrom(generateName, this.#runtime.random) });
     return type.namespaced ? made : { ...made, metadata: omit(made.metadata, 'namespace') };
   }
 
@@ -180,6 +180,6 @@ export class Objects {
   }
 
   #now(): string {
-    return timestamp(this.#clock.now());
+    return timestamp(this.#runtime.clock.now());
   }
 }

@@ -1,18 +1,14 @@
+import { type Change, History } from './history.ts';
 import { type ApiObject, withMeta } from './object.ts';
 import { StoredObject } from './stored-object.ts';
 
-export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
-
-/** One write. `current` carries the write's resourceVersion, also when it was deleted. */
-export interface Change {
-  readonly revision: number;
-  readonly type: ChangeType;
-  readonly storage: string;
-  readonly current: StoredObject;
-  readonly previous: StoredObject | undefined;
-}
-
 export type Listener = (change: Change) => void;
+
+/** Everything that is stored at one moment. */
+export interface Snapshot {
+  readonly revision: number;
+  readonly objects: readonly (readonly [storage: string, object: StoredObject])[];
+}
 
 /** Where changes survive the process. */
 export interface Persistence {
@@ -37,18 +33,16 @@ const parsedLimit = 4;
  */
 export class Store {
   readonly #objects = new Map<string, Map<string, StoredObject>>();
-  readonly #listeners = new Set<Listener>();
-  readonly #historyLimit: number;
+  readonly #listeners = new Map<Listener, () => void>();
   readonly #persistence: Persistence | undefined;
   readonly #parsed: StoredObject[] = [];
-  #history: Change[] = [];
+  readonly #history: History;
   #revision = 1;
-  #compacted = 1;
 
   constructor({ historyLimit, persistence }: StoreOptions) {
-    this.#historyLimit = historyLimit;
     this.#persistence = persistence;
     if (persistence !== undefined) this.#load(persistence);
+    this.#history = new History(historyLimit, this.#revision);
   }
 
   get revision(): number {
@@ -57,7 +51,7 @@ export class Store {
 
   /** Changes up to this revision are forgotten: a watch cannot start before it. */
   get compactedRevision(): number {
-    return this.#compacted;
+    return this.#history.compactedRevision;
   }
 
   get(storage: string, key: string): ApiObject | undefined {
@@ -116,20 +110,45 @@ export class Store {
 
   /** Changes after `revision`, oldest first. */
   since(revision: number): readonly Change[] {
-    const first = this.#history.findIndex((change) => change.revision > revision);
-    return first === -1 ? [] : this.#history.slice(first);
+    return this.#history.since(revision);
   }
 
-  /** Calls `listener` with every later change, in order, at once. Returns the function that ends it. */
-  subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
+  /**
+   * Calls `listener` with every later change, in order, at once. Returns the function that ends it; `end` is called
+   * when the store has nothing more to tell to those who saw what it told before.
+   */
+  subscribe(listener: Listener, end: () => void = () => {}): () => void {
+    this.#listeners.set(listener, end);
     return () => this.#listeners.delete(listener);
+  }
+
+  endWatches(): void {
+    for (const end of [...this.#listeners.values()]) end();
+  }
+
+  snapshot(): Snapshot {
+    const objects = [...this.#objects].flatMap(([storage, stored]) =>
+      [...stored.values()].map((object) => [storage, object] as const),
+    );
+    return { revision: this.#revision, objects };
+  }
+
+  /**
+   * Goes back to a snapshot, as a cluster does that is restored from a backup: watches end, and later writes are given
+   * revisions again that others had before, unless they are `bump` higher. What a file keeps cannot go back.
+   */
+  restore({ revision, objects }: Snapshot, bump = 0): void {
+    if (this.#persistence !== undefined) throw new Error('objects that are kept in a file cannot be restored');
+    this.endWatches();
+    this.#objects.clear();
+    for (const [storage, object] of objects) this.#of(storage).set(object.key, object);
+    this.#revision = revision + bump;
+    this.forget();
   }
 
   /** Forgets the changes so far: a watch can start from now on. */
   forget(): void {
-    this.#history = [];
-    this.#compacted = this.#revision;
+    this.#history.forget(this.#revision);
   }
 
   #of(storage: string): Map<string, StoredObject> {
@@ -155,21 +174,14 @@ export class Store {
   }
 
   #publish(change: Change): void {
-    this.#history.push(change);
-    if (this.#history.length > 1.25 * this.#historyLimit) this.#compact();
-    for (const listener of this.#listeners) listener(change);
+    this.#history.add(change);
+    for (const listener of this.#listeners.keys()) listener(change);
   }
 
   #load(persistence: Persistence): void {
     const { revision, objects } = persistence.read();
     this.#revision = revision;
-    this.#compacted = revision;
     for (const [storage, object] of objects) this.#of(storage).set(object.key, object);
-  }
-
-  #compact(): void {
-    this.#history = this.#history.slice(-this.#historyLimit);
-    this.#compacted = (this.#history[0]?.revision ?? this.#revision) - 1;
   }
 }
 

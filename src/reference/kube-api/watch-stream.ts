@@ -15,7 +15,7 @@ export function streamWatch(
   { response }: Exchange,
   request: WatchRequest,
   presentation: Presentation,
-  { store, bookmarkMs, lines, batches }: HandlerContext,
+  { store, monotonic, bookmarkMs, lines, batches }: HandlerContext,
 ): void {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
   response.flushHeaders();
@@ -32,7 +32,7 @@ export function streamWatch(
     notice: (type, object) => stream.write(eventLine(type, JSON.stringify(object))),
     end: () => stream.end(),
   };
-  response.on('close', startWatch(store, request, sink, bookmarkMs));
+  response.on('close', startWatch(store, request, sink, { monotonic, bookmarkMs }));
 }
 
 /** Gathers lines and sends them in batches. */

@@ -1,8 +1,11 @@
+import type { Clock } from '../../common/clock.ts';
+import { alarm } from './alarm.ts';
 import { expired } from './api-error.ts';
+import type { Change, ChangeType } from './history.ts';
 import { selectorOf } from './list.ts';
 import { checkWatchOptions, parseNumber, parseVersion } from './list-options.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
-import type { Change, ChangeType, Store } from './store.ts';
+import type { Store } from './store.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** Receives the events of one watch. */
@@ -24,8 +27,12 @@ export interface WatchRequest {
   readonly timeoutMs: number;
 }
 
-/** A longer timer of Node fires at once. */
-const longestTimerMs = 2 ** 31 - 1;
+export interface WatchTimes {
+  /** For measuring. */
+  readonly monotonic: Clock;
+  /** Between two bookmarks. */
+  readonly bookmarkMs: number;
+}
 
 /** Reads the watch parameters of a list request. Throws 400 or 422 when they make no sense. */
 export function parseWatch(query: URLSearchParams, type: ResourceType, namespace: string | undefined): WatchRequest {
@@ -41,12 +48,17 @@ export function parseWatch(query: URLSearchParams, type: ResourceType, namespace
     from: initial || (!fromNow && (version === undefined || version === 0)) ? undefined : (version ?? 0),
     marksInitialEvents: initial && bookmarks,
     bookmarks,
-    timeoutMs: Math.min(1_000 * (parseNumber(query.get('timeoutSeconds')) ?? 1_800), longestTimerMs),
+    timeoutMs: 1_000 * (parseNumber(query.get('timeoutSeconds')) ?? 1_800),
   };
 }
 
-/** Sends the events of a watch until it times out or `stop` is called, which is returned. */
-export function startWatch(store: Store, request: WatchRequest, sink: Sink, bookmarkMs: number): () => void {
+/** Sends the events of a watch until it times out, the store ends it or `stop` is called, which is returned. */
+export function startWatch(
+  store: Store,
+  request: WatchRequest,
+  sink: Sink,
+  { monotonic, bookmarkMs }: WatchTimes,
+): () => void {
   const { type, from } = request;
   if (from !== undefined && from !== 0 && from < store.compactedRevision) {
     sink.notice('ERROR', expired(`too old resource version: ${from} (${store.compactedRevision})`).toStatus());
@@ -60,18 +72,32 @@ export function startWatch(store: Store, request: WatchRequest, sink: Sink, book
   if (from === undefined) sendCurrent(store, request, sink);
   else for (const change of from === 0 ? [] : store.since(from)) sendChange(change, request, sink);
   if (request.marksInitialEvents) bookmark({ 'k8s.io/initial-events-end': 'true' });
-  const unsubscribe = store.subscribe((change) => sendChange(change, request, sink));
-  const ticker = request.bookmarks ? setInterval(bookmark, bookmarkMs) : undefined;
-  const stop = () => {
-    unsubscribe();
-    clearInterval(ticker);
-    clearTimeout(timeout);
-  };
-  const timeout = setTimeout(() => {
+  const end = () => {
     stop();
     sink.end();
-  }, request.timeoutMs);
+  };
+  const unsubscribe = store.subscribe((change) => {
+    // A store that was restored gives revisions again that this client has seen, and does not know it.
+    if (change.revision > (from ?? 0)) sendChange(change, request, sink);
+  }, end);
+  const timeout = alarm(monotonic, request.timeoutMs, end);
+  const ticker = request.bookmarks ? repeat(monotonic, bookmarkMs, bookmark) : undefined;
+  const stop = () => {
+    unsubscribe();
+    ticker?.();
+    timeout();
+  };
   return stop;
+}
+
+function repeat(clock: Clock, ms: number, ring: () => void): () => void {
+  const next = () =>
+    alarm(clock, ms, () => {
+      prevent = next();
+      ring();
+    });
+  let prevent = next();
+  return () => prevent();
 }
 
 function sendCurrent(store: Store, { type, namespace, matches }: WatchRequest, sink: Sink): void {

@@ -1,0 +1,8 @@
+import type { Clock } from '../../common/clock.ts';
+
+/** Calls `ring` after `ms`; returns the function that prevents it. */
+export function alarm(clock: Clock, ms: number, ring: () => void): () => void {
+  const prevented = new AbortController();
+  clock.sleep(ms, prevented.signal).then(ring, () => {});
+  return () => prevented.abort();
+}
