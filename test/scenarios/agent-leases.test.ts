@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/common/clock.ts';
+import { systemRuntime } from '../../src/common/runtime.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { type AgentClient, agentClient, echo, type LocalServer, startLocal } from '../agent/support.ts';
 import { type AgentProcess, startAgentProcess } from '../support/agent-process.ts';
@@ -18,7 +18,8 @@ let keyFile: string;
 const agents: AgentProcess[] = [];
 
 beforeAll(async () => {
-  world = await startWorld({ clock: { ...systemClock, now: () => Date.now() + aheadMs } });
+  const clock = { ...systemRuntime.clock, now: () => Date.now() + aheadMs };
+  world = await startWorld({ runtime: { ...systemRuntime, clock } });
   local = await startLocal(echo);
   dir = await mkdtemp(join(tmpdir(), 'agent-leases-'));
   keyFile = join(dir, 'key');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../common/clock.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 
 const path = '/_agent/endpoints/ep_a';
 const lease = {
@@ -16,11 +16,11 @@ const lease = {
 
 let cloud: TestCloud;
 let now: number;
-const clock = { ...systemClock, now: () => now };
+const runtime = { ...systemRuntime, clock: { ...systemRuntime.clock, now: () => now } };
 
 beforeEach(async () => {
   now = 0;
-  cloud = await startTestCloud({ clock, apiKeys: ['other=other-key'] });
+  cloud = await startTestCloud({ runtime, apiKeys: ['other=other-key'] });
 });
 afterEach(() => cloud.stop());
 
@@ -129,7 +129,7 @@ describe('the account', () => {
 
 test('leases outlive a restart of the server and no more than that', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'leases-'));
-  const options = { clock, data: join(dir, 'cloud.db') };
+  const options = { runtime, data: join(dir, 'cloud.db') };
   try {
     const first = await startTestCloud(options);
     await first.call('PUT', path, lease);

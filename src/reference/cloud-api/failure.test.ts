@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { startTestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../common/clock.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 
 test('a fault of the server is 500 without its message, and reported under the operation id', async () => {
   const failures: [string, unknown][] = [];
@@ -8,7 +8,7 @@ test('a fault of the server is 500 without its message, and reported under the o
   const now = () => (broken ? Number.NaN : Date.now());
   const cloud = await startTestCloud({
     faultControl: false,
-    clock: { ...systemClock, now, sleep: async () => {} },
+    runtime: { ...systemRuntime, clock: { ...systemRuntime.clock, now } },
     onFailure: (operationId, error) => failures.push([operationId, error]),
   });
   try {

@@ -22,20 +22,21 @@ export const pathOf = (request: FastifyRequest): string => request.url.split('?'
 export interface Guarded {
   readonly accounts: Accounts;
   readonly rateLimit: RateLimit;
-  readonly clock: Clock;
+  /** For measuring. */
+  readonly monotonic: Clock;
 }
 
 /** Lets in whoever may come in; the function it returns says as which account. */
 export function guard(
   app: FastifyInstance,
-  { accounts, rateLimit, clock }: Guarded,
+  { accounts, rateLimit, monotonic }: Guarded,
 ): (request: FastifyRequest) => string {
   const callers = new WeakMap<FastifyRequest, string>();
   app.addHook('onRequest', async (request) => {
     if (isOpen(request)) return;
     const account = authenticate(request.headers, accounts);
     callers.set(request, account);
-    if (accessOf(request) === 'metered') limit(rateLimit, account, clock.now());
+    if (accessOf(request) === 'metered') limit(rateLimit, account, monotonic.now());
     checkVersion(request.headers);
     if (request.is404) throw new ApiProblem('pathUnknown', 'no such path');
   });

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../common/clock.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { type Contract, contractChecker, readContract } from './contract.fixture.ts';
 import { openDatabase } from './database.ts';
-import { idMaker } from './ids.ts';
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import { createWorld } from './world.ts';
 
 let cloud: TestCloud;
 let served: Contract;
-const table: readonly Operation[] = operations(createWorld(openDatabase(), systemClock, idMaker(Math.random)));
+const table: readonly Operation[] = operations(createWorld(openDatabase(), systemRuntime));
 
 beforeAll(async () => {
   cloud = await startTestCloud();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { startTestCloud } from '../../../test/support/cloud-api.ts';
-import { systemClock } from '../../common/clock.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import { RateLimit } from './rate-limit.ts';
 
 describe('RateLimit', () => {
@@ -30,8 +30,8 @@ describe('RateLimit', () => {
 
 test('the limit, then 429 with Retry-After until the window has passed', async () => {
   let now = 1_000_000;
-  const clock = { ...systemClock, now: () => now };
-  const cloud = await startTestCloud({ rateLimit: 120, clock });
+  const monotonic = { ...systemRuntime.monotonic, now: () => now };
+  const cloud = await startTestCloud({ rateLimit: 120, runtime: { ...systemRuntime, monotonic } });
   try {
     for (let index = 0; index < 120; index += 1) expect((await cloud.call('GET', '/bot_users')).status).toBe(200);
     now += 500;

@@ -1,18 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../common/clock.ts';
-import type { NewId } from './ids.ts';
+import type { Random } from '../../common/random-id.ts';
+import type { ServerRuntime } from '../../common/runtime.ts';
+import { idMaker, type NewId } from './ids.ts';
 
-/** What operations act on: the stored objects, time and fresh ids. */
+/** What operations act on: the stored objects, time, chance and fresh ids. */
 export interface World {
   readonly database: DatabaseSync;
   readonly clock: Clock;
+  readonly random: Random;
   readonly newId: NewId;
   /** RFC 3339. */
   readonly now: () => string;
 }
 
-export function createWorld(database: DatabaseSync, clock: Clock, newId: NewId): World {
-  return { database, clock, newId, now: () => timestamp(clock.now()) };
+export function createWorld(database: DatabaseSync, { clock, random }: ServerRuntime): World {
+  return { database, clock, random, newId: idMaker(random), now: () => timestamp(clock.now()) };
 }
 
 /** RFC 3339 (Cloud Management API, section 2), in UTC, to the second. */

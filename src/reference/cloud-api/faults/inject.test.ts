@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../../test/support/cloud-api.ts';
+import { systemRuntime } from '../../../common/runtime.ts';
 
 let cloud: TestCloud;
 let random = 0;
 
 beforeEach(async () => {
-  cloud = await startTestCloud({ random: () => random + Math.random() / 1e6 });
+  cloud = await startTestCloud({ runtime: { ...systemRuntime, random: () => random + Math.random() / 1e6 } });
 });
 afterEach(() => cloud.stop());
 

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../common/clock.ts';
 import { isOpen, pathOf } from '../guard.ts';
@@ -10,12 +11,13 @@ const page = '<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>
 
 export interface Injection {
   readonly faults: Faults;
-  readonly clock: Clock;
+  /** For measuring. */
+  readonly monotonic: Clock;
   readonly newId: NewId;
 }
 
 /** Lets faults strike, ahead of everything else that looks at a request. */
-export function injectFaults(app: FastifyInstance, { faults, clock, newId }: Injection): void {
+export function injectFaults(app: FastifyInstance, { faults, monotonic, newId }: Injection): void {
   const struck = new WeakMap<FastifyRequest, Fault>();
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort(new Error('the server is closing')));
@@ -24,15 +26,15 @@ export function injectFaults(app: FastifyInstance, { faults, clock, newId }: Inj
     const fault = isOpen(request) ? undefined : faults.take(request.method, pathOf(request));
     if (fault === undefined) return;
     struck.set(request, fault);
-    const cut = await late(fault.latencyMs, clock, closing.signal);
-    return beforeWork(cut ? { kind: 'reset' } : fault.effect, request, reply, newId);
+    const cut = await late(fault.latencyMs, monotonic, closing.signal);
+    return beforeWork(cut ? { kind: 'reset' } : fault.effect, request, reply, newId, closing.signal);
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
     const effect = struck.get(request)?.effect;
     if (effect?.kind === 'drop') {
       reply.hijack();
-      request.raw.socket.destroy();
+      reply.raw.destroy();
     }
     if (effect?.kind !== 'malformed' || typeof payload !== 'string') return payload;
     reply.removeHeader('content-length');
@@ -50,21 +52,41 @@ async function late(ms: number, clock: Clock, closing: AbortSignal): Promise<boo
   }
 }
 
-function beforeWork(effect: Effect, request: FastifyRequest, reply: FastifyReply, newId: NewId): unknown {
+function beforeWork(
+  effect: Effect,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  newId: NewId,
+  closing: AbortSignal,
+): unknown {
   switch (effect.kind) {
     case 'status':
       return sendStatus(effect, reply, newId);
     case 'html':
       return reply.type('text/html; charset=utf-8').send(page);
     case 'hang':
-      return reply.hijack();
+      return hang(reply, closing);
     case 'reset':
       reply.hijack();
-      request.raw.socket.resetAndDestroy();
+      reset(request, reply);
       return reply;
     default:
       return undefined;
   }
+}
+
+/** For as long as the server runs. */
+function hang(reply: FastifyReply, closing: AbortSignal): FastifyReply {
+  const cut = () => reply.raw.destroy();
+  closing.addEventListener('abort', cut);
+  reply.raw.once('close', () => closing.removeEventListener('abort', cut));
+  return reply.hijack();
+}
+
+/** What has no socket can only be cut. */
+function reset({ raw: { socket } }: FastifyRequest, reply: FastifyReply): void {
+  if (socket instanceof Socket) socket.resetAndDestroy();
+  else reply.raw.destroy();
 }
 
 function sendStatus(effect: Extract<Effect, { kind: 'status' }>, reply: FastifyReply, newId: NewId): FastifyReply {

@@ -48,7 +48,7 @@ export const saml = defineModule<typeof body, typeof answer, Stored>({
   answer,
   replace: (wanted, { parent, world }, before) => ({
     ...wanted,
-    certificate: before?.certificate ?? selfSignedCertificate(`saml ${parent.id}`, world.clock.now()),
+    certificate: before?.certificate ?? selfSignedCertificate(`saml ${parent.id}`, world.clock.now(), world.random),
   }),
   render: ({ certificate, ...stored }, { parent }) => {
     const serviceProvider = `https://saml.edge.localhost/${parent.id}`;

@@ -1,28 +1,37 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import type { Random } from '../../../common/random-id.ts';
 
 const tenYearsMs = 10 * 365 * 24 * 3_600_000;
 
 /**
- * A self-signed X.509 v3 certificate (RFC 5280) of a fresh P-256 key, PEM. The private key is not kept: this server
- * shows the certificate and signs nothing.
+ * A self-signed X.509 v3 certificate (RFC 5280) of a fresh Ed25519 key, PEM, whose bytes are those of `random`. The
+ * private key is not kept: this server shows the certificate and signs nothing.
  */
-export function selfSignedCertificate(commonName: string, now: number): string {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export function selfSignedCertificate(commonName: string, now: number, random: Random): string {
+  const key = Buffer.concat([ed25519Key, bytesOf(random, 32)]);
+  const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(privateKey);
   const name = sequence(set(sequence(oid(2, 5, 4, 3), utf8(commonName))));
-  const algorithm = sequence(oid(1, 2, 840, 10045, 4, 3, 2));
+  const algorithm = sequence(oid(1, 3, 101, 112));
   const toSign = sequence(
     tlv(0xa0, integer(Buffer.from([2]))),
-    integer(Buffer.concat([Buffer.from([0x40]), randomBytes(15)])),
+    integer(Buffer.concat([Buffer.from([0x40]), bytesOf(random, 15)])),
     algorithm,
     name,
     sequence(time(now), time(now + tenYearsMs)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
   );
-  const signature = bitString(sign('sha256', toSign, privateKey));
+  const signature = bitString(sign(undefined, toSign, privateKey));
   const base64 = sequence(toSign, algorithm, signature).toString('base64');
   return `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`;
 }
+
+/** PKCS #8 (RFC 8410) up to the 32 bytes of the key. */
+const ed25519Key = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+const bytesOf = (random: Random, length: number): Buffer =>
+  Buffer.from(Array.from({ length }, () => Math.floor(256 * random())));
 
 /** DER: tag, length, value. */
 function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../../test/support/cloud-api.ts';
-import { systemClock } from '../../../common/clock.ts';
+import { systemRuntime } from '../../../common/runtime.ts';
 import { readSeedFile } from './read.ts';
 import type { Seed } from './schema.ts';
 
@@ -67,7 +67,8 @@ describe('seeding', () => {
 
   test('again changes nothing; a changed endpoint keeps its place and created_at', async () => {
     let now = 0;
-    const cloud = await startTestCloud({ seeds: [seed], clock: { ...systemClock, now: () => now } });
+    const runtime = { ...systemRuntime, clock: { ...systemRuntime.clock, now: () => now } };
+    const cloud = await startTestCloud({ seeds: [seed], runtime });
     const before = (await cloud.call('GET', '/endpoints')).body;
     now = 60_000;
     cloud.seed(seed);
