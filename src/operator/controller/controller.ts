@@ -1,5 +1,6 @@
 import { Backoff } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Priority } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
@@ -47,8 +48,6 @@ export interface ControllerOptions extends Pick<Runtime, 'monotonic' | 'random' 
   readonly metrics?: ControllerMetrics | undefined;
 }
 
-const never = new AbortController().signal;
-
 /** Works through a queue of keys and puts each back as its reconcile asked. */
 export class Controller {
   readonly #options: ControllerOptions;
@@ -69,7 +68,7 @@ export class Controller {
    * Starts no reconcile once `signal` aborts, and resolves when those in flight have ended; `abandon` is the signal they
    * are given.
    */
-  async run(signal: AbortSignal, abandon: AbortSignal = never): Promise<void> {
+  async run(signal: AbortSignal, abandon?: AbortSignal): Promise<void> {
     const { concurrency } = this.#options;
     // Drift checks may all be waiting for the account's budget: what a user changed must not wait behind them.
     const express = Math.ceil(concurrency / 4);
@@ -85,7 +84,7 @@ export class Controller {
     return Math.max(0, ...[...this.#running.values()].map(({ startedAt }) => now - startedAt));
   }
 
-  async #work(signal: AbortSignal, abandon: AbortSignal, only?: Priority): Promise<void> {
+  async #work(signal: AbortSignal, abandon: AbortSignal | undefined, only?: Priority): Promise<void> {
     const { queue } = this.#options;
     for (let key = await queue.take(signal, only); key !== undefined; key = await queue.take(signal, only)) {
       try {
@@ -96,12 +95,13 @@ export class Controller {
     }
   }
 
-  async #reconcile(key: string, abandon: AbortSignal): Promise<void> {
+  async #reconcile(key: string, abandon: AbortSignal | undefined): Promise<void> {
     const { metrics, reconcile, uuid } = this.#options;
     const id = uuid();
     const startedAt = this.#clock.now();
     const overtaken = new AbortController();
-    const signal = AbortSignal.any([abandon, overtaken.signal]);
+    using joined = new JoinedSignal(abandon, overtaken.signal);
+    const { signal } = joined;
     this.#running.set(key, { startedAt, overtaken });
     metrics?.onActiveWorkers?.(this.#running.size);
     let outcome: ReconcileOutcome;

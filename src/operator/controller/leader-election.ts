@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -32,8 +33,6 @@ export interface Campaign {
    */
   readonly lead: (leading: AbortSignal) => Promise<void>;
 }
-
-const never = new AbortController().signal;
 
 /**
  * Elects one leader among processes by means of a Lease, as client-go does: clocks of different machines are never
@@ -117,7 +116,7 @@ export class LeaderElector {
       await this.#monotonic.sleep(Math.min(this.#retryPeriodMs, this.#remainingMs()), ended).catch(() => {});
       if (ended.aborted) return;
       // Not cut short by the end of the term: a write of unknown fate would stand in the way of the release.
-      if (this.#remainingMs() > 0) await this.#attempt(never);
+      if (this.#remainingMs() > 0) await this.#attempt();
       if (this.holdsLease() || ended.aborted) continue;
       this.#log('error', 'lost leadership: the lease could not be renewed in time');
       leading.abort(new Error('leadership was lost'));
@@ -126,16 +125,16 @@ export class LeaderElector {
   }
 
   /** One try to acquire or renew; failures are logged and count as false. */
-  async #attempt(signal: AbortSignal): Promise<boolean> {
+  async #attempt(signal?: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
     const limitMs = Math.min(this.#renewDeadlineMs / 2, this.#attemptLimitMs());
     const timer = this.#monotonic.sleep(limitMs, timeout.signal).then(
       () => timeout.abort(new Error(`no answer within ${Math.round(limitMs)} ms`)),
       () => {},
     );
-    const either = AbortSignal.any([signal, timeout.signal]);
+    using either = new JoinedSignal(signal, timeout.signal);
     try {
-      return await this.#acquireOrRenew(either);
+      return await this.#acquireOrRenew(either.signal);
     } catch (error) {
       this.#attemptFailed(error, signal);
       return false;
@@ -149,10 +148,10 @@ export class LeaderElector {
     return this.holdsLease() ? Math.max(1, this.#remainingMs()) : this.#renewDeadlineMs;
   }
 
-  #attemptFailed(error: unknown, signal: AbortSignal): void {
+  #attemptFailed(error: unknown, signal: AbortSignal | undefined): void {
     // The write may have been carried out all the same, so what it was based on may be stale.
     if (this.#observed.holder === this.#options.identity) this.#observed.forget();
-    if (signal.aborted) return;
+    if (signal?.aborted) return;
     const raced = isConflict(error) || isAlreadyExists(error);
     this.#log(raced ? 'debug' : 'warn', 'could not acquire or renew the lease', error);
   }

@@ -1,3 +1,4 @@
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import { LeaderElector, type LeaderElectorOptions } from './leader-election.ts';
 
 /** Another replica holds the lease; this process can no longer be sure of what it remembers. */
@@ -27,7 +28,10 @@ export class Leadership {
    */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#elector === undefined) return lead(signal);
-    const term = (leading: AbortSignal) => lead(AbortSignal.any([signal, leading]));
+    const term = async (leading: AbortSignal) => {
+      using ended = new JoinedSignal(signal, leading);
+      await lead(ended.signal);
+    };
     if ((await this.#elector.run({ signal, lead: term })) === 'deposed') throw new LeadershipLostError();
   }
 }

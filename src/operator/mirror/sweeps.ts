@@ -1,4 +1,5 @@
 import { Backoff } from '../../common/backoff.ts';
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Runtime } from '../../common/runtime.ts';
 
 export interface SweepsOptions extends Pick<Runtime, 'clock' | 'random'> {
@@ -61,7 +62,7 @@ export class Sweeps {
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const ended = AbortSignal.any([signal, this.#pause.signal]);
-    await this.#options.clock.sleep(Math.max(0, ms), ended).catch(() => {});
+    using ended = new JoinedSignal(signal, this.#pause.signal);
+    await this.#options.clock.sleep(Math.max(0, ms), ended.signal).catch(() => {});
   }
 }

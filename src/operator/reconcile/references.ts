@@ -1,3 +1,4 @@
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Informer } from '../controller/informer.ts';
@@ -47,8 +48,8 @@ export class Referent {
 
   /** Resolves when there was a first look at the object, or when that takes too long; answers whether there was. */
   async whenRead(signal?: AbortSignal): Promise<boolean> {
-    const ends = [this.#stop.signal, this.#clock.timeout(firstReadMs), ...(signal === undefined ? [] : [signal])];
-    await this.#informer.whenSynced(AbortSignal.any(ends)).catch(() => {});
+    using end = new JoinedSignal(this.#stop.signal, this.#clock.timeout(firstReadMs), signal);
+    await this.#informer.whenSynced(end.signal).catch(() => {});
     return this.#informer.synced;
   }
 

@@ -1,3 +1,4 @@
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { keyOf } from '../kube/types.ts';
@@ -64,9 +65,9 @@ export class Registry<Entry extends RegistryEntry> {
 
   /** Resolves when they can be used, or cannot for now: what starts before that is told so. */
   async whenKnown(signal: AbortSignal): Promise<void> {
-    const limit = AbortSignal.any([signal, this.#options.clock.timeout(10_000)]);
-    await this.#resources?.whenSynced(limit).catch(() => {});
-    await Promise.all(this.entries().map((entry) => entry.whenRead?.(limit)));
+    using limit = new JoinedSignal(signal, this.#options.clock.timeout(10_000));
+    await this.#resources?.whenSynced(limit.signal).catch(() => {});
+    await Promise.all(this.entries().map((entry) => entry.whenRead?.(limit.signal)));
   }
 
   async close(): Promise<void> {
