@@ -15,7 +15,9 @@ import type { Ticks } from './metrics/rate.ts';
 import { Replays } from './replay.ts';
 import type { Definition } from './tunnels/definition.ts';
 import { Edge } from './tunnels/edge.ts';
-import { type Tunnel, Tunnels } from './tunnels/tunnels.ts';
+import { edgeTunnels } from './tunnels/edge-tunnels.ts';
+import type { Tunnel } from './tunnels/tunnel.ts';
+import { Tunnels } from './tunnels/tunnels.ts';
 
 export interface AgentOptions {
   /** Reported as `agent_version`. */
@@ -52,7 +54,8 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const captures = new Captures({ budget: config.inspect_db_size, now, ticks, random });
   const edge = new Edge();
   const history = new History(ticks);
-  const tunnels = new Tunnels({ edge, captures, history, ticks, random, log });
+  const open = edgeTunnels({ edge, captures, history, ticks, random, log });
+  const tunnels = new Tunnels({ open, random, log });
   const replays = new Replays(captures, tunnels);
   const { version, cloud } = options;
   const { region } = config;

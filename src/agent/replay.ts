@@ -5,7 +5,6 @@ import type { RawHeaders } from './captures/message.ts';
 import { pairs, valuesOf } from './captures/message.ts';
 import { explain } from './fields.ts';
 import { AgentProblem } from './problem.ts';
-import { HttpTunnel } from './tunnels/http-tunnel.ts';
 import type { Tunnels } from './tunnels/tunnels.ts';
 
 const text = z.string({ error: 'must be a string' });
@@ -77,18 +76,14 @@ export class Replays {
   }
 
   #send(original: Capture, tunnelName: string | undefined, request: RequestHead, body: Buffer): Capture | undefined {
-    const tunnel = this.#tunnelOf(tunnelName || original.tunnel.key);
-    const framed = { ...request, rawHeaders: framedBy(request.rawHeaders, body.length) };
-    return tunnel.replay({ of: original.id, remoteAddr: original.remoteAddr, request: framed, body });
-  }
-
-  #tunnelOf(key: string): HttpTunnel {
+    const key = tunnelName || original.tunnel.key;
     const tunnel = this.#tunnels.get(key);
     if (tunnel === undefined) throw new AgentProblem('tunnelUnknown', `no tunnel named "${key}" is running`);
-    if (!(tunnel instanceof HttpTunnel)) {
+    if (tunnel.replay === undefined) {
       throw new AgentProblem('notReplayable', `tunnel "${key}" carries ${tunnel.definition.proto}, not http`);
     }
-    return tunnel;
+    const framed = { ...request, rawHeaders: framedBy(request.rawHeaders, body.length) };
+    return tunnel.replay({ of: original.id, remoteAddr: original.remoteAddr, request: framed, body });
   }
 }
 

@@ -6,7 +6,8 @@ import type { Captures } from '../captures/captures.ts';
 import { AgentProblem } from '../problem.ts';
 import { type Replays, readReplay } from '../replay.ts';
 import { readDefinition } from '../tunnels/definition.ts';
-import type { Tunnel, Tunnels } from '../tunnels/tunnels.ts';
+import type { Tunnel } from '../tunnels/tunnel.ts';
+import type { Tunnels } from '../tunnels/tunnels.ts';
 import type { AgentStatus } from './status.ts';
 import { wireCapture, wireTunnel } from './wire.ts';
 

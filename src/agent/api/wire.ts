@@ -1,7 +1,7 @@
 import type { Capture } from '../captures/capture.ts';
 import { type Message, pairs, type RawHeaders } from '../captures/message.ts';
 import type { ConnectionMetrics, HttpMetrics, Meter } from '../metrics/tunnel-metrics.ts';
-import type { Tunnel } from '../tunnels/tunnels.ts';
+import type { Tunnel } from '../tunnels/tunnel.ts';
 
 /** Tunnel (Local Agent API, section 2); `config` also has the further fields that the definition gave. */
 export interface WireTunnel {

@@ -1,4 +1,4 @@
-import type { Tunnel } from '../tunnels/tunnels.ts';
+import type { Tunnel } from '../tunnels/tunnel.ts';
 
 /** What a tunnel serves, as the cloud is told. */
 export interface Endpoint {

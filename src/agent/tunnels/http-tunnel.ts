@@ -18,6 +18,7 @@ import { Connections } from './connections.ts';
 import type { HttpDefinition } from './definition.ts';
 import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
+import type { Replay, Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
 export interface HttpTunnelParts {
@@ -29,13 +30,6 @@ export interface HttpTunnelParts {
   readonly captures: Captures;
   readonly history: History;
   readonly ticks: Ticks;
-}
-
-export interface Replay {
-  readonly of: string;
-  readonly remoteAddr: string;
-  readonly request: RequestHead;
-  readonly body: Buffer;
 }
 
 const noBody = Buffer.alloc(0);
@@ -53,7 +47,7 @@ interface Turn {
 export const maxHeaderBytes = 65_536;
 
 /** A streaming reverse proxy in front of one local HTTP server. */
-export class HttpTunnel {
+export class HttpTunnel implements Tunnel {
   readonly key: string;
   readonly definition: HttpDefinition;
   readonly publicURL: string;
@@ -90,7 +84,6 @@ export class HttpTunnel {
     exchange.send(noBody);
   }
 
-  /** Sends a request to the local server; nobody gets the answer, but it is captured. */
   replay({ of, remoteAddr, request, body }: Replay): Capture | undefined {
     const capture = this.#capture(request, remoteAddr, of);
     this.#exchange({ head: request, remoteAddr, capture, client: undefined, onAnswered: () => {} }).send(body);

@@ -5,6 +5,7 @@ import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';
 import { join } from './join.ts';
+import type { Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
 export interface PassedThroughParts {
@@ -18,7 +19,7 @@ export interface PassedThroughParts {
 }
 
 /** A tcp or tls tunnel: a port of its own whose connections are carried byte for byte. */
-export class PassedThroughTunnel {
+export class PassedThroughTunnel implements Tunnel {
   readonly key: string;
   readonly definition: PassedThroughDefinition;
   readonly metrics: TunnelMetrics;
