@@ -1,16 +1,46 @@
-/** @type {import('jest').Config} */
-export default {
+/** Of every project. */
+const base = {
   testEnvironment: 'node',
-  roots: ['<rootDir>/src', '<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
-  // Need Go, and kubectl: `npm run test:deploy`.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/'],
   extensionsToTreatAsEsm: ['.ts'],
   // Where nothing claims a file, Jest has Node strip its types, which keeps lines and columns.
   transform: {},
   injectGlobals: false,
   globalSetup: '<rootDir>/test/support/set-up.ts',
   globalTeardown: '<rootDir>/test/support/tear-down.ts',
+};
+
+/** @type {import('jest').Config} */
+export const everything = {
+  ...base,
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  // Need Go, and kubectl: `npm run test:deploy`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/'],
+};
+
+/** What the servers must do, once more without sockets: all but what is about connections, files and processes. */
+const inMemory = {
+  ...base,
+  displayName: 'in memory',
+  globals: { inMemory: true },
+  setupFiles: ['<rootDir>/test/support/set-up-in-memory.ts'],
+  testMatch: [
+    '<rootDir>/test/kube-conformance/*.test.ts',
+    '<rootDir>/test/scenarios/conformance.test.ts',
+    '<rootDir>/src/reference/cloud-api/**/*.test.ts',
+  ],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    'test/kube-conformance/kubectl',
+    'cloud-api/(connection|core|persistence)',
+    // What asks no server.
+    'cloud-api/(accounts|journal|operations|problem|faults/fault-spec)',
+  ],
+};
+
+/** @type {import('jest').Config} */
+export default {
+  projects: [everything, ...(process.env.TEST_KUBE_APISERVER ? [] : [inMemory])],
   testSequencer: '<rootDir>/test/support/longest-first.js',
   // For two processors: some suites do little but wait.
   maxWorkers: 3,

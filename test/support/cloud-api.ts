@@ -1,7 +1,9 @@
 import { contractChecker } from '../../src/reference/cloud-api/contract.fixture.ts';
+import { type CloudApiCoreOptions, createCloudApi } from '../../src/reference/cloud-api/core.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import type { Seed } from '../../src/reference/cloud-api/seed/schema.ts';
 import { type CloudApi, type CloudApiOptions, startCloudApi } from '../../src/reference/cloud-api/server.ts';
+import { isInMemory, serveInMemory } from './in-memory.ts';
 
 const account = 'test';
 const testKey = 'test-cloud-api-key';
@@ -39,7 +41,8 @@ export interface TestCloud {
 
 /** `apiKeys` given here come on top of the test's own key, whose account is named `test`. */
 export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Promise<TestCloud> {
-  const server = await startCloudApi({
+  const start = isInMemory ? startInMemory : startCloudApi;
+  const server = await start({
     rateLimit: 0,
     faultControl: true,
     ...options,
@@ -68,6 +71,16 @@ export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Pr
     call,
     stop: () => server.close(),
   };
+}
+
+async function startInMemory(options: CloudApiCoreOptions): Promise<CloudApi> {
+  const { listener, ...core } = await createCloudApi(options);
+  const { url, leave } = serveInMemory(listener);
+  const close = async () => {
+    leave();
+    await core.close();
+  };
+  return { ...core, url, close };
 }
 
 async function send(url: string, key: string, method: string, path: string, body?: unknown): Promise<CloudAnswer> {

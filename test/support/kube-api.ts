@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, fetch, type RequestInit } from 'undici';
 import { parse } from 'yaml';
-import { type KubeApiOptions, loadCrds, startKubeApi } from '../../src/reference/kube-api/server.ts';
+import type { ServerRuntime } from '../../src/common/runtime.ts';
+import { createKubeApi, type KubeApiCoreOptions } from '../../src/reference/kube-api/core.ts';
+import { kubeconfigText } from '../../src/reference/kube-api/kubeconfig.ts';
+import { loadCrds, startKubeApi } from '../../src/reference/kube-api/server.ts';
+import { isInMemory, serveInMemory, testRuntime } from './in-memory.ts';
 import { claimPorts } from './ports.ts';
 import { until } from './until.ts';
 
@@ -26,23 +30,29 @@ export interface TestKubeApiOptions {
   readonly crds?: 'project' | readonly object[];
   /** Old versions are forgotten within seconds, as after hours on a cluster: a watch or page from then is told 410. */
   readonly forgets?: boolean;
+  /** Of the embedded one; default the system's. */
+  readonly runtime?: ServerRuntime;
 }
 
 /**
  * A Kubernetes API for tests: the embedded one, or a real one when TEST_KUBE_APISERVER names a folder with the scripts
  * `start DIR` (prints the path of a kubeconfig) and `stop DIR`. Resolves when every definition is served.
  */
-export async function startTestKubeApi({ crds = [], forgets = false }: TestKubeApiOptions = {}): Promise<TestKubeApi> {
+export async function startTestKubeApi({
+  crds = [],
+  forgets = false,
+  runtime,
+}: TestKubeApiOptions = {}): Promise<TestKubeApi> {
   const definitions = crds === 'project' ? loadCrds(projectCrds) : crds;
   const scripts = process.env.TEST_KUBE_APISERVER;
   const dir = await mkdtemp(join(tmpdir(), 'kube-api-'));
   return scripts === undefined || scripts === ''
-    ? startEmbedded(dir, { crds: definitions, ...(forgets ? { historyLimit: 1 } : {}) })
+    ? startEmbedded(dir, { crds: definitions, runtime, ...(forgets ? { historyLimit: 1 } : {}) })
     : startReal(dir, scripts, definitions, forgets ? ['--watch-cache=false', '--etcd-compaction-interval=1s'] : []);
 }
 
-async function startEmbedded(dir: string, options: KubeApiOptions): Promise<TestKubeApi> {
-  const api = await startKubeApi(options);
+async function startEmbedded(dir: string, options: KubeApiCoreOptions): Promise<TestKubeApi> {
+  const api = await (isInMemory ? startInMemory(options) : startKubeApi(options));
   const kubeconfig = join(dir, 'kubeconfig');
   await writeFile(kubeconfig, api.kubeconfig(), { mode: 0o600 });
   const stop = async () => {
@@ -50,6 +60,20 @@ async function startEmbedded(dir: string, options: KubeApiOptions): Promise<Test
     await rm(dir, { recursive: true, force: true });
   };
   return { kubeconfig, url: api.url, token: api.token, kind: 'embedded', stop };
+}
+
+async function startInMemory(options: KubeApiCoreOptions) {
+  const { token, listener, close } = createKubeApi(options);
+  const { url, leave } = serveInMemory(listener);
+  return {
+    url,
+    token,
+    kubeconfig: () => kubeconfigText({ url, token, certificate: undefined }),
+    close: async () => {
+      leave();
+      close();
+    },
+  };
 }
 
 interface Kubeconfig {
@@ -93,7 +117,7 @@ export type KubeRequest = (path: string, init?: RequestInit) => ReturnType<typeo
 
 /** Requests to a test server, with its token and without a look at its certificate. */
 export function kubeRequests(url: string, token: string): KubeRequest {
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  const dispatcher = testRuntime.dispatcher ?? new Agent({ connect: { rejectUnauthorized: false } });
   return (path, init = {}) =>
     fetch(`${url}${path}`, { dispatcher, ...init, headers: { Authorization: `Bearer ${token}`, ...init.headers } });
 }

@@ -67,7 +67,11 @@ describe('an answer', () => {
   });
 
   test('that the server cuts fails, before and within', async () => {
-    await expect(get(to((_, response) => void response.destroy()))).rejects.toThrow(errors.SocketError);
+    const cut: Listener = (_, response) => {
+      response.destroy();
+      response.writeHead(200).end('too late');
+    };
+    await expect(get(to(cut))).rejects.toThrow(errors.SocketError);
     const { body } = await get(
       to((_, response) => {
         response.writeHead(200);

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { inject, type Response } from 'light-my-request';
 import { Dispatcher, errors } from 'undici';
 import type { Clock } from '../../src/common/clock.ts';
@@ -57,7 +57,7 @@ class Call implements Dispatcher.DispatchController {
   paused = false;
   reason: Error | null = null;
   #isOver = false;
-  #response: Parameters<Listener>[1] | undefined;
+  #response: ServerResponse | undefined;
   #answer: ReturnType<Response['stream']> | undefined;
   #late: AbortController | undefined;
 
@@ -84,7 +84,7 @@ class Call implements Dispatcher.DispatchController {
       this.#waitFor(this.#options.headersTimeout, () => new errors.HeadersTimeoutError());
       this.#receive(await this.#send(origin, payload, listener));
     } catch (error) {
-      this.#fail(lostBy(error));
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
     return this.ended;
   }
@@ -110,6 +110,7 @@ class Call implements Dispatcher.DispatchController {
     const headers = { host: new URL(origin).host, 'user-agent': undefined, ...headersOf(this.#options.headers) };
     const listen: Listener = (request, response) => {
       this.#response = response;
+      this.#watchForCut(response);
       // As it was sent: what is given as a URL would be changed on the way.
       request.url = path;
       listener(request, response);
@@ -123,12 +124,25 @@ class Call implements Dispatcher.DispatchController {
     });
   }
 
+  /** A connection that the server cuts is lost at once, whatever it still writes. */
+  #watchForCut(response: ServerResponse): void {
+    let isWhole = false;
+    response.once('finish', () => {
+      isWhole = true;
+    });
+    const destroy = response.destroy.bind(response);
+    response.destroy = (error) => {
+      if (!isWhole) this.#fail(error ?? new errors.SocketError('other side closed'));
+      return destroy(error);
+    };
+  }
+
   #receive({ statusCode, statusMessage, headers, stream }: Response): void {
     if (this.#isOver) return;
     const answer = stream();
     this.#answer = answer;
     this.rawHeaders = headers as IncomingHttpHeaders;
-    answer.on('error', (error) => this.#fail(lostBy(error)));
+    answer.on('error', (error) => this.#fail(error));
     this.#handler.onResponseStart?.(this, statusCode, this.rawHeaders, statusMessage);
     const { bodyTimeout } = this.#options;
     const waiting = () => this.#waitFor(bodyTimeout, () => new errors.BodyTimeoutError());
@@ -189,13 +203,7 @@ function headersOf(headers: Dispatcher.DispatchOptions['headers']): Readonly<Rec
   return Object.fromEntries(names.map((name, index) => [name, headers[2 * index + 1] ?? '']));
 }
 
-/** What undici says of a connection that is not there, and of one that was lost. */
+/** What undici says of a server that is not there. */
 function refused(origin: string): Error {
   return Object.assign(new Error(`connect ECONNREFUSED ${origin}`), { code: 'ECONNREFUSED', syscall: 'connect' });
-}
-
-function lostBy(error: unknown): Error {
-  if (!(error instanceof Error)) return new errors.SocketError(String(error));
-  const isCut = 'code' in error && error.code === 'LIGHT_ECONNRESET';
-  return isCut ? new errors.SocketError('other side closed') : error;
 }

@@ -22,13 +22,15 @@ export interface OperatorProcess {
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** `edge-operator run` as a process of its own. */
-export function startOperatorProcess(options: {
+export interface OperatorOptions {
   readonly kubeconfig: string;
   readonly apiURL: string;
   readonly apiKey: string;
   readonly args?: readonly string[];
-}): OperatorProcess {
+}
+
+/** `edge-operator run` as a process of its own. */
+export function startOperatorProcess(options: OperatorOptions): OperatorProcess {
   const dir = mkdtempSync(join(tmpdir(), 'edge-operator-test-'));
   const keyFile = join(dir, 'api-key');
   writeFileSync(keyFile, options.apiKey);

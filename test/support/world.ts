@@ -1,5 +1,4 @@
 import { silentLog } from '../../src/common/log.ts';
-import { systemRuntime } from '../../src/common/runtime.ts';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect } from '../../src/operator/kube/connection.ts';
@@ -8,7 +7,9 @@ import { configMapType } from '../../src/operator/mirror/config-map.ts';
 import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { startTestCloud } from './cloud-api.ts';
+import { isInMemory, testRuntime } from './in-memory.ts';
 import { startTestKubeApi } from './kube-api.ts';
+import { startOperatorInMemory } from './operator-in-memory.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
 import { patient } from './patient.ts';
 import { until } from './until.ts';
@@ -36,11 +37,14 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
 export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
-  const [kube, cloud] = await Promise.all([startTestKubeApi({ crds: 'project' }), startTestCloud(cloudOptions)]);
+  const [kube, cloud] = await Promise.all([
+    startTestKubeApi({ crds: 'project', runtime: testRuntime }),
+    startTestCloud({ runtime: testRuntime, ...cloudOptions }),
+  ]);
   const connection = patient(
-    await connect({ ...systemRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog }),
+    await connect({ ...testRuntime, kubeconfig: kube.kubeconfig, userAgent: 'test', log: silentLog }),
   );
-  const client = new KubeClient(connection, systemRuntime);
+  const client = new KubeClient(connection, testRuntime);
   const operators: OperatorProcess[] = [];
   let namespaces = 0;
 
@@ -70,7 +74,8 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
     client,
 
     startOperator(args: readonly string[] = []): OperatorProcess {
-      const operator = startOperatorProcess({
+      const start = isInMemory ? startOperatorInMemory : startOperatorProcess;
+      const operator = start({
         kubeconfig: kube.kubeconfig,
         apiURL: cloud.url,
         apiKey: cloud.apiKey,
@@ -186,7 +191,7 @@ export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
 
 /** So that creation times, which have whole seconds, tell which is older. */
 export const nextSecond = ({ metadata }: ManagedObject) =>
-  until('a later second', () => Date.now() - Date.parse(metadata.creationTimestamp ?? '') > 1_100);
+  until('a later second', () => testRuntime.clock.now() - Date.parse(metadata.creationTimestamp ?? '') > 1_100);
 
 interface EventObject extends KubeObject {
   readonly reason: string;

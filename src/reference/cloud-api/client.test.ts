@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { systemRuntime } from '../../common/runtime.ts';
+import { testRuntime } from '../../../test/support/in-memory.ts';
 import { CloudClient } from '../../operator/cloud/client.ts';
 import { Limiter } from '../../operator/cloud/limiter.ts';
 import { readContract } from './contract.fixture.ts';
@@ -36,9 +36,9 @@ beforeAll(async () => {
       },
     ],
   });
-  const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 10_000 });
+  const limiter = new Limiter({ ...testRuntime, requestsPerMinute: 10_000 });
   client = new CloudClient({
-    ...systemRuntime,
+    ...testRuntime,
     baseURL: cloud.url,
     apiKey: () => cloud.apiKey,
     limiter: () => limiter,

@@ -35,6 +35,8 @@ export function injectFaults(app: FastifyInstance, { faults, monotonic, newId }:
     if (effect?.kind === 'drop') {
       reply.hijack();
       reply.raw.destroy();
+      // Never goes on to the sending.
+      return new Promise(() => {});
     }
     if (effect?.kind !== 'malformed' || typeof payload !== 'string') return payload;
     reply.removeHeader('content-length');
@@ -83,10 +85,10 @@ function hang(reply: FastifyReply, closing: AbortSignal): FastifyReply {
   return reply.hijack();
 }
 
-/** What has no socket can only be cut. */
+/** Without a socket, as in a simulator, the error says what became of the connection. */
 function reset({ raw: { socket } }: FastifyRequest, reply: FastifyReply): void {
   if (socket instanceof Socket) socket.resetAndDestroy();
-  else reply.raw.destroy();
+  else reply.raw.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
 }
 
 function sendStatus(effect: Extract<Effect, { kind: 'status' }>, reply: FastifyReply, newId: NewId): FastifyReply {

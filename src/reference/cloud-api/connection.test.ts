@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { type IncomingMessage, METHODS, request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { rawRequest, unreadable } from '../../../test/support/raw-request.ts';
+
+/* What takes a connection of one's own to ask. */
+
+let cloud: TestCloud;
+
+beforeAll(async () => {
+  cloud = await startTestCloud();
+});
+afterAll(() => cloud.stop());
+
+const good = () => ({ authorization: `Bearer ${cloud.apiKey}`, 'service-version': '2' });
+
+/** With any method, which fetch does not allow. */
+async function raw(method: string, path: string): Promise<IncomingMessage> {
+  const sent = request(cloud.url + path, { method, headers: good(), agent: false }).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return answer.resume();
+}
+
+test('every method that Node reads is known: 405 where there is something, else 404', async () => {
+  for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
+    const allow = ['GET', 'POST'].includes(method) ? undefined : 'GET, POST';
+    const answer = await raw(method, '/bot_users');
+    expect([method, answer.headers.allow]).toEqual([method, allow]);
+    expect(answer).toMatchObject({ statusCode: { GET: 200, POST: 400 }[method] ?? 405 });
+    expect((await raw(method, '/nope')).statusCode).toBe(404);
+  }
+});
+
+test.each(unreadable)('%s has the shape of the others', async (_, text, status) => {
+  const number = status === 431 ? 205 : 204;
+  expect(await rawRequest(cloud.url, text)).toStrictEqual({
+    status,
+    type: 'application/json; charset=utf-8',
+    body: {
+      error_code: `ERR_EDGE_${number}`,
+      status_code: status,
+      msg: expect.stringMatching(/./),
+      details: { operation_id: expect.stringMatching(/^op_[0-9A-Za-z]{27}$/) },
+    },
+  });
+});
+
+const uriFor = (host: string) =>
+  new Promise<string>((resolve, reject) => {
+    const get = request(`${cloud.url}/bot_users`, { headers: { ...good(), host } }, async (response) => {
+      const chunks = await response.toArray();
+      resolve(JSON.parse(Buffer.concat(chunks).toString()).uri);
+    });
+    get.on('error', reject).end();
+  });
+
+test('uri values are built from what the request was sent to', async () => {
+  expect(await uriFor('cloud.test:81')).toBe('http://cloud.test:81/bot_users');
+});
