@@ -2,13 +2,13 @@ import { parse } from 'yaml';
 import type { Subresource } from '../admission.ts';
 import { ApiError, badRequest, type FieldError, modified } from '../api-error.ts';
 import { checkGvk } from '../decode.ts';
-import { isMap } from '../json.ts';
+import { equal, isMap, omit } from '../json.ts';
 import { type ApiObject, timestamp, withMeta } from '../object.ts';
 import { apiVersionOf, type ResourceType } from '../resource-type.ts';
 import { compare, fieldsOf, unionOf } from './compare.ts';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf, union } from './field-set.ts';
-import { ownable, ownableChanges } from './managed-fields.ts';
-import { dated, identityOf, type Manager, type Managers, managersOf, toManagedFields } from './managers.ts';
+import { ownable, ownableChanges, trackUpdate } from './managed-fields.ts';
+import { identityOf, type Manager, type Managers, managersOf, toManagedFields, without } from './managers.ts';
 import { merge, removeFields } from './merge.ts';
 import { checkTyped } from './typed.ts';
 
@@ -77,7 +77,7 @@ export function applyConfiguration(live: ApiObject, request: ApplyRequest): ApiO
   const { configuration, type, subresource } = request;
   const mine = applier(request);
   const id = identityOf(mine.entry);
-  const before = managersOf(live);
+  const before = managersBefore(live, request);
   const others = new Map([...before].filter(([other]) => other !== id));
   const gone = difference(before.get(id)?.set ?? emptySet, mine.set);
   // All of the configuration, also what nobody can own: `metadata` stays though only its name is left.
@@ -88,13 +88,35 @@ export function applyConfiguration(live: ApiObject, request: ApplyRequest): ApiO
   const conflicts = conflictsOf(others, difference(changed, appliedByClient(live, request)));
   if (conflicts.length > 0 && !request.force) throw applyConflict(conflicts);
   const lost = union(changed, removed);
-  const left = [...others].map(([other, { entry, set }]) => [other, { entry, set: difference(set, lost) }] as const);
-  const managers = new Map([...left, [id, dated(mine, before)]]);
+  const entry = isSame(wanted, live) ? withTimeOf(before.get(id), mine) : mine.entry;
+  const managers = new Map([...without(others, lost), [id, { ...mine, entry }]]);
   return withMeta(wanted, {
     annotations: annotationsAfter(wanted, request),
     managedFields: toManagedFields(managers),
     resourceVersion: configuration.metadata.resourceVersion ?? live.metadata.resourceVersion,
   } as object);
+}
+
+/** What nobody owns is owned, from the first apply on, by a manager that stands for all who wrote it. */
+function managersBefore(live: ApiObject, { type, subresource, now }: ApplyRequest): Managers {
+  const managers = managersOf(live);
+  if (managers.size > 0) return managers;
+  return managersOf(trackUpdate(undefined, live, type, subresource, 'before-first-apply', timestamp(now)));
+}
+
+/** Owning what is there already is no write: the time is that of the one before, if there was one. */
+function withTimeOf(before: Manager | undefined, { entry }: Manager): Manager['entry'] {
+  const time = before?.entry.time;
+  return { ...omit(entry, 'time'), ...(time === undefined ? {} : { time }) };
+}
+
+/** But for what is known of its managers and versions. */
+function isSame(wanted: ApiObject, live: ApiObject): boolean {
+  const [one, other] = [wanted, live].map((object) => ({
+    ...object,
+    metadata: omit(object.metadata, 'managedFields', 'resourceVersion'),
+  }));
+  return equal(one, other);
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -1,10 +1,11 @@
 import type { Subresource } from '../admission.ts';
-import { isMap, type JsonMap, mapOf } from '../json.ts';
+import { equal, isMap, type JsonMap, mapOf, omit } from '../json.ts';
 import { type ApiObject, withMeta } from '../object.ts';
 import { apiVersionOf, type ResourceType } from '../resource-type.ts';
+import { withoutAncient } from './ancient.ts';
 import { type Comparison, compare } from './compare.ts';
-import { childOf, difference, emptySet, type FieldSet, node, union } from './field-set.ts';
-import { dated, identityOf, type Manager, managersOf, toManagedFields, without } from './managers.ts';
+import { childOf, emptySet, type FieldSet, isEmpty, node, union } from './field-set.ts';
+import { identityOf, type Manager, managersOf, toManagedFields, without } from './managers.ts';
 
 const serverFields = new Set(
   'name namespace creationTimestamp deletionTimestamp deletionGracePeriodSeconds selfLink uid generation managedFields resourceVersion'
@@ -58,10 +59,20 @@ export function trackUpdate(
   };
   const id = identityOf(entry);
   const given = isReset(object) ? new Map<string, Manager>() : managersOf(hasManagers(object) ? object : old);
-  const lost = without(given, union(changed, removed), id);
-  const mine = union(difference(given.get(id)?.set ?? emptySet, removed), changed);
-  const managers = new Map([...lost, [id, dated({ entry, set: mine }, given)]]);
-  return withMeta(object, { managedFields: toManagedFields(managers) } as object);
+  // Once nobody owns anything, only an apply begins anew.
+  if (old !== undefined && given.size === 0) return withMeta(object, { managedFields: undefined } as object);
+  const left = without(given, union(changed, removed));
+  const mine = { entry, set: union(left.get(id)?.set ?? emptySet, changed) };
+  const isWritten = !isEmpty(changed);
+  const managers = isWritten ? new Map([...left, [id, mine]]) : left;
+  const tracked = withMeta(object, { managedFields: toManagedFields(withoutAncient(managers)) } as object);
+  return old !== undefined && !isWritten && equal(timeless(tracked), timeless(old)) ? old : tracked;
+}
+
+function timeless(object: ApiObject): ApiObject {
+  return withMeta(object, {
+    managedFields: object.metadata.managedFields?.map((entry) => omit(entry, 'time')),
+  } as object);
 }
 
 const hasManagers = ({ metadata }: ApiObject) => (metadata.managedFields ?? []).length > 0;

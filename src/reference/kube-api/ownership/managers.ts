@@ -6,7 +6,7 @@ import { difference, type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './
 export type Managers = ReadonlyMap<string, Manager>;
 
 export interface Manager {
-  readonly entry: Omit<ManagedFieldsEntry, 'fieldsType' | 'fieldsV1'>;
+  readonly entry: Pick<ManagedFieldsEntry, 'manager' | 'operation' | 'apiVersion' | 'time' | 'subresource'>;
   readonly set: FieldSet;
 }
 
@@ -22,18 +22,9 @@ export function managersOf(object: ApiObject | undefined): Managers {
   );
 }
 
-/** Managers after `lost` went from each of them but `except`. */
-export function without(managers: Managers, lost: FieldSet, except: string): Managers {
-  return new Map(
-    [...managers].map(([id, { entry, set }]) => [id, { entry, set: id === except ? set : difference(set, lost) }]),
-  );
-}
-
-/** The manager with the time of its last write: that before, while its fields stay the same. */
-export function dated({ entry, set }: Manager, before: Managers): Manager {
-  const old = before.get(identityOf(entry));
-  const unchanged = old !== undefined && canonical(toFieldsV1(old.set)) === canonical(toFieldsV1(set));
-  return { entry: unchanged ? old.entry : entry, set };
+/** Managers after `lost` went from each of them; their times are those of what they wrote, so that they stay. */
+export function without(managers: Managers, lost: FieldSet): Managers {
+  return new Map([...managers].map(([id, { entry, set }]) => [id, { entry, set: difference(set, lost) }]));
 }
 
 /** `metadata.managedFields`. */
