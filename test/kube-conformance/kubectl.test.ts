@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
@@ -258,6 +258,22 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
       ['wait --for=delete wd/edited --timeout=10s', /^/],
       ['wait --for=condition=Ready wd/edited --timeout=1s', /NotFound/, 1],
       ['scale wd edited --replicas=2', /not found/, 1],
+    ]);
+  });
+
+  test('delete -k of a namespace and what is in it', async () => {
+    const namespace = 'customized';
+    const objects = [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+      configMap('inside', {}, { namespace }),
+      widget('inside', {}, { metadata: { namespace } }),
+    ];
+    const resources = await Promise.all(objects.map(async (object) => basename(await manifest(object))));
+    await writeFile(join(dir, 'kustomization.yaml'), JSON.stringify({ resources }));
+    await follow([
+      ['apply -k .', /^configmap\/inside created$[\s\S]*^widget\.test\.example\.com\/inside created$/m],
+      ['delete -k .', /^(?=[\s\S]*configmap "inside" deleted)[\s\S]*widget\.test\.example\.com "inside" deleted/],
+      ['get ns customized', /NotFound/, 1],
     ]);
   });
 

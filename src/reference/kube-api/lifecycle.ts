@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
+import { alarm } from './alarm.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
 import { establishedStatus, terminatingStatus } from './crd-status.ts';
 import { crdTypes, reformed } from './crd-types.ts';
@@ -12,6 +13,8 @@ import type { Store } from './store.ts';
 import { keyOf, type StoredObject } from './stored-object.ts';
 
 const namespaces = '/namespaces';
+/** A namespace is left alone so long, as on a cluster (5 s): `kubectl delete -k` of one and its content finds it all. */
+const graceMs = 2_000;
 
 /**
  * What controllers do in a real cluster: empties namespaces and definitions that are being deleted and establishes
@@ -25,6 +28,8 @@ export class Lifecycle {
   /** Generation of each definition that is served. */
   readonly #served = new Map<string, number | undefined>();
   #changes: Change[] = [];
+  /** Namespaces whose grace is not over, and what calls their end off. */
+  readonly #spared = new Map<string, () => void>();
 
   constructor(store: Store, registry: Registry, objects: Objects, clock: Clock) {
     this.#store = store;
@@ -36,10 +41,14 @@ export class Lifecycle {
   /** Takes up what an earlier process left, and follows every write from now on; returns the function that ends it. */
   start(): () => void {
     this.#resume();
-    return this.#store.subscribe((change) => {
+    const stop = this.#store.subscribe((change) => {
       this.#changes.push(change);
       queueMicrotask(() => this.settle());
     });
+    return () => {
+      stop();
+      this.#spareNone();
+    };
   }
 
   /** Does at once what the writes so far call for, and what that calls for. */
@@ -50,6 +59,7 @@ export class Lifecycle {
   /** Serves the definitions that are stored now, and no others: the store went back to a snapshot. */
   restart(): void {
     this.#changes = [];
+    this.#spareNone();
     for (const name of [...this.#served.keys()]) this.#forget(name);
     this.#resume();
   }
@@ -61,18 +71,38 @@ export class Lifecycle {
     for (const { object } of this.#store.list(namespaces)) this.#emptyNamespace(object.metadata.name ?? '');
   }
 
-  #react({ type, storage, current }: Change): void {
-    const { name = '', namespace, deletionTimestamp } = current.object.metadata;
+  #react(change: Change): void {
+    const { type, storage, current } = change;
+    const { name = '', namespace } = current.object.metadata;
     if (storage === crdType.storage) this.#reactToCrd(type, name);
-    else if (storage === namespaces && deletionTimestamp !== undefined && type !== 'DELETED')
-      this.#emptyNamespace(name);
+    else if (storage === namespaces) this.#reactToNamespace(change);
     else if (type === 'DELETED') {
       if (namespace !== undefined) this.#emptyNamespace(namespace);
       this.#resumeCrd(storage);
     }
   }
 
+  #reactToNamespace({ type, current, previous }: Change): void {
+    const { name = '' } = current.object.metadata;
+    if (type === 'DELETED' || !isDeleting(current)) return;
+    if (previous === undefined || isDeleting(previous)) {
+      this.#emptyNamespace(name);
+      return;
+    }
+    const end = () => {
+      this.#spared.delete(name);
+      this.#emptyNamespace(name);
+    };
+    this.#spared.set(name, alarm(this.#clock, graceMs, end));
+  }
+
+  #spareNone(): void {
+    for (const callOff of this.#spared.values()) callOff();
+    this.#spared.clear();
+  }
+
   #emptyNamespace(name: string): void {
+    if (this.#spared.has(name)) return;
     const namespace = this.#store.get(namespaces, keyOf(undefined, name));
     if (namespace?.metadata.deletionTimestamp === undefined) return;
     const types = this.#storedTypes().filter((type) => type.namespaced);
@@ -153,3 +183,5 @@ export class Lifecycle {
     if (crd?.metadata.deletionTimestamp !== undefined) this.#emptyCrd(crd);
   }
 }
+
+const isDeleting = ({ object }: StoredObject) => object.metadata.deletionTimestamp !== undefined;
