@@ -73,10 +73,20 @@ describe('patches', () => {
     [json, [{}], 400],
     [json, [{ op: 1, path: labels }], 400],
     [json, [{ op: 'x', path: labels }], 400],
+    [json, [{ op: 'constructor', path: labels }], 400],
     [json, [{ op: 'add' }], 400],
     [json, [{ op: 'add', path: labels }], 400],
     [json, [{ op: 'replace', path: labels }], 400],
     [json, [{ op: 'move', path: labels }], 400],
+    [json, [{ op: 'add', path: 5, value: 1 }], 400],
+    [json, [{ op: 'add', path: null, value: 1 }], 400],
+    [json, [{ op: 'copy', from: 5, path: labels }], 400],
+    [json, [{ op: 'copy', from: '', path: labels }], 422],
+    [json, [{ op: 'move', from: '', path: labels }], 422],
+    [json, [{ op: 'add', path: '', value: {} }], 422],
+    [json, [{ op: 'test', path: '/nope' }], 200],
+    [json, [{ op: 'test', path: '/nope', value: null }], 200],
+    [json, [{ op: 'test', path: '/nope', value: 1 }], 422],
     [json, [{ op: 'remove', path: '/nope' }], 422],
     [json, [{ op: 'remove', path: '' }], 422],
     [json, [{ op: 'replace', path: '', value: [] }], 422],
@@ -86,22 +96,58 @@ describe('patches', () => {
     [merge, { metadata: 'x' }, 422],
     [merge, { metadata: { labels: 'x' } }, 422],
     [merge, { metadata: { labels: { a: 1 } } }, 422],
+    [merge, { metadata: { labels: [] } }, 422],
+    [merge, { metadata: { annotations: 5 } }, 422],
+    [merge, { metadata: { ownerReferences: {} } }, 422],
     [merge, { metadata: { name: 'x' } }, 400],
+    [merge, { metadata: { name: 5 } }, 422],
+    [merge, { metadata: { namespace: 'other' } }, 400],
+    [merge, { metadata: { namespace: null } }, 200],
+    [merge, { metadata: { resourceVersion: 1 } }, 422],
+    [merge, { apiVersion: 'v9' }, 422],
+    [merge, { apiVersion: 5 }, 422],
     [merge, { kind: 'x' }, 422],
   ] as const;
   const ofBuiltin = [
     [json, [{ op: 'remove', path: '/kind' }], 200],
     [merge, { apiVersion: null }, 200],
     [merge, { data: 'x' }, 422],
+    [merge, { binaryData: { a: '!' } }, 422],
+    [merge, { metadata: { resourceVersion: null } }, 200],
     [strategic, '{', 400],
     [strategic, [], 400],
+    [strategic, 'null', 200],
+    [strategic, { apiVersion: 'v9' }, 200],
+    [strategic, { apiVersion: 5 }, 422],
+    [strategic, { kind: 'x' }, 200],
+    [strategic, { metadata: { labels: [] } }, 422],
+    [strategic, { metadata: { name: 5 } }, 422],
+    [strategic, { metadata: { labels: { $patch: 'delete' } } }, 200],
+    [strategic, { data: { $patch: 'merge' } }, 500],
+    [strategic, { binaryData: { $patch: 'merge' } }, 200],
+    [strategic, { $patch: 'delete' }, 400],
+    [strategic, { metadata: { '$setElementOrder/finalizers': 5 } }, 500],
+    [strategic, { metadata: { ownerReferences: [{}] } }, 422],
     [strategic, { data: 'x' }, 422],
     [strategic, { metadata: 'x' }, 422],
     [strategic, { $patch: 'x' }, 500],
     [strategic, { metadata: { $retainKeys: 'x' } }, 400],
   ] as const;
 
-  test.each(ofBoth)('of a custom resource: %s %j is %d', async (type, body, code) => {
+  const ofVersioned = [
+    [merge, { metadata: { resourceVersion: null } }, 422],
+    [merge, { metadata: { resourceVersion: '' } }, 422],
+    [json, [{ op: 'remove', path: '/metadata/resourceVersion' }], 422],
+  ] as const;
+  const ofKeyed = [
+    [{ ports: [{}] }, 500],
+    [{ ports: [{ $patch: 'delete' }] }, 500],
+    [{ ports: [{ port: 80, $patch: 'x' }] }, 500],
+    [{ ports: [{ port: 80, $patch: 'delete' }] }, []],
+    [{ ports: [{ port: 81 }, { $patch: 'replace' }] }, [81]],
+  ] as const;
+
+  test.each([...ofBoth, ...ofVersioned])('of a custom resource: %s %j is %d', async (type, body, code) => {
     const path = await cluster.fresh();
     await cluster.send('POST', path, widget('a'));
     expect((await cluster.send('PATCH', `${path}/a`, body, type)).code).toBe(code);
@@ -111,5 +157,21 @@ describe('patches', () => {
     const path = await cluster.fresh(paths.configmaps);
     await cluster.send('POST', path, configMap('a', { k: 'v' }));
     expect((await cluster.send('PATCH', `${path}/a`, body, type)).code).toBe(code);
+  });
+
+  test.each(ofVersioned)('of a type that is updated from a version only: %s %j is %d', async (type, body, code) => {
+    const path = await cluster.fresh(paths.leases);
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'a' }, spec: {} };
+    await cluster.send('POST', path, lease);
+    expect((await cluster.send('PATCH', `${path}/a`, body, type)).code).toBe(code);
+    expect((await cluster.send('PUT', `${path}/a`, lease)).code).toBe(422);
+  });
+
+  test.each(ofKeyed)('of a list with keys: %j', async (spec, wanted) => {
+    const path = await cluster.fresh('/api/v1/namespaces/*/services');
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec: { ports: [{ port: 80 }] } };
+    await cluster.send('POST', path, service);
+    const { code, body } = await cluster.send('PATCH', `${path}/a`, { spec }, strategic);
+    expect(code === 200 ? (body.spec.ports ?? []).map(({ port }: { port: number }) => port) : code).toEqual(wanted);
   });
 });

@@ -1,5 +1,4 @@
 import { type FieldError, invalid } from './api-error.ts';
-import { objectMeta } from './builtin/schemas.ts';
 import { cannotHandle } from './decode.ts';
 import { forbiddenField } from './field-error.ts';
 import { equal, mapOf, omit, withKey } from './json.ts';
@@ -31,9 +30,8 @@ export function normalise(
   { subresource, applied, onUnknown }: Candidacy,
 ): ApiObject {
   const pruned = withoutEmptyMeta(prune(candidate, type.schema, onUnknown) as ApiObject);
-  checkMetadataTypes(pruned, type);
+  if (!type.custom) checkTypes(pruned, type);
   const merged = isolate(pruned, old, type, subresource);
-  if (!type.custom) checkTypes(merged, type);
   const defaulted = applyDefaults(merged, type.schema, applied && type.custom) as ApiObject;
   return type.behaviour.prepare?.(defaulted, old) ?? defaulted;
 }
@@ -57,15 +55,6 @@ function isolate(
   if (subresource !== 'status') return withKey(candidate, 'status', old?.status);
   return old === undefined ? candidate : withKey(old, 'status', candidate.status);
 }
-
-function checkMetadataTypes({ metadata }: ApiObject, type: ResourceType): void {
-  const [error] = validate(withoutNulls(metadata), undefined, objectMeta, new Map());
-  if (error !== undefined && error.reason === 'FieldValueTypeInvalid') {
-    throw cannotHandle(type, `json: cannot unmarshal ObjectMeta.${error.field}: ${error.message}`);
-  }
-}
-
-const withoutNulls = (meta: Meta) => Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== null));
 
 function checkTypes(object: ApiObject, type: ResourceType): void {
   const errors = validate(applyDefaults(object, type.schema), undefined, type.schema, new Map());

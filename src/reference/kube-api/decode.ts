@@ -1,10 +1,12 @@
 import { parse as parseYaml } from 'yaml';
 import { badRequest, invalid, UndecodableError, unsupportedMediaType } from './api-error.ts';
+import { objectMeta } from './builtin/schemas.ts';
 import { invalidValue } from './field-error.ts';
 import { isMap, type JsonMap } from './json.ts';
 import type { ApiObject } from './object.ts';
 import { decodeProtobuf } from './protobuf.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
+import { validate } from './schema/validate.ts';
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const text = ['application/json', 'application/yaml'];
@@ -44,7 +46,16 @@ export function checkGvk(value: JsonMap, type: ResourceType): ApiObject {
   const metadata = value.metadata ?? {};
   if (!isMap(metadata))
     throw cannotHandle(type, `json: cannot unmarshal ${typeof metadata} into Go struct field .metadata`);
+  checkMetadataTypes(metadata, type);
   return { ...value, apiVersion: wanted, kind: type.kind, metadata };
+}
+
+function checkMetadataTypes(metadata: JsonMap, type: ResourceType): void {
+  const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
+  const [error] = validate(given, undefined, objectMeta, new Map());
+  if (error !== undefined && error.reason === 'FieldValueTypeInvalid') {
+    throw cannotHandle(type, `json: cannot unmarshal ObjectMeta.${error.field}: ${error.message}`);
+  }
 }
 
 /** What a body of any accepted type holds; `kind` is what it should be. */

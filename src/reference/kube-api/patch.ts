@@ -1,5 +1,5 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
+import { ApiError, badRequest, invalidPatch, unsupportedMediaType } from './api-error.ts';
 import { isList, isMap, type JsonMap, mapOf } from './json.ts';
 import type { ResourceType } from './resource-type.ts';
 import { strategicMerge } from './strategic-merge.ts';
@@ -18,8 +18,8 @@ export function decodePatch(body: string, mediaType: string, type: ResourceType)
     return (current) => mergePatch(current, patch) as JsonMap;
   }
   if (mediaType === strategicType && !type.custom) {
-    const patch = parseMap(body);
-    return (current) => strategicMerge(current, patch, type.schema);
+    const patch = body.trim() === 'null' ? {} : parseMap(body);
+    return (current) => ofType(current, strategicMerge(current, patch, type.schema));
   }
   throw unsupportedMediaType(patchTypes(type));
 }
@@ -28,6 +28,13 @@ export function decodePatch(body: string, mediaType: string, type: ResourceType)
 export function patchTypes(type: ResourceType): readonly string[] {
   const strategic = type.custom ? [] : [strategicType];
   return [jsonType, mergeType, ...strategic, 'application/apply-patch+yaml'];
+}
+
+/** A strategic merge patch cannot change the type of an object; what it says of it is not looked at. */
+function ofType({ apiVersion, kind }: JsonMap, merged: JsonMap): JsonMap {
+  const wrong = [merged.apiVersion, merged.kind].find((name) => name !== undefined && typeof name !== 'string');
+  if (wrong !== undefined) throw invalidPatch(`cannot convert ${String(wrong)} to string`);
+  return { ...merged, apiVersion, kind };
 }
 
 function parseJson(body: string): unknown {
@@ -57,34 +64,52 @@ function parseOperations(body: string): readonly Operation[] {
   throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
 }
 
-/** The members that each operation must have. */
-const members: Readonly<Record<string, string>> = {
-  add: 'path value',
-  replace: 'path value',
-  remove: 'path',
-  test: 'path',
-  move: 'from path',
-  copy: 'from path',
-};
+/** The members that each operation must have, texts but for `value`. */
+const members = new Map([
+  ['add', 'path value'],
+  ['replace', 'path value'],
+  ['remove', 'path'],
+  ['test', 'path'],
+  ['move', 'from path'],
+  ['copy', 'from path'],
+]);
+const texts = 'from path'.split(' ');
 
 function checkOperation(operation: unknown): void {
   const { op, ...given } = mapOf(operation);
   const wrong = (why: string) => badRequest(`invalid operation ${JSON.stringify(operation)}: ${why}`);
-  const wanted = typeof op === 'string' ? members[op] : undefined;
+  const wanted = members.get(String(op));
   if (wanted === undefined) throw wrong('unsupported operation');
-  const missing = wanted.split(' ').find((member) => given[member] === undefined);
+  const needed = wanted.split(' ');
+  const missing = needed.find((member) => (texts.includes(member) ? given[member] == null : !(member in given)));
   if (missing !== undefined) throw wrong(`missing ${missing}`);
+  const other = texts.find((member) => given[member] != null && typeof given[member] !== 'string');
+  if (other !== undefined) throw badRequest(`error decoding patch: json: cannot unmarshal ${other} of type string`);
 }
 
 function applyOperations(operations: readonly Operation[]): (current: JsonMap) => JsonMap {
   return (current) => {
     try {
-      const result = jsonPatch.applyPatch(structuredClone(current), structuredClone([...operations]), true);
-      return result.newDocument;
+      return operations.reduce((document, operation) => applied(document, operation), structuredClone(current));
     } catch {
       throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
     }
   };
+}
+
+/** @throws Error when it cannot be applied */
+function applied(document: JsonMap, operation: Operation): JsonMap {
+  if (isWhole(operation)) throw new Error('the whole object can be neither added nor copied');
+  // What is not there is null.
+  if (operation.op === 'test' && jsonPatch.getValueByPointer(document, operation.path) === undefined) {
+    if (operation.value == null) return document;
+  }
+  return jsonPatch.applyOperation(document, structuredClone(operation), true).newDocument as JsonMap;
+}
+
+function isWhole(operation: Operation): boolean {
+  const { op } = operation;
+  return (op === 'add' && operation.path === '') || ((op === 'move' || op === 'copy') && operation.from === '');
 }
 
 /** RFC 7386. */

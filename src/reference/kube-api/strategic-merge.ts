@@ -11,23 +11,32 @@ const remove = '$deleteFromPrimitiveList/';
  * `$deleteFromPrimitiveList` are followed.
  */
 export function strategicMerge(target: JsonMap, patch: JsonMap, schema: Structural | undefined): JsonMap {
-  checkDirectives(patch);
+  // Where nothing is there yet, nothing is merged, and directives are left out.
+  if (Object.keys(target).length > 0) checkDirectives(patch);
   if (patch.$patch === 'replace') return omit(patch, '$patch');
+  if (patch.$patch === 'delete') return {};
   const merged: Record<string, unknown> = retained(target, patch.$retainKeys);
   for (const [key, value] of Object.entries(patch)) {
     if (key === '$patch' || key === '$retainKeys' || key.startsWith(order)) continue;
     if (key.startsWith(remove)) removeItems(merged, key.slice(remove.length), listOf(value));
     else if (value === null) delete merged[key];
+    else if (mapOf(value).$patch === 'delete') delete merged[key];
     else merged[key] = mergeValue(merged[key], value, schema && keySchema(schema, key), listOf(patch[order + key]));
   }
   return merged;
 }
 
-function checkDirectives({ $patch = 'merge', $retainKeys = [] }: JsonMap): void {
-  if (!['merge', 'replace', 'delete'].includes(String($patch)))
-    throw new ApiError(500, undefined, `unknown patch type: ${String($patch)}`);
+function checkDirectives(patch: JsonMap): void {
+  const { $patch = 'replace', $retainKeys = [] } = patch;
+  if (!['replace', 'delete'].includes(String($patch))) throw failed(`unknown patch type: ${String($patch)}`);
   if (!isList($retainKeys)) throw badRequest('invalid patch format of retainKeys');
+  const orders = Object.entries(patch).filter(([key]) => key.startsWith(order));
+  const wrong = orders.find(([, value]) => !isList(value));
+  if (wrong !== undefined) throw failed(`expected a []interface {}, but received a ${typeof wrong[1]}`);
 }
+
+/** As a real server, which takes some of what it is sent for a failure of its own. */
+const failed = (why: string) => new ApiError(500, undefined, why);
 
 function retained(target: JsonMap, keys: unknown): Record<string, unknown> {
   if (!isList(keys)) return { ...target };
@@ -39,7 +48,7 @@ function removeItems(merged: Record<string, unknown>, key: string, items: readon
 }
 
 function mergeValue(old: unknown, value: unknown, schema: Structural | undefined, wanted: readonly unknown[]): unknown {
-  if (isMap(value)) return value.$patch === 'delete' ? undefined : strategicMerge(mapOf(old), value, schema);
+  if (isMap(value)) return strategicMerge(mapOf(old), value, schema);
   if (!isList(value)) return value;
   const type = schema?.['x-kubernetes-list-type'];
   const key = schema?.['x-kubernetes-list-map-keys']?.[0];
@@ -50,8 +59,11 @@ function mergeValue(old: unknown, value: unknown, schema: Structural | undefined
 }
 
 function mergeByKey(old: readonly unknown[], items: readonly unknown[], key: string, schema: Structural | undefined) {
-  const merged = new Map(old.map((item) => [mapOf(item)[key], item]));
+  const isReplaced = items.some((item) => mapOf(item).$patch === 'replace');
+  const merged = new Map((isReplaced ? [] : old).map((item) => [mapOf(item)[key], item]));
   for (const item of items.map(mapOf)) {
+    if (item.$patch === 'replace') continue;
+    if (item[key] === undefined && old.length > 0) throw failed(`the map does not contain declared merge key: ${key}`);
     if (item.$patch === 'delete') merged.delete(item[key]);
     else merged.set(item[key], strategicMerge(mapOf(merged.get(item[key])), item, schema));
   }

@@ -1,7 +1,7 @@
 import { badRequest, invalid, invalidPatch, UndecodableError } from './api-error.ts';
 import { checkGvk, decodeObject } from './decode.ts';
-import { required } from './field-error.ts';
-import { isMap, type JsonMap } from './json.ts';
+import { invalidValue, required } from './field-error.ts';
+import { isMap, type JsonMap, mapOf } from './json.ts';
 import { listPage } from './list.ts';
 import { type ApiObject, withMeta } from './object.ts';
 import { isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
@@ -45,14 +45,16 @@ export async function replace(request: ObjectRequest, ref: Ref): Promise<void> {
   const body = inNamespace(decoded, ref.namespace, type);
   checkName(body, ref.name);
   context.objects.get(type, ref);
-  if (!body.metadata.resourceVersion && type.behaviour.unconditionalUpdate !== true) {
-    const message = 'Invalid value: 0: must be specified for an update';
-    throw invalid(type.group, type.plural, ref.name, [
-      { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' },
-    ]);
-  }
+  checkVersion(body, type, ref);
   const updated = context.objects.update(type, ref, { ...options, subresource, change: () => body });
   show(request, 200, updated);
+}
+
+function checkVersion({ metadata }: ApiObject, type: ResourceType, { name }: Ref): void {
+  if (metadata.resourceVersion || type.behaviour.unconditionalUpdate === true) return;
+  const message = 'Invalid value: 0: must be specified for an update';
+  const cause = { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' };
+  throw invalid(type.group, type.plural, name, [cause]);
 }
 
 export async function patch(request: ObjectRequest, ref: Ref): Promise<void> {
@@ -63,8 +65,9 @@ export async function patch(request: ObjectRequest, ref: Ref): Promise<void> {
   const options = writeOptions(request, 'PatchOptions', body);
   const change = decodePatch(body, mediaType, type);
   const changed = (current: ApiObject) => {
-    const wanted = patched(change(current), type);
+    const wanted = inNamespace(patched(change(current), type), ref.namespace, type);
     checkName(wanted, ref.name);
+    checkVersion(wanted, type, ref);
     return wanted;
   };
   try {
@@ -76,9 +79,19 @@ export async function patch(request: ObjectRequest, ref: Ref): Promise<void> {
 
 function patched(value: unknown, type: ResourceType): ApiObject {
   if (!isMap(value)) throw invalidPatch("couldn't get version/kind; json parse error: not an object");
-  if (!type.custom) return checkGvk({ ...value, ...defaultGvk(value, type) }, type);
+  if (!type.custom) return checkGvk(ofVersion({ ...value, ...defaultGvk(value, type) }, type), type);
   if (!value.kind) throw invalidPatch("Object 'Kind' is missing");
-  return checkGvk(value, type);
+  return checkGvk(value.apiVersion ? ofVersion(value, type) : value, type);
+}
+
+/** Of a patch this is no 400. */
+function ofVersion(value: JsonMap, type: ResourceType): JsonMap {
+  const wanted = apiVersionOf(type);
+  const { apiVersion, metadata } = value;
+  if (apiVersion === wanted) return value;
+  if (!type.custom || typeof apiVersion !== 'string') throw invalidPatch(`${String(apiVersion)} is not ${wanted}`);
+  const name = String(mapOf(metadata).name ?? '');
+  throw invalid('', type.kind, name, [invalidValue('apiVersion', apiVersion, `must be ${wanted}`)]);
 }
 
 const defaultGvk = ({ apiVersion, kind }: JsonMap, type: ResourceType) => ({

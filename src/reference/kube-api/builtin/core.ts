@@ -55,6 +55,10 @@ const configMap = core({
   }),
   columns: [sizeColumn('Data', 'data', 'binaryData')],
   behaviour: {
+    prepare: (map) => {
+      checkBase64('ConfigMap', map.binaryData);
+      return map;
+    },
     validate: (map, old) => [
       ...checkKeys(map, 'data'),
       ...checkKeys(map, 'binaryData'),
@@ -88,7 +92,7 @@ const secret = core({
 });
 
 function encodeStringData(entry: ApiObject): ApiObject {
-  for (const value of Object.values(mapOf(entry.data))) checkBase64(String(value));
+  checkBase64('Secret', entry.data);
   const encoded = Object.entries(mapOf(entry.stringData)).map(([key, text]) => [
     key,
     Buffer.from(String(text)).toString('base64'),
@@ -98,11 +102,13 @@ function encodeStringData(entry: ApiObject): ApiObject {
   return { ...plain, data: { ...mapOf(entry.data), ...Object.fromEntries(encoded) } };
 }
 
-function checkBase64(text: string): void {
-  const at = text.search(/[^A-Za-z0-9+/=\n]/);
-  if (at === -1 && text.length % 4 === 0) return;
-  const problem = `illegal base64 data at input byte ${at === -1 ? text.length : at}`;
-  throw new UndecodableError(`Secret in version "v1" cannot be handled as a Secret: ${problem}`);
+function checkBase64(kind: string, data: unknown): void {
+  for (const text of Object.values(mapOf(data)).map(String)) {
+    const at = text.search(/[^A-Za-z0-9+/=\n]/);
+    if (at === -1 && text.length % 4 === 0) continue;
+    const problem = `illegal base64 data at input byte ${at === -1 ? text.length : at}`;
+    throw new UndecodableError(`${kind} in version "v1" cannot be handled as a ${kind}: ${problem}`);
+  }
 }
 
 const namespaceConditions = listOfMaps(

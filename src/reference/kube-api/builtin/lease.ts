@@ -52,5 +52,5 @@ export const lease = builtinType({
     }),
   }),
   columns: [fieldColumn('Holder', '.spec.holderIdentity')],
-  behaviour: { emptyObject: { spec: {} }, prepare },
+  behaviour: { emptyObject: { spec: {} }, unconditionalUpdate: false, prepare },
 });
