@@ -19,3 +19,20 @@ test.each([
 });
 
 test('a tag that means nothing is no warning on stderr', () => expect(parseYaml('a: !secret x')).toEqual({ a: 'x' }));
+
+test.each(['a: secret\nb: {x: 1, x: 2}\n', '? a\n: 1\n? a\n: 2\n', '1: a\n1: b\n'])('%j has a key twice', (text) => {
+  expect(() => parseYaml(text)).toThrow(/^Map keys must be unique at line \d+, column \d+$/);
+});
+
+test('many keys take a time that grows with their number only', () => {
+  const msFor = (keys: number) => {
+    const text = Array.from({ length: keys }, (_, key) => `key${key}: v`).join('\n');
+    const startedAt = performance.now();
+    expect(Object.keys(parseYaml(text) as object)).toHaveLength(keys);
+    return performance.now() - startedAt;
+  };
+  msFor(1_000);
+  const ratios = Array.from({ length: 3 }, () => msFor(16_000) / msFor(2_000));
+  // Of a quadratic one it is 64.
+  expect(Math.min(...ratios)).toBeLessThan(24);
+});
