@@ -4,6 +4,7 @@ import type { Runtime } from '../../common/runtime.ts';
 import { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { configMapType, type KubeObject, secretType } from '../kube/types.ts';
+import { excessOfText } from './bounds.ts';
 import { DependencyError } from './outcome.ts';
 
 /** The first look at an object takes no longer than this; then it counts as one that cannot be read. */
@@ -53,7 +54,7 @@ export class Referent {
     return this.#informer.synced;
   }
 
-  /** The value as text. Throws DependencyError, naming what is missing. */
+  /** The value as text. Throws DependencyError, naming what is missing or too long. */
   read(key: string): string {
     const id = this.#id;
     const [object] = this.#informer.list();
@@ -61,15 +62,22 @@ export class Referent {
       throw new DependencyError(`${id} is not read yet; if it stays so, check that the operator may watch it`);
     }
     if (object === undefined) throw new DependencyError(`${id} does not exist`);
-    const text = object.data?.[key];
-    if (this.#kind === 'ConfigMap' && text !== undefined) return text;
-    const encoded = this.#kind === 'Secret' ? text : object.binaryData?.[key];
-    if (encoded === undefined) throw new DependencyError(`${id} has no key ${JSON.stringify(key)}`);
-    return Buffer.from(encoded, 'base64').toString('utf8');
+    const text = this.#textOf(object, key);
+    if (text === undefined) throw new DependencyError(`${id} has no key ${JSON.stringify(key)}`);
+    const excess = excessOfText(text);
+    if (excess !== undefined) throw new DependencyError(`${id}: the value of ${JSON.stringify(key)} ${excess}`);
+    return text;
   }
 
   close(): void {
     this.#stop.abort();
+  }
+
+  #textOf(object: DataObject, key: string): string | undefined {
+    const text = object.data?.[key];
+    if (this.#kind === 'ConfigMap' && text !== undefined) return text;
+    const encoded = this.#kind === 'Secret' ? text : object.binaryData?.[key];
+    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
 
@@ -22,6 +23,7 @@ export const spec = z.object({
   inspect: z.boolean().optional().describe("Whether requests are captured; default the agent's."),
   options: z
     .looseObject({})
+    .superRefine(bounded)
     // Else server-side apply makes null of options that are applied empty.
     .meta({ 'x-kubernetes-map-type': 'atomic' })
     .optional()

@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 import { enabled, keyRef, parentID, readiness, set } from '../fields.ts';
 
 /** Cloud Management API, section 8: timeouts are uint32 seconds. */
 const maxUint32 = 4_294_967_295;
-/** A Kubernetes object, the text included, ends at about 1.5 MB. */
-const maxMetadataLength = 1_000_000;
 
 /** The provider whose requests are verified without a secret, in any case (Cloud Management API, section 7). */
 const notificationProvider = 'sns';
@@ -53,7 +52,7 @@ const saml = z
     idpMetadata: z
       .string()
       .min(1)
-      .max(maxMetadataLength)
+      .max(mostBytes)
       .optional()
       .describe('The full XML EntityDescriptor of the identity provider. Exactly one of this and idpMetadataFrom.'),
     idpMetadataFrom: idpMetadataFrom

@@ -41,6 +41,16 @@ describe('a policy from a text', () => {
     ['nothing', '', /malformed traffic policy: .*expected object/],
     ['no YAML', 'a: [1\nsecret: 2', /holds neither JSON nor YAML: .* at line \d+, column \d+$/],
     ['an alias to itself', 'inbound: &a [*a]', /holds neither JSON nor YAML: .*circular/],
+    [
+      'one that nests too deep',
+      `{"inbound":[],"x":${'['.repeat(4_000)}${']'.repeat(4_000)}}`,
+      / policy: nests deeper than 100 levels$/,
+    ],
+    [
+      'one that is too long',
+      JSON.stringify({ inbound: [], x: 'y'.repeat(70_000) }),
+      / policy: is \d+ bytes long; at most 65536/,
+    ],
     ['several documents', 'inbound: []\n---\ninbound: []', /holds neither JSON nor YAML/],
   ];
   test.each(cases)('%s is refused with its source and path, on one line', (_why, text, message) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 import { enabled, keyRef, parentID } from '../fields.ts';
@@ -15,9 +16,11 @@ const rule = z.looseObject({
 });
 
 /** What is known of the grammar (Cloud Management API, section 2); other keys and types of action pass through. */
-export const policy = z.looseObject({
-  inbound: z.array(rule).describe('Rules for what comes in, in this order.'),
-});
+export const policy = z
+  .looseObject({
+    inbound: z.array(rule).describe('Rules for what comes in, in this order.'),
+  })
+  .superRefine(bounded);
 
 export type Policy = z.infer<typeof policy>;
 

@@ -1,5 +1,6 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { TrafficPolicy, TrafficPolicyReplace } from '../../../cloud/schemas.ts';
+import { excessOfDocument } from '../../../reconcile/bounds.ts';
 import { canonical, fingerprint } from '../../../reconcile/json.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
 import { parsePolicy } from './policy.ts';
@@ -35,10 +36,11 @@ function toStatus({ value }: TrafficPolicy): Pick<Status, 'appliedPolicyHash' | 
   return { appliedPolicyHash: fingerprint(policy), ...(Array.isArray(inbound) ? { ruleCount: inbound.length } : {}) };
 }
 
-/** What someone else put there need not be JSON: then it is the text that it is. */
+/** What someone else put there need not be JSON, or not of our bounds: then it is the text that it is. */
 function parsed(value: string): unknown {
   try {
-    return JSON.parse(value);
+    const document: unknown = JSON.parse(value);
+    return excessOfDocument(document) === undefined ? document : value;
   } catch {
     return value;
   }

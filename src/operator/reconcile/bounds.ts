@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+
+/*
+ * What a resource, or an object that it refers to, may hold at most. Whatever is admitted is read, compared and sent in one
+ * go, and a tenant can have many of it.
+ */
+
+const KiB = 1024;
+
+/** Of a text, in bytes of UTF-8, and of a document as JSON. */
+export const mostBytes = 64 * KiB;
+
+/** Beyond some thousands of levels what works recursively overflows the stack. */
+const mostLevels = 100;
+
+/** Why a text is more than is taken, as the end of a sentence about it. */
+export function excessOfText(text: string): string | undefined {
+  const bytes = Buffer.byteLength(text);
+  return bytes > mostBytes ? `is ${bytes} bytes long; at most ${mostBytes} are taken` : undefined;
+}
+
+/** The same of a JSON document. */
+export function excessOfDocument(document: unknown): string | undefined {
+  if (nestsDeeper(document, mostLevels)) return `nests deeper than ${mostLevels} levels`;
+  return excessOfText(JSON.stringify(document) ?? '');
+}
+
+/** For a schema that takes any keys: no definition can say how much may be in them. */
+export function bounded(document: unknown, context: z.RefinementCtx): void {
+  const message = excessOfDocument(document);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+}
+
+/** Looks no further than `levels`, so that it cannot overflow itself. */
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1));
+}
