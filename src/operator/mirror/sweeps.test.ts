@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
+import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
 import { ManualClock } from '../controller/manual-clock.fixture.ts';
 import { Sweeps } from './sweeps.ts';
 
@@ -64,6 +65,59 @@ test('a failed one is repeated sooner, and later and later, up to the interval',
   await clock.advance(20_000);
   expect(starts.slice(6)).toEqual([32_000, 38_400, 44_800]);
   expect(ends.slice(6)).toEqual([undefined, undefined, undefined]);
+});
+
+describe('a service that asks for a pause', () => {
+  const refuse = (reason: ApiErrorReason, status: number, retryAfterMs: number) => {
+    sweep = () => Promise.reject(new ApiError('no', { reason, status, definite: false, retryAfterMs }));
+  };
+
+  test.each([
+    ['busy', 'RateLimited', 429],
+    ['away', 'Unreachable', 503],
+  ] as const)('%s: gets it, however long the interval', async (_why, reason, status) => {
+    refuse(reason, status, 60_000);
+    start(8_000);
+    await clock.advance(130_000);
+    expect(starts).toEqual([0, 60_000, 120_000]);
+    expect(ends).toEqual(['no', 'no', 'no']);
+  });
+
+  test('is not asked sooner by now, and at once after it', async () => {
+    refuse('Unreachable', 503, 10_000);
+    const sweeps = start(30_000);
+    await clock.advance(5_000);
+    sweeps.now();
+    await clock.advance(4_999);
+    expect(starts).toEqual([0]);
+    await clock.advance(1);
+    expect(starts).toEqual([0, 10_000]);
+  });
+
+  test('does not make the next sweep come sooner than without', async () => {
+    refuse('Unreachable', 503, 100);
+    start(8_000, 1);
+    await clock.advance(8_500);
+    expect(starts).toEqual([1_000, 2_000, 4_000, 8_000]);
+  });
+
+  test('is asked at once with another key, where it refused the one before', async () => {
+    refuse('Unauthorized', 401, 60_000);
+    const sweeps = start(30_000);
+    await clock.advance(100);
+    sweeps.now();
+    await clock.advance(0);
+    expect(starts).toEqual([0, 100]);
+  });
+
+  test('does not hold up the end', async () => {
+    refuse('Unreachable', 503, 3_600_000);
+    start(30_000);
+    await clock.advance(1_000);
+    stop.abort();
+    await running;
+    expect(starts).toEqual([0]);
+  });
 });
 
 test('now ends the pause', async () => {

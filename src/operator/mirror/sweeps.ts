@@ -1,4 +1,5 @@
 import { Backoff } from '../../common/backoff.ts';
+import { ApiError } from '../../common/http/errors.ts';
 import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Runtime } from '../../common/runtime.ts';
 
@@ -18,7 +19,7 @@ const minRetryMs = 1_000;
 
 /**
  * Sweeps, one after the other, often enough to see every change within the interval, beginning at a random moment of
- * the first second. A failed one is repeated sooner.
+ * the first second. A failed one is repeated sooner, but never before the time that the service named.
  */
 export class Sweeps {
   readonly #options: SweepsOptions;
@@ -38,7 +39,7 @@ export class Sweeps {
     while (!signal.aborted) await this.#sleep(await this.#next(signal), signal);
   }
 
-  /** Ends the pause that is under way, or leaves out the one after the sweep that is. */
+  /** Ends the pause that is under way, or leaves out the one after the sweep that is; not what the service asked for. */
   now(): void {
     this.#pause.abort();
   }
@@ -52,7 +53,9 @@ export class Sweeps {
       await sweep(startedAt, signal);
     } catch (error) {
       if (!signal.aborted) onEnd(error instanceof Error ? error : new Error(String(error)));
-      return this.#backoff.next();
+      const askedMs = askedPauseOf(error);
+      if (askedMs > 0) await clock.sleep(askedMs, signal).catch(() => {});
+      return this.#backoff.next() - askedMs;
     }
     this.#backoff.forget();
     onEnd(undefined);
@@ -65,4 +68,10 @@ export class Sweeps {
     using ended = new JoinedSignal(signal, this.#pause.signal);
     await this.#options.clock.sleep(Math.max(0, ms), ended.signal).catch(() => {});
   }
+}
+
+/** A key that was refused may be replaced at any moment, and is then to be tried at once. */
+function askedPauseOf(error: unknown): number {
+  if (!(error instanceof ApiError) || error.reason === 'Unauthorized') return 0;
+  return error.retryAfterMs ?? 0;
 }
