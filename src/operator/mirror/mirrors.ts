@@ -4,6 +4,7 @@ import type { CloudClient } from '../cloud/client.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { EndpointMirror, type EndpointMirrorOptions, type MirrorStatus } from './mirror.ts';
 import { removeMirrored } from './remove.ts';
+import { Successions } from './successions.ts';
 
 export interface MirrorsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   readonly reader: KubeClient;
@@ -35,8 +36,7 @@ interface Running {
 export class Mirrors {
   readonly #options: MirrorsOptions;
   readonly #running = new Map<string, Running>();
-  /** The end of the last mirror of each account. */
-  readonly #ends = new Map<string, Promise<void>>();
+  readonly #runs = new Successions();
 
   constructor(options: MirrorsOptions) {
     this.#options = options;
@@ -48,7 +48,7 @@ export class Mirrors {
     const wanted = JSON.stringify(settings);
     const running = this.#running.get(key);
     if (running?.account === account && running.settings === wanted) return;
-    const stopped = this.stop(key);
+    void this.stop(key);
     const mirror = new EndpointMirror({
       ...this.#options,
       ...settings,
@@ -57,17 +57,14 @@ export class Mirrors {
     });
     const stop = new AbortController();
     this.#running.set(key, { account, settings: wanted, intervalMs: settings.intervalMs, mirror, stop });
-    this.#ends.set(
-      key,
-      stopped.then(() => mirror.run(stop.signal)),
-    );
+    this.#runs.begin(key, () => mirror.run(stop.signal));
   }
 
   /** Resolves when what the mirror was writing is written; its ConfigMaps stay. */
   async stop(key: string): Promise<void> {
     this.#running.get(key)?.stop.abort();
     this.#running.delete(key);
-    await this.#ends.get(key);
+    await this.#runs.end(key);
   }
 
   /** Stops the mirror, if it is of another client than this account's. */
@@ -101,6 +98,6 @@ export class Mirrors {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#ends.keys()].map((key) => this.stop(key)));
+    await Promise.all(this.#runs.keys().map((key) => this.stop(key)));
   }
 }

@@ -20,6 +20,8 @@ export interface Connection<Client> {
   /** Unique in this operator; that of the default account is `default`. */
   readonly key: string;
   readonly client: Client;
+  /** Aborts when it closes; absent where it never does. */
+  readonly closed?: AbortSignal;
 }
 
 export interface Recorder {

@@ -1,11 +1,12 @@
 import { annotation, annotationOf, intentOf } from '../annotations.ts';
 import { claimOf, externalIDOf, requestedAccountOf, winnerOver } from '../claims.ts';
-import { type Connection, freshSince, type ReconcileContext } from '../context.ts';
+import { freshSince, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { type Flow, isKept } from '../flow.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController, listEverywhere } from '../kind-controller.ts';
 import { type Outcome, report } from '../outcome.ts';
+import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
@@ -38,11 +39,7 @@ export function externalKind<Spec extends ManagedSpec, Observed, Client>(
 export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #options: CreateOptions;
-  /** By the key of the connection, for as long as it is the same one. */
-  readonly #pending = new Map<
-    string,
-    { readonly of: Connection<Client>; readonly pending: PendingCreates<Observed> }
-  >();
+  readonly #pending = new PerConnection<Client, PendingCreates<Observed>>();
 
   constructor(contract: ExternalContract<Spec, Observed, Client>, options: CreateOptions) {
     this.#contract = contract;
@@ -86,11 +83,11 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   forget({ metadata: { uid = '' } }: ManagedObject): void {
-    for (const { pending } of this.#pending.values()) pending.forget(uid);
+    for (const pending of this.#pending.all()) pending.forget(uid);
   }
 
   close(): void {
-    for (const { pending } of this.#pending.values()) pending.cache.close();
+    for (const pending of this.#pending.all()) pending.cache.close();
   }
 
   /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
@@ -206,16 +203,16 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   #pendingOf({ connection, clock }: ReconcileContext<Client>): PendingCreates<Observed> {
-    const known = this.#pending.get(connection.key);
-    if (known?.of === connection) return known.pending;
     const contract = this.#contract;
-    const pending = new PendingCreates<Observed>({
-      list: (call) => contract.list(connection.client, call),
-      idOf: (observed) => contract.identity(observed).id,
-      now: () => clock.now(),
-    });
-    this.#pending.set(connection.key, { of: connection, pending });
-    return pending;
+    return this.#pending.of(
+      connection,
+      () =>
+        new PendingCreates<Observed>({
+          list: (call) => contract.list(connection.client, call),
+          idOf: (observed) => contract.identity(observed).id,
+          now: () => clock.now(),
+        }),
+    );
   }
 }
 

@@ -186,6 +186,15 @@ describe('one client and limiter', () => {
     expect(() => keyInForce()).toThrow();
   });
 
+  test('is closed when the account goes, so that nobody keeps anything of it', async () => {
+    await writeKey('k1');
+    follow();
+    await known();
+    expect(opened[0]?.account.closed.aborted).toBe(false);
+    emit({ type: 'delete', object: cloudAccount() });
+    expect(opened[0]?.account.closed.aborted).toBe(true);
+  });
+
   test('a host that is not allowed has none', async () => {
     await writeKey('k1');
     follow({ apiURL: 'http://evil.example.test' });

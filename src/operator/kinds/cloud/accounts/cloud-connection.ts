@@ -25,6 +25,7 @@ export class CloudConnection implements Connection<CloudClient> {
   readonly key: string;
   readonly url: string;
   readonly client: CloudClient;
+  readonly #closing = new AbortController();
   readonly #budgets: Budgets;
   readonly #user: BudgetUser;
   readonly #unwatchBudget: (() => void) | undefined;
@@ -42,6 +43,10 @@ export class CloudConnection implements Connection<CloudClient> {
     this.#unwatchBudget = watchBudget?.(() => limiter().state());
   }
 
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#user.requestsPerMinute = requestsPerMinute;
     this.#budgets.of(this.#user);
@@ -49,6 +54,7 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** Resolves when the requests under way have ended. */
   async close(): Promise<void> {
+    this.#closing.abort();
     this.#unwatchBudget?.();
     await this.client.close();
     this.#budgets.leave(this.#user);
