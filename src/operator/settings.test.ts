@@ -112,8 +112,8 @@ describe('settings', () => {
   });
 
   test('hosts are compared as URLs write them', () => {
-    const allowedApiHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, [::1]:9';
-    expect(parseSettings({ allowedApiHosts }).allowedApiHosts).toEqual([
+    const allowedAgentHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, [::1]:9';
+    expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual([
       'eu.example.com',
       'us.example.com',
       '10.0.0.1:8080',
@@ -121,9 +121,28 @@ describe('settings', () => {
     ]);
   });
 
-  test.each(['https://a', 'a/b', 'a:port', 'me@a', 'a,*?'])('no hosts: %s', (allowedApiHosts) => {
-    expect(() => parseSettings({ allowedApiHosts })).toThrow(/^--allowed-api-hosts .*host:port/);
+  test('hosts that keys are sent to are https, unless they say http', () => {
+    const allowedApiHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, https://a, http://b:80, http://[::1]:9';
+    expect(parseSettings({ allowedApiHosts }).allowedApiHosts).toEqual([
+      'https://eu.example.com',
+      'https://us.example.com',
+      'https://10.0.0.1:8080',
+      'https://a',
+      'http://b',
+      'http://[::1]:9',
+    ]);
   });
+
+  test.each(['https://a', 'a/b', 'a:port', 'me@a', 'a,*?'])('no hosts: %s', (allowedAgentHosts) => {
+    expect(() => parseSettings({ allowedAgentHosts })).toThrow(/^--allowed-agent-hosts .*host:port/);
+  });
+
+  test.each(['ftp://a', 'http://a/b', 'http:a', 'https://', 'a/b', 'a:port', 'http://me@a', 'a,*?'])(
+    'no hosts for keys: %s',
+    (allowedApiHosts) => {
+      expect(() => parseSettings({ allowedApiHosts })).toThrow(/^--allowed-api-hosts .*host:port.*http:\/\/host/);
+    },
+  );
 
   test('every setting is a flag and a variable, and says what it is', () => {
     for (const { name, flag, variable, about } of settingsHelp()) {

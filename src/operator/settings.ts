@@ -46,6 +46,21 @@ const selector = z
   .string()
   .refine(isLabelSelector, 'is no label selector: write app=shop,tier!=test or tier in (a,b), as for kubectl -l');
 
+/** As `URL.origin` writes them: an API key goes to them, so that nothing but an entry itself makes it http. */
+const origins = names.transform((given, context) => {
+  const parsed = given.map(originOf);
+  const usable = parsed.filter((origin) => origin !== undefined);
+  if (usable.length === given.length) return usable;
+  const form = 'host or host:port for https, http://host for http, separated by commas';
+  context.addIssue({ code: 'custom', message: `is no list of hosts: write ${form}` });
+  return z.NEVER;
+});
+
+function originOf(entry: string): string | undefined {
+  const [, scheme = 'https', host = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(entry) ?? [];
+  return /[/?#@]/.test(host) ? undefined : URL.parse(`${scheme}://${host}`)?.origin;
+}
+
 /** As `URL.host` writes them. */
 const hosts = names.transform((given, context) => {
   const parsed = given.map((host) => (/[/?#@]/.test(host) ? undefined : URL.parse(`https://${host}`)?.host));
@@ -89,9 +104,10 @@ export const runSettings = z.object({
       "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
   }),
   requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
-  allowedApiHosts: hosts.default([]).meta({
+  allowedApiHosts: origins.default([]).meta({
     arg: 'hosts',
-    about: 'hosts, beside that of --api-url, that a CloudAccount may name, separated by commas (default: none)',
+    about:
+      'hosts, beside that of --api-url, that a CloudAccount may name, separated by commas: by https, or written http://host by http (default: none)',
   }),
   allowedAgentHosts: hosts.default([]).meta({
     arg: 'hosts',

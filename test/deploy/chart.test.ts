@@ -115,6 +115,8 @@ describe('flags', () => {
   test("the hosts of the chart's own accounts are allowed", () => {
     const flags = flagsOf(containerOf(operatorOf(of('more accounts'))));
     expect(flags.get('allowed-api-hosts')).toBe('c.example.com,b.example.com:8443');
+    const near = flagsOf(containerOf(operatorOf(of('only accounts'))));
+    expect(near.get('allowed-api-hosts')).toBe('b.example.com,http://cloud.team.svc:8000');
   });
 
   test('without a default account there is no key, no mirror, and no volume', () => {

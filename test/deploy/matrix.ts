@@ -21,7 +21,13 @@ export const matrix: Readonly<Record<string, Values>> = {
     ],
     settings: { allowedApiHosts: ['c.example.com'] },
   },
-  'only accounts': { accounts: [{ name: 'only', apiKey: 'canary-key', apiURL: 'https://b.example.com' }], replicas: 2 },
+  'only accounts': {
+    accounts: [
+      { name: 'only', apiKey: 'canary-key', apiURL: 'https://b.example.com' },
+      { name: 'near', apiKey: 'canary-key', apiURL: 'http://cloud.team.svc:8000/v2' },
+    ],
+    replicas: 2,
+  },
   'two namespaces': {
     account,
     watchNamespaces: ['team', 'other'],

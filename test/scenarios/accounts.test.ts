@@ -94,7 +94,7 @@ describe('side by side', () => {
   test.concurrent('accounts have keys and addresses of their own, and the default one needs no CloudAccount', () =>
     withSetting(async ({ cloud, another, start, account, bot, writeSecret }) => {
       const other = await another();
-      start('--allowed-api-hosts', new URL(other.url).host);
+      start('--allowed-api-hosts', other.url);
       await writeSecret(keys[0]);
       const here = await account({}, 'here');
       const there = await account({ apiURL: `${other.url}/` }, 'there');
@@ -116,7 +116,7 @@ describe('side by side', () => {
   test.concurrent('each has a budget of its own; a changed one is in force at once', () =>
     withSetting(async ({ namespace, cloud, another, start, account, bot, writeSecret }) => {
       const other = await another();
-      const operator = start('--allowed-api-hosts', new URL(other.url).host);
+      const operator = start('--allowed-api-hosts', other.url);
       await writeSecret(keys[0]);
       const tight = await account({ requestsPerMinute: 4 }, 'tight');
       await account({ apiURL: other.url, requestsPerMinute: 1_000 }, 'ample');

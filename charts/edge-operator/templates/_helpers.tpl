@@ -63,11 +63,14 @@ app.kubernetes.io/component: {{ .component }}
 {{- default .Release.Namespace .Values.endpointMirror.namespace }}
 {{- end }}
 
-{{/* Hosts that CloudAccounts may name: those given, and those of the accounts made here. A list, as JSON. */}}
+{{/* Hosts that CloudAccounts may name: those given, and those of the accounts made here, by their scheme. A list, as JSON. */}}
 {{- define "edge-operator.allowedApiHosts" -}}
 {{- $hosts := default (list) .Values.settings.allowedApiHosts }}
 {{- range .Values.accounts }}
-{{- with .apiURL }}{{ $hosts = append $hosts (urlParse .).host }}{{ end }}
+{{- with .apiURL }}
+{{- $url := urlParse . }}
+{{- $hosts = append $hosts (ternary (printf "http://%s" $url.host) $url.host (eq $url.scheme "http")) }}
+{{- end }}
 {{- end }}
 {{- $hosts | uniq | toJson }}
 {{- end }}

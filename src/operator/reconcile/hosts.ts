@@ -10,7 +10,8 @@ export class AllowedHosts {
   readonly #refusal: string;
 
   /**
-   * @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port`
+   * @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port`; or, for one
+   * scheme alone, as `URL.origin` does
    * @param refusal what is said of another, naming the flag: "is not in --allowed-agent-hosts"
    */
   constructor(allowed: readonly string[], refusal: string) {
@@ -19,13 +20,18 @@ export class AllowedHosts {
   }
 
   admits(url: string): boolean {
-    return URL.canParse(url) && this.#hosts.has(new URL(url).host);
+    if (!URL.canParse(url)) return false;
+    const { host, origin } = new URL(url);
+    return this.#hosts.has(host) || this.#hosts.has(origin);
   }
 
   /** @param field of the spec, in messages */
   admit(url: string, field: string): Admission {
     if (!URL.canParse(url)) return { refusal: `${field}: ${JSON.stringify(url)} is no URL` };
     if (this.admits(url)) return { url };
-    return { refusal: `${field}: the host ${new URL(url).host} ${this.#refusal}; no request is sent to it` };
+    const { host, protocol } = new URL(url);
+    const scheme = protocol === 'http:' ? 'https' : 'http';
+    const why = this.admits(`${scheme}://${host}`) ? `is allowed by ${scheme} only` : this.#refusal;
+    return { refusal: `${field}: the host ${host} ${why}; no request is sent to it` };
   }
 }

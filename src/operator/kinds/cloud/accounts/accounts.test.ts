@@ -44,7 +44,7 @@ beforeEach(() => {
   accounts = new Accounts({
     defaultAccount: undefined,
     defaultURL: url,
-    hosts: apiHosts(url, ['other.example.test']),
+    hosts: apiHosts(url, ['http://other.example.test']),
     open: (key, options) => {
       const account: CloudConnection = new CloudConnection(key, {
         ...systemRuntime,

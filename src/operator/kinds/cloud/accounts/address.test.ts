@@ -13,19 +13,37 @@ const cases: readonly [why: string, apiURL: string | undefined, admitted: boolea
   ['a host that begins alike', 'https://api.example.com.evil.test', false],
   ['the host as a user name', 'https://api.example.com@evil.test', false],
   ['an allowed host', 'https://eu.example.com/v2', true],
-  ['an allowed host with its port', 'http://10.0.0.1:8080', true],
-  ['an allowed host on a port that is not', 'http://10.0.0.1', false],
+  ['the same host by http', 'http://api.example.com', false],
+  ['its https port by http', 'http://api.example.com:443', false],
+  ['an allowed host by http', 'http://eu.example.com', false],
+  ['one that is allowed by http, with its port', 'http://10.0.0.1:8080', true],
+  ['one that is allowed by http, by https', 'https://10.0.0.1:8080', false],
+  ['one that is allowed by http, on a port that is not', 'http://10.0.0.1', false],
   ['no URL', 'nonsense', false],
 ];
 
 test.each(cases)('%s: %s', (_why, apiURL, admitted) => {
-  const hosts = apiHosts(own, ['eu.example.com', '10.0.0.1:8080']);
+  const hosts = apiHosts(own, ['https://eu.example.com', 'http://10.0.0.1:8080']);
   const expected = admitted ? { url: apiURL ?? own } : { refusal: expect.stringMatching(/^spec\.apiURL/) };
   expect(addressOf(apiURL, own, hosts)).toEqual(expected);
 });
 
+test('says by which scheme a host is allowed', () => {
+  const hosts = apiHosts(own, []);
+  const refusal = 'spec.apiURL: the host api.example.com is allowed by https only; no request is sent to it';
+  expect(addressOf('http://api.example.com', own, hosts)).toEqual({ refusal });
+});
+
+test('an operator that uses http itself does so for others', () => {
+  const hosts = apiHosts('http://127.0.0.1:8000', []);
+  expect(addressOf('http://127.0.0.1:8000/v2', undefined, hosts)).toEqual({ url: 'http://127.0.0.1:8000/v2' });
+  expect(addressOf('https://127.0.0.1:8000', undefined, hosts)).toEqual({
+    refusal: expect.stringMatching(/by http only/),
+  });
+});
+
 test('without an address of its own the operator must be told', () => {
-  const hosts = apiHosts(undefined, ['eu.example.com']);
+  const hosts = apiHosts(undefined, ['https://eu.example.com']);
   expect(addressOf('https://eu.example.com', undefined, hosts)).toEqual({ url: 'https://eu.example.com' });
   expect(addressOf(undefined, undefined, hosts)).toEqual({ refusal: expect.stringMatching(/--api-url/) });
 });

@@ -1,8 +1,13 @@
 import { type Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
 
-/** The hosts that API keys may be sent to: the operator's own, and those that its administrator allows. */
+/**
+ * Where API keys may be sent to: to the operator's own host, by its own scheme, and to those that its administrator
+ * allows. Whoever may write a CloudAccount must not be able to make a key travel in clear text.
+ *
+ * @param allowed as `URL.origin` writes them
+ */
 export function apiHosts(defaultURL: string | undefined, allowed: readonly string[]): AllowedHosts {
-  const hosts = defaultURL === undefined ? allowed : [...allowed, new URL(defaultURL).host];
+  const hosts = defaultURL === undefined ? allowed : [...allowed, new URL(defaultURL).origin];
   return new AllowedHosts(hosts, 'is neither that of --api-url nor in --allowed-api-hosts');
 }
 

@@ -26,7 +26,7 @@ export const spec = z.object({
     .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/)
     .optional()
     .describe(
-      "Address of the Cloud Management API; default the operator's. Its host must be the operator's or one of --allowed-api-hosts.",
+      "Address of the Cloud Management API; default the operator's. Its host must be the operator's or one of --allowed-api-hosts, by the scheme that is allowed there.",
     ),
   apiKeySecretRef: keyRef.describe('The Secret with the API key; a changed key is used at once.'),
   requestsPerMinute: z
