@@ -22,7 +22,7 @@ interface Flags {
 
 export function cloudCommand(): Command {
   return new Command('cloud')
-    .description('Run the cloud reference server: the Cloud Management API, for trying, tests and air-gapped work.')
+    .description('Run the cloud reference server: the Cloud Management API, for trying and tests.')
     .option('--port <n>', 'port to listen on; 0 takes a free one', '0')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps everything across restarts; without it, memory')
@@ -31,7 +31,7 @@ export function cloudCommand(): Command {
     .option('--seed <file>', 'YAML of edges, policies and endpoints; repeatable; default: a small set', collect)
     .option('--rate-limit <n>', 'requests of an account in any rolling 60 s; 0 is no limit', '120')
     .option('--fault <spec>', 'fault to inject, e.g. "POST /bot_users status=503 count=2"; repeatable', collect)
-    .option('--fault-control', 'record requests; serve /_faults and /_requests without a key', false)
+    .option('--fault-control', 'record requests; serve /_faults and /_requests, on this machine without a key', false)
     .option('--base-url <url>', 'base of the uri values; default: what the request was sent to')
     .addHelpText('after', '\nExample:\n  edge-operator cloud --port 8080 --data cloud.db --api-key-file keys.txt')
     .action(run);

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isAllowedHost } from '../../common/http-server/hosts.ts';
 import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import type { Log } from '../../common/log.ts';
 import { AgentProblem } from '../problem.ts';
-import { isAllowedHost } from './hosts.ts';
 import { readJson, refusal } from './http.ts';
 import type { ApiRequest, Route } from './routes.ts';
 

@@ -42,7 +42,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     status: 200,
     handle: () => openApi(operations, baseUrl),
   };
-  serve(app, [document, ...control], { read, refuse, config: { access: 'open' satisfies Access } });
+  serve(app, [document], { read, refuse, config: { access: 'open' satisfies Access } });
+  serve(app, control, { read, refuse, config: { access: 'control' satisfies Access } });
   return app;
 }
 

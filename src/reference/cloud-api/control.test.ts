@@ -1,5 +1,7 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { rawRequest } from '../../../test/support/raw-request.ts';
+import { defaultSeed } from './seed/default.ts';
 
 let cloud: TestCloud;
 afterEach(() => cloud.stop());
@@ -52,6 +54,44 @@ test('/_requests shows what was received, in order, without the key', async () =
   expect(cloud.requests()).toEqual(requests);
   expect((await control('DELETE', '/_requests')).status).toBe(204);
   expect(cloud.requests()).toEqual([]);
+});
+
+test('/_requests shows no secret of a body', async () => {
+  cloud = await startTestCloud({ seeds: [defaultSeed] });
+  const [edge] = defaultSeed.https_edges ?? [];
+  const route = `/edges/https/${edge?.id}/routes/${edge?.routes?.[0]}`;
+  await cloud.call('PUT', `${route}/webhook_verification`, { provider: 'github', secret: 'canary' });
+  await cloud.call('PUT', `${route}/saml`, { idp_metadata: '<canary/>' });
+  const { body } = await control('GET', '/_requests');
+  expect(body.requests).toHaveLength(2);
+  expect(JSON.stringify(body)).not.toContain('canary');
+});
+
+describe('who may steer', () => {
+  const path = '/_requests';
+  const as = async (host: string, ...headers: string[]) => {
+    const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', ''];
+    return (await rawRequest(cloud.url, lines.join('\r\n'))).status;
+  };
+
+  test.each([
+    ['this machine by its name', 'localhost', 200],
+    ['this machine by an address and port', '127.0.0.1:8080', 200],
+    ['a page of another site whose name resolves to this machine', 'evil.test', 401],
+    ['a proxy for others', 'cloud.example.com:8080', 401],
+  ])('%s, without a key: Host %s', async (_who, host, status) => {
+    cloud = await startTestCloud();
+    expect(await as(host)).toBe(status);
+  });
+
+  test('whoever has a key, which takes nothing of its rate limit and needs no version', async () => {
+    cloud = await startTestCloud({ rateLimit: 1 });
+    for (let count = 0; count < 3; count += 1) {
+      expect(await as('cloud.example.com', `Authorization: Bearer ${cloud.apiKey}`)).toBe(200);
+    }
+    expect(await as('cloud.example.com', 'Authorization: Bearer other')).toBe(403);
+    expect(cloud.requests()).toEqual([]);
+  });
 });
 
 test('a fault on every path does not lock test control out', async () => {

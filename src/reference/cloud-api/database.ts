@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivate } from './private-file.ts';
 import { SetupError } from './setup-error.ts';
 
 const version = 2;
@@ -21,12 +23,15 @@ const schema = `
 `;
 
 /**
- * Opens the file, or memory without one, and lays the tables when they are missing. The file is held exclusively
- * until closed: two servers on one file would hand out the same addresses.
+ * Opens the file, or memory without one, and lays the tables when they are missing. Nobody else may read it, and it is
+ * held exclusively until closed: two servers on one file would hand out the same addresses.
  */
 export function openDatabase(file?: string): DatabaseSync {
+  // Resolved, so that no name means something else to SQLite.
+  const path = file === undefined ? ':memory:' : resolve(file);
   try {
-    const database = new DatabaseSync(file ?? ':memory:');
+    if (file !== undefined) makePrivate(path);
+    const database = new DatabaseSync(path);
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       migrate(database);

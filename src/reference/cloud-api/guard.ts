@@ -1,20 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../common/clock.ts';
+import { isFromHere } from '../../common/http-server/hosts.ts';
 import type { Accounts } from './accounts.ts';
 import { ApiProblem } from './problem.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /**
  * What a route is spared, as `config: { access }` of the framework: an `open` one everything (key, rate limit, version,
- * faults, journal), an `unmetered` one the rate limit.
+ * faults, journal), one of test `control` everything but the key, an `unmetered` one the rate limit.
  */
-export type Access = 'open' | 'metered' | 'unmetered';
+export type Access = 'open' | 'control' | 'metered' | 'unmetered';
 
 const accessOf = (request: FastifyRequest): Access =>
   (request.routeOptions.config as { readonly access?: Access } | undefined)?.access ?? 'metered';
 
-export const isOpen = (request: FastifyRequest): boolean => accessOf(request) === 'open';
+/** No request to the API: neither recorded nor struck by faults. */
+export const isAside = (request: FastifyRequest): boolean => ['open', 'control'].includes(accessOf(request));
 
 /** Without the query. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '/';
@@ -33,7 +35,8 @@ export function guard(
 ): (request: FastifyRequest) => string {
   const callers = new WeakMap<FastifyRequest, string>();
   app.addHook('onRequest', async (request) => {
-    if (isOpen(request)) return;
+    if (accessOf(request) === 'open') return;
+    if (accessOf(request) === 'control') return admitControl(request, accounts);
     const account = authenticate(request.headers, accounts);
     callers.set(request, account);
     if (accessOf(request) === 'metered') limit(rateLimit, account, monotonic.now());
@@ -44,6 +47,11 @@ export function guard(
     throw new ApiProblem('pathUnknown', 'no such path');
   });
   return (request) => callers.get(request) ?? '';
+}
+
+/** From this machine without a key. */
+function admitControl({ headers, ip }: FastifyRequest, accounts: Accounts): void {
+  if (!isFromHere(ip, headers.host)) authenticate(headers, accounts);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { Journal, type JournalEntry, journalBody } from './journal.ts';
+import { describe, expect, test } from '@jest/globals';
+import { Journal, type JournalEntry, journalBody, withoutSecrets } from './journal.ts';
 
 const entry = (path: string): JournalEntry => ({ method: 'GET', path, query: {}, at: '', headers: {}, status: 200 });
 
@@ -21,4 +21,24 @@ test('deep bodies are not kept', () => {
   const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
   expect(journalBody(nested(100))).toEqual(nested(100));
   for (const levels of [101, 100_000]) expect(journalBody(nested(levels))).toEqual({ omittedBeyondLevel: 100 });
+});
+
+describe('what others may see of a body', () => {
+  const shown = (body: unknown) => withoutSecrets({ ...entry('/'), body }).body;
+
+  test.each([
+    ['a webhook secret', { provider: 'github', secret: 'canary' }, { provider: 'github', secret: '(not shown)' }],
+    ['the XML of an IdP', { idp_metadata: '<canary/>' }, { idp_metadata: '(not shown)' }],
+    ['wherever it stands, and whatever it is', { a: [{ secret: ['canary'] }] }, { a: [{ secret: '(not shown)' }] }],
+    ['that there is none', { secret: '' }, { secret: '' }],
+    ['everything else', { name: 'secret', value: null }, { name: 'secret', value: null }],
+    ['no body', undefined, undefined],
+    ['no object', 'secret', 'secret'],
+  ])('%s', (_what, body, expected) => expect(shown(body)).toEqual(expected));
+
+  test('is nothing that is changed in the journal', () => {
+    const body = { secret: 'canary' };
+    shown(body);
+    expect(body).toEqual({ secret: 'canary' });
+  });
 });

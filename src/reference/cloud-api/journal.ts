@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../common/clock.ts';
-import { isOpen, pathOf } from './guard.ts';
+import { isAside, pathOf } from './guard.ts';
 import { mostLevels, nestsDeeper } from './nesting.ts';
 
 /** A request as it was received, for tests that assert exact calls. */
@@ -40,12 +40,21 @@ export class Journal {
   }
 }
 
+const notShown = '(not shown)';
+const secretFields = new Set(['secret', 'idp_metadata']);
+
+/** As others may see it: without the values of fields that hold secrets, wherever they stand. */
+export function withoutSecrets(entry: JournalEntry): JournalEntry {
+  const hide = (name: string, value: unknown) => (secretFields.has(name) && value !== '' ? notShown : value);
+  return { ...entry, body: entry.body && JSON.parse(JSON.stringify(entry.body, hide)) };
+}
+
 /** Writes every request into the journal as it arrives, then its body as it is read and its status as it is sent. */
 export function keepJournal(app: FastifyInstance, journal: Journal, clock: Clock): void {
   const entries = new WeakMap<FastifyRequest, JournalEntry>();
 
   app.addHook('onRequest', async (request) => {
-    if (isOpen(request)) return;
+    if (isAside(request)) return;
     const entry: JournalEntry = {
       method: request.method,
       path: pathOf(request),
@@ -77,5 +86,5 @@ export function journalBody(body: unknown): unknown {
 }
 
 function journalHeaders(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return headers.authorization === undefined ? headers : { ...headers, authorization: '(not shown)' };
+  return headers.authorization === undefined ? headers : { ...headers, authorization: notShown };
 }

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
 import { defaultSeed } from './seed/default.ts';
 
@@ -67,6 +67,33 @@ test('after a restart addresses stay unique and cursors of deleted objects stay 
 test('the file is in WAL mode and held by one server', async () => {
   await start();
   await expect(start()).rejects.toThrow(/^data file .*cloud\.db cannot be used: .*locked/);
+});
+
+describe('it holds secrets, so that', () => {
+  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+  const modes = async (folder: string) => {
+    const names = (await readdir(folder)).sort();
+    return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await modeOf(join(folder, name))])));
+  };
+
+  test("the file and what stands beside it are this user's alone, as is the folder that is made for it", async () => {
+    const folder = join(dir, 'made');
+    const cloud = await start({ data: join(folder, 'cloud.db') });
+    await cloud.call('POST', '/bot_users', { name: 'a' });
+    expect(await modeOf(folder)).toBe('700');
+    expect(await modes(folder)).toEqual({ 'cloud.db': '600', 'cloud.db-wal': '600' });
+  });
+
+  test('one that others could read is so no longer; a folder that was there stays as it is', async () => {
+    await chmod(dir, 0o755);
+    await (await start()).stop();
+    running.pop();
+    for (const suffix of ['-wal', '-shm']) await writeFile(file() + suffix, '', { mode: 0o644 });
+    await chmod(file(), 0o644);
+    await start();
+    expect(await modeOf(dir)).toBe('755');
+    for (const mode of Object.values(await modes(dir))) expect(mode).toBe('600');
+  });
 });
 
 test('a file of another version is refused', async () => {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../common/clock.ts';
-import { isOpen, pathOf } from '../guard.ts';
+import { isAside, pathOf } from '../guard.ts';
 import type { NewId } from '../ids.ts';
 import { errorBody } from '../problem.ts';
 import type { Effect, Fault } from './fault-spec.ts';
@@ -23,7 +23,7 @@ export function injectFaults(app: FastifyInstance, { faults, monotonic, newId }:
   app.addHook('preClose', async () => closing.abort(new Error('the server is closing')));
 
   app.addHook('onRequest', async (request, reply) => {
-    const fault = isOpen(request) ? undefined : faults.take(request.method, pathOf(request));
+    const fault = isAside(request) ? undefined : faults.take(request.method, pathOf(request));
     if (fault === undefined) return;
     struck.set(request, fault);
     const cut = await late(fault.latencyMs, monotonic, closing.signal);

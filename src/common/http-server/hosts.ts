@@ -1,9 +1,9 @@
 /**
- * Whether a Host header names this machine itself, or one of the hosts allowed on top (`web_allow_hosts`: host names
- * without port; `*.name` allows what is below it). A page of another site that has its name resolve to this machine
+ * Whether a Host header names this machine itself, or one of the hosts allowed on top (host names without port;
+ * `*.name` allows what is below it). A page of another site that has its name resolve to this machine
  * (DNS rebinding) is told apart by nothing else.
  */
-export function isAllowedHost(header: string | undefined, alsoAllowed: readonly string[]): boolean {
+export function isAllowedHost(header: string | undefined, alsoAllowed: readonly string[] = []): boolean {
   const host = hostName(header ?? '');
   return (
     host !== undefined && (isLoopback(host) || alsoAllowed.some((allowed) => matches(host, allowed.toLowerCase())))
@@ -20,4 +20,9 @@ function isLoopback(host: string): boolean {
 
 function matches(host: string, allowed: string): boolean {
   return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed;
+}
+
+/** Whether a request was sent on this machine, and to this machine by name: not by a page of another site either. */
+export function isFromHere(address: string, host: string | undefined): boolean {
+  return /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i.test(address) && isAllowedHost(host);
 }
