@@ -40,7 +40,10 @@ export async function bundle(
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    sourcemap: write && 'linked',
+    // Paths stand in the output: they must not say where this machine keeps its packages.
+    preserveSymlinks: true,
+    // The image has no sources to show, and maps would make names depend on where the folder is.
+    sourcemap: write && program === 'main' && 'linked',
     legalComments: 'none',
     plugins: program === 'image' ? [noSchemaCompilers] : [],
     // CommonJS dependencies call require(), which ES modules do not have.

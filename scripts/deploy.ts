@@ -1,9 +1,10 @@
 /**
  * With --render it writes deploy/base/operator.yaml: what the Helm chart renders with deploy/values.yaml; that needs Go.
- * With --install FILE it writes everything of deploy/ into one file, as releases have it.
+ * With --install FILE it writes everything of deploy/ into one file, with --chart FOLDER a copy of the chart. With
+ * --digest DIGEST both name the image by it, as releases do.
  */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { parseAllDocuments, stringify } from 'yaml';
@@ -28,17 +29,37 @@ export async function renderOperator(): Promise<string> {
 ${texts.join('---\n')}`;
 }
 
-/** Namespace, definitions and operator, as kustomize builds them of deploy/. */
-export function install(): string {
+/** Namespace, definitions and operator, as kustomize builds them of deploy/; the image by its digest, where one is given. */
+export function install(digest?: string): string {
   const definitions = readdirSync(join(project, 'crds')).sort();
   const paths = ['deploy/base/namespace.yaml', ...definitions.map((name) => `crds/${name}`), operatorPath];
   return `# Everything that Edge Operator needs but its address, which is an argument of the Deployment, and its API key:
 #   kubectl -n edge-operator create secret generic edge-account --from-file=api-key=./api-key
-${paths.map(read).join('---\n')}`;
+${withDigest(paths.map(read).join('---\n'), digest)}`;
+}
+
+function withDigest(manifests: string, digest: string | undefined): string {
+  if (digest === undefined) return manifests;
+  return manifests.replace(/^( *image: \S+)$/gm, `$1@${checked(digest)}`);
+}
+
+/** Copies the chart, with the digest among its values. */
+export function copyChart(folder: string, digest: string | undefined): void {
+  cpSync(join(project, 'charts/edge-operator'), folder, { recursive: true });
+  if (digest === undefined) return;
+  const path = join(folder, 'values.yaml');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^( +digest:) ""$/m, `$1 ${checked(digest)}`));
+}
+
+function checked(digest: string): string {
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`${digest} is no digest`);
+  return digest;
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { render: { type: 'boolean' }, install: { type: 'string' } } });
+  const path = { type: 'string' } as const;
+  const { values } = parseArgs({ options: { render: { type: 'boolean' }, install: path, chart: path, digest: path } });
   if (values.render) writeFileSync(join(project, operatorPath), await renderOperator());
-  if (values.install !== undefined) writeFileSync(values.install, install());
+  if (values.install !== undefined) writeFileSync(values.install, install(values.digest));
+  if (values.chart !== undefined) copyChart(values.chart, values.digest);
 }

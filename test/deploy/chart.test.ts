@@ -57,6 +57,15 @@ describe.each(Object.keys(matrix))('with %s', (name) => {
     }
   });
 
+  test('every container is started as the image says', () => {
+    const entry = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8'))?.[1];
+    const commands = of(name)
+      .filter(({ kind }) => kind === 'Deployment')
+      .map((deployment) => containerOf(deployment).command);
+    for (const command of commands) expect(command).toEqual(JSON.parse(entry ?? ''));
+    expect(commands.flat()).toContain('--disable-sigusr1');
+  });
+
   test('an API key stands in Secrets alone', () => {
     const others = of(name).filter(({ kind }) => kind !== 'Secret');
     const base64 = Buffer.from('canary-key').toString('base64');

@@ -1,8 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud } from '../support/cloud-api.ts';
 import { kubeRequests, startTestKubeApi } from '../support/kube-api.ts';
@@ -42,19 +42,38 @@ describe('the Dockerfile', () => {
   });
 
   test('builds on the Node of package.json, and only the build needs one of its own platform', () => {
-    expect(dockerfile.args).toEqual([`ARG NODE_IMAGE=node:${manifest.devDependencies.node}-bookworm-slim`]);
-    expect(dockerfile.stages.map(({ base, platform }) => [base, platform])).toEqual([
-      [`\${NODE_IMAGE}`, '$BUILDPLATFORM'],
-      [`\${NODE_IMAGE}`, ''],
+    const node = `node:${manifest.devDependencies.node}-bookworm-slim`;
+    const stages = dockerfile.stages.map(({ name, base, platform }) => [name, base.split('@')[0], platform]);
+    expect(stages).toEqual([
+      ['build', node, '$BUILDPLATFORM'],
+      ['node', node, ''],
+      ['', 'gcr.io/distroless/cc-debian13:nonroot', ''],
     ]);
     // Without RUN an image for another platform is made without emulation.
     expect(last().map(({ name }) => name)).not.toContain('RUN');
   });
 
+  test('takes every base by digest, and no other for being told so', () => {
+    const digests = dockerfile.stages.map(({ base }) => base.split('@')[1] ?? '');
+    for (const digest of digests) expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(digests[0]).toBe(digests[1]);
+    expect(dockerfile.args).toEqual([]);
+  });
+
+  test('Node is linked with nothing but what the last base has', () => {
+    const script = 'console.log(JSON.stringify(process.report.getReport().sharedObjects))';
+    const objects: readonly string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }));
+    const names = objects.map((path) => basename(path).replace(/\.so\b.*/, ''));
+    // Packages libc6, libgcc-s1 and libstdc++6; the vDSO is the kernel's.
+    const known = /^(linux-vdso|ld-linux-.*|lib(c|m|dl|pthread|gcc_s|stdc\+\+))$/;
+    expect(names.filter((name) => !known.test(name))).toEqual([]);
+  });
+
   test('ends as a user without name and rights, and starts without a shell', () => {
     expect(argsOf('USER')).toEqual([`${user}:${user}`]);
     expect(last().find(({ name }) => name === 'ENTRYPOINT')?.shell).toBe(false);
-    expect([argsOf('ENTRYPOINT'), argsOf('CMD')]).toEqual([['node', '/app/dist/main.js'], ['run']]);
+    const entry = ['/usr/local/bin/node', '--disable-sigusr1', '/app/dist/main.js'];
+    expect([argsOf('ENTRYPOINT'), argsOf('CMD')]).toEqual([entry, ['run']]);
   });
 
   test('labels the image as OCI has it', () => {
@@ -73,21 +92,21 @@ describe('the Dockerfile', () => {
   });
 });
 
-test('the image holds the bundle and what it reads, and nothing else', () => {
+test('the image holds Node, the bundle and what it reads, and nothing else', () => {
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
-  const known = /^\/app\/(package\.json|LICENSE|dist\/(page\/)?[\w.-]+\.(js|css|html))$/;
+  const known = /^\/(usr\/local\/bin\/node|app\/(package\.json|LICENSE|dist\/(page\/)?[\w.-]+\.(js|css|html)))$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain('/app/dist/main.js');
 });
 
 /** As the image's user, where that can be had, with the file system of the image and a temporary folder. */
 function start(args: readonly string[]) {
-  const [, entry = ''] = argsOf('ENTRYPOINT') ?? [];
+  const [node = '', ...entry] = (argsOf('ENTRYPOINT') ?? []).map((arg) => (isAbsolute(arg) ? join(root, arg) : arg));
   const id = process.getuid?.() === 0 ? { uid: user, gid: user } : {};
-  const reachable = spawnSync(process.execPath, ['--version'], id).status === 0;
-  const child = spawn(process.execPath, [join(root, entry), ...args], {
+  const reachable = spawnSync(node, ['--version'], id).status === 0;
+  const child = spawn(node, [...entry, ...args], {
     cwd: join(root, '/app'),
     env: { NODE_ENV: 'production', HOME: '/', TMPDIR: home },
     ...(reachable ? id : {}),
@@ -127,10 +146,13 @@ describe('from the image alone', () => {
     const { child, output, exited } = start(['agent', 'http', '9', '--name', 'web', '--web-addr', '127.0.0.1:0']);
     const url = await until('the address', () => /listening on (http:[^,]+)/.exec(output())?.[1]);
     expect(await (await fetch(url)).text()).toContain('<title>Inspector</title>');
+    // Which otherwise opens Node's inspector.
+    child.kill('SIGUSR1');
     const listed = await finish('agent', 'tunnels', '--agent-url', url);
     expect(listed).toEqual({ code: 0, output: expect.stringMatching(/^web +http +http:\/\/web\.localhost:\d+ /m) });
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
+    expect(output()).not.toContain('Debugger');
   });
 
   test('run makes a resource Ready, and ends at SIGTERM', async () => {

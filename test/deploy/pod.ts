@@ -32,21 +32,12 @@ export async function startPod(deployment: Rendered, kube: TestKubeApi, objects:
   mounts.set(serviceAccount, serviceAccountOf(kube, namespace));
   for (const [path, files] of mounts) writeFiles(join(dir, path), files);
   const given = Object.fromEntries((container.env ?? []).map(({ name, value }: NamedValue) => [name, value]));
+  // The first chart that there was left the command to the image.
+  const [, ...options] = (container.command ?? []).slice(0, -1);
+  const program = [process.execPath, ...options, main];
   const [command = '', ...args] = mayMount()
-    ? [
-        'unshare',
-        '--user',
-        '--map-root-user',
-        '--mount',
-        'sh',
-        '-c',
-        mounting,
-        dir,
-        process.execPath,
-        main,
-        ...container.args,
-      ]
-    : [process.execPath, main, ...container.args.map((text: string) => elsewhere(text, mounts.keys(), dir))];
+    ? ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', mounting, dir, ...program, ...container.args]
+    : [...program, ...container.args.map((text: string) => elsewhere(text, mounts.keys(), dir))];
   const address = mayMount() ? inCluster(kube) : { KUBECONFIG: kubeconfigIn(dir, kube, namespace) };
   const env = { PATH: process.env.PATH, HOME: dir, ...address, ...given };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,10 +1,14 @@
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { copyChart, install } from '../../scripts/deploy.ts';
 import { tool } from '../../scripts/tools.ts';
+import { version } from '../../src/common/version.ts';
+import { only, render } from './helm.ts';
 import { projectDir } from './image.ts';
 
 /* The workflows of GitHub: what can be known of them without running them there. */
@@ -70,20 +74,39 @@ describe('a release', () => {
     expect(workflow('release.yaml').env?.IMAGE).toBe(values.image.repository);
   });
 
-  test('scans before it pushes, and signs by digest', () => {
-    const steps = [
-      '--exit-code 1',
-      'docker login',
-      '--push',
-      'cosign sign --yes --recursive "$IMAGE@$DIGEST"',
-      'gh release create',
-    ];
+  const inOrder = (...steps: string[]) => {
     const places = steps.map((step) => all.indexOf(step));
-    expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(places).not.toContain(-1);
-    expect(all).toMatch(/--platform linux\/amd64,linux\/arm64/);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  };
+
+  test('builds once, scans and signs just that, and only then gives it a name', () => {
+    expect(all.match(/docker (buildx )?build\b/g)).toHaveLength(1);
+    expect(all).toMatch(/--platform linux\/amd64,linux\/arm64 \\\n *--output "[^"]*,push-by-digest=true,push=true"/);
     expect(all).toMatch(/--sbom=true --provenance=mode=max/);
-    expect(all).not.toMatch(/cosign sign [^\n]*:\$VERSION/);
+    expect(all).not.toMatch(/cosign (sign|attest) [^\n]*:\$VERSION/);
+    inOrder(
+      'push-by-digest=true',
+      '--exit-code 1 "$IMAGE@$DIGEST"',
+      'cosign sign --yes --recursive "$IMAGE@$DIGEST"',
+      '--tag "$IMAGE:$VERSION" "$IMAGE@$DIGEST"',
+      'gh release create',
+    );
+  });
+
+  test('scans every platform that it builds', () => {
+    const built = /--platform (\S+,\S+)/.exec(all)?.[1]?.split(',');
+    const scanned = /for platform in (.*); do\n[^\n]*"\$TRIVY" image(?:[^"]|"[^"]*")*--exit-code 1/.exec(all)?.[1];
+    expect(scanned?.split(' ')).toEqual(built);
+    expect(all).toMatch(/--platform "\$platform"/);
+  });
+
+  test("checks the signature of the Dockerfile's last base before it builds", () => {
+    const [, program = ''] = /base=\$\(sed -n '(.*)' Dockerfile\)/.exec(all) ?? [];
+    const base = execFileSync('sed', ['-n', program, join(projectDir, 'Dockerfile')], { encoding: 'utf8' }).trim();
+    const from = readFileSync(join(projectDir, 'Dockerfile'), 'utf8').match(/^FROM (.*)$/gm);
+    expect(`FROM ${base}`).toBe(from?.at(-1));
+    inOrder('cosign verify "$', 'docker buildx build');
   });
 
   test('makes the manifests that it attaches', () => {
@@ -91,5 +114,18 @@ describe('a release', () => {
     const [, made] = /install:yaml -- (\S+)/.exec(before) ?? [];
     expect(made).toBeDefined();
     expect(attached.split(/\s+/)).toContain(made);
+  });
+
+  test('has manifests and a chart that name the image by its digest', async () => {
+    expect(all).toMatch(/install:yaml -- \S+ --digest "\$DIGEST"/);
+    expect(all).toMatch(/install:chart -- (\S+) --digest "\$DIGEST"\n.*\n.*"\$helm" package \1\n/);
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const images = [...install(digest).matchAll(/^ *image: (.*)$/gm)].map(([, image]) => image);
+    expect(images).toEqual([`ghcr.io/edge-operator/edge-operator:${version}@${digest}`]);
+    const chart = join(mkdtempSync(join(tmpdir(), 'edge-operator-chart-')), 'edge-operator');
+    copyChart(chart, digest);
+    const { containers } = only(await render({}, { chart }), 'Deployment').spec.template.spec;
+    rmSync(dirname(chart), { recursive: true });
+    expect(containers[0].image).toBe(`ghcr.io/edge-operator/edge-operator@${digest}`);
   });
 });

@@ -1,5 +1,9 @@
-import { globSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Metafile } from 'esbuild';
 import { bundle, type Program } from '../../scripts/build.ts';
@@ -86,6 +90,14 @@ const forReference = [
   'ajv',
 ];
 
+/** Of every file in the folder. */
+function digests(dir: string): Readonly<Record<string, string>> {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort();
+  const digest = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
+  return Object.fromEntries(paths.map((path) => [path.slice(dir.length), digest(path)]));
+}
+
 describe('the image', () => {
   const left = /^src\/(reference|main\.ts|cli\/(index|cloud|kube)\.ts|cli\/demo)(\/|$)/;
   const found = (files: readonly string[]) => files.filter((file) => left.test(file));
@@ -99,6 +111,26 @@ describe('the image', () => {
     expect(forReference).toEqual(expect.arrayContaining(['@marcbachmann/cel-js', 're2js', 'fast-json-patch']));
     expect([...packagesOf(image.files())].filter((name) => forReference.includes(name))).toEqual([]);
     expect([...packagesOf(everything.files())]).toEqual(expect.arrayContaining(forReference));
+  });
+
+  test('is the same, byte for byte, from any folder', async () => {
+    const dir = mkdtempSync(join(process.env.OUTER_TMPDIR ?? tmpdir(), 'edge-operator-bundle-'));
+    try {
+      const checkout = join(dir, 'elsewhere/checkout');
+      for (const path of ['package.json', 'tsconfig.json', 'src', 'scripts/build.ts'])
+        cpSync(join(root, path), join(checkout, path), { recursive: true });
+      symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+      const node = [join(checkout, 'scripts/build.ts'), '--image', join(dir, 'there')];
+      await Promise.all([
+        promisify(execFile)(process.execPath, node, { cwd: checkout }),
+        bundle('image', { outdir: join(dir, 'here') }),
+      ]);
+      const [here, there] = ['here', 'there'].map((name) => digests(join(dir, name)));
+      expect(Object.keys(here ?? {}).length).toBeGreaterThan(20);
+      expect(there).toEqual(here);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   test('holds every command of production', () => {

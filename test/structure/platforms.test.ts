@@ -94,7 +94,16 @@ test('versions are exact, and no file says where packages were fetched', () => {
 
 test('.nvmrc and the Dockerfile have the Node of package.json', () => {
   expect(textOf('.nvmrc').trim()).toBe(manifest.devDependencies.node);
-  expect(textOf('Dockerfile')).toContain(`\nARG NODE_IMAGE=node:${manifest.devDependencies.node}-`);
+  const images = [...textOf('Dockerfile').matchAll(/^FROM .*\bnode:([\d.]+)-/gm)].map(([, version]) => version);
+  expect(images).toEqual([manifest.devDependencies.node, manifest.devDependencies.node]);
+});
+
+test('the lockfile is of this package.json: npm install takes what it has', () => {
+  const { dependencies, devDependencies } = JSON.parse(lock).packages[''];
+  expect({ dependencies, devDependencies }).toEqual({
+    dependencies: manifest.dependencies,
+    devDependencies: manifest.devDependencies,
+  });
 });
 
 test('.editorconfig has what biome.json has', () => {
