@@ -175,8 +175,12 @@ describe('roles', () => {
   });
 
   test('ConfigMaps are written only where endpoints are mirrored', () => {
-    expect(grants('a Secret of the user', 'configmaps')).toEqual([`ClusterRole *: ${write}`]);
-    expect(grants('no mirrors', 'configmaps')).toEqual(['ClusterRole *: list,watch']);
+    const read = 'ClusterRole *: list,watch';
+    expect(grants('defaults', 'configmaps')).toEqual([read]);
+    expect(grants('a Secret of the user', 'configmaps')).toEqual([read, `Role edge-system: ${write}`]);
+    expect(grants('more accounts', 'configmaps')).toEqual([read, `Role edge-system: ${write}`, `Role team: ${write}`]);
+    expect(grants('mirrors of all accounts', 'configmaps')).toEqual([`ClusterRole *: ${write}`]);
+    expect(grants('no mirrors', 'configmaps')).toEqual([read]);
     expect(grants('the default mirror only', 'configmaps')).toEqual([
       'ClusterRole *: list,watch',
       `Role team: ${write}`,
@@ -190,17 +194,36 @@ describe('roles', () => {
     expect(grants('defaults', 'agenttunnels')).toEqual([writes]);
   });
 
-  test('only the Secrets that are named', () => {
-    const rule = only(of('named Secrets only'), 'ClusterRole', 'edge-edge-operator').rules.find(
-      ({ resources }: { resources: string[] }) => resources.includes('secrets'),
-    );
-    expect(rule.resourceNames).toEqual(['a', 'b.c']);
+  test('no Secret, but for those that are named and those of the accounts, unless any is asked for', () => {
+    const secrets = (name: string) =>
+      of(name)
+        .filter(({ kind }) => /Role$/.test(kind))
+        .flatMap(({ metadata, rules }) =>
+          rules
+            .filter(({ resources }: { resources: string[] }) => resources.includes('secrets'))
+            .map(({ resourceNames }: { resourceNames?: string[] }) => [metadata.namespace ?? '*', resourceNames]),
+        );
+    expect(secrets('defaults')).toEqual([]);
+    expect(secrets('a Secret of the user')).toEqual([]);
+    expect(secrets('named Secrets only')).toEqual([['*', ['a', 'b.c']]]);
+    expect(secrets('any Secret')).toEqual([['*', undefined]]);
+    expect(secrets('more accounts')).toEqual([
+      ['edge-system', ['edge-edge-operator-account-second']],
+      ['team', ['third']],
+    ]);
   });
 
-  test('view, edit and admin of the cluster get the kinds', () => {
-    const labels = (name: string) => only(of('defaults'), 'ClusterRole', name).metadata.labels;
-    expect(labels('edge-edge-operator-view')).toHaveProperty(['rbac.authorization.k8s.io/aggregate-to-view'], 'true');
-    expect(labels('edge-edge-operator-edit')).not.toHaveProperty(['rbac.authorization.k8s.io/aggregate-to-view']);
+  test('of the cluster may use the kinds only where that is asked for', () => {
+    const into = (name: string, role: string) =>
+      Object.keys(only(of(name), 'ClusterRole', `edge-edge-operator-${role}`).metadata.labels ?? {})
+        .filter((label) => label.startsWith('rbac.authorization.k8s.io/aggregate-to-'))
+        .map((label) => label.split('-').at(-1));
+    expect([into('defaults', 'view'), into('defaults', 'edit')]).toEqual([[], []]);
+    const asked = 'definitions that go';
+    expect([into(asked, 'view'), into(asked, 'edit')]).toEqual([
+      ['view', 'edit', 'admin'],
+      ['edit', 'admin'],
+    ]);
   });
 });
 
@@ -279,6 +302,41 @@ describe('the agent', () => {
   });
 });
 
+describe('the network policy', () => {
+  const policyOf = (name: string) => only(of(name), 'NetworkPolicy', 'edge-edge-operator').spec;
+  const portsOf = (name: string): readonly number[] =>
+    policyOf(name)
+      .egress.filter(({ to }: { to?: unknown }) => to === undefined)
+      .flatMap(({ ports }: { ports: { port: number }[] }) => ports.map(({ port }) => port));
+
+  test('lets in who may read metrics, and nobody else', () => {
+    const namespace = (name: string) => ({
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+    });
+    const ports = [{ port: 8081 }, { port: 8080 }];
+    expect(policyOf('defaults').ingress).toEqual([{ ports, from: [namespace('monitoring')] }]);
+    expect(policyOf('everything').ingress).toEqual([
+      { ports, from: [{ podSelector: { matchLabels: { reads: 'metrics' } } }, namespace('prometheus')] },
+    ]);
+    // An empty `from` would be everybody.
+    expect(policyOf('nobody who reads metrics').ingress).toEqual([]);
+  });
+
+  test('lets out to DNS and the API server, and to the ports of whatever address is allowed', () => {
+    const always = [53, 53, 5353, 5353, 443, 6443, 8443, 16443];
+    expect(portsOf('defaults')).toEqual(always);
+    expect(portsOf('a key in the values')).toEqual([...always, 8080]);
+    expect(portsOf('only accounts')).toEqual([...always, 8000]);
+    expect(portsOf('everything')).toEqual([...always, 80, 4041]);
+  });
+});
+
+test('a PodDisruptionBudget needs a second pod: one alone could never be drained in peace', () => {
+  const budgets = (name: string) => of(name).filter(({ kind }) => kind === 'PodDisruptionBudget');
+  expect(budgets('defaults')).toEqual([]);
+  expect(budgets('only accounts').map(({ spec }) => spec.maxUnavailable)).toEqual([1]);
+});
+
 describe('values that cannot be used', () => {
   const account = { apiURL: 'https://a', existingSecret: 's' };
   const cases: readonly [why: string, values: Values, message: RegExp][] = [
@@ -292,6 +350,11 @@ describe('values that cannot be used', () => {
       'two keys',
       { account: { ...account, apiKey: 'k' } },
       /account.apiKey and account.existingSecret exclude each other/,
+    ],
+    [
+      'any Secret and some',
+      { rbac: { secrets: true, secretNames: ['a'] } },
+      /rbac\.secrets and rbac\.secretNames exclude/,
     ],
     ['a key without an address', { account: { apiKey: 'k' } }, /account.apiURL is needed/],
     ['an account without a key', { account, accounts: [{ name: 'x' }] }, /accounts\[0\] \(x\): give one of apiKey/],

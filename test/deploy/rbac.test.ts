@@ -3,7 +3,7 @@ import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
 import {
   type GateProxy,
@@ -28,14 +28,21 @@ import { containerOf, flagsOf } from './pods.ts';
 
 const account = { apiURL: 'https://api.example.com', existingSecret: 'edge-account' };
 const endpointMirror = { interval: '1s' };
+const everyAccount = { endpointMirror: { ...endpointMirror, cloudAccounts: true }, rbac: { secrets: true } };
 const modes: Readonly<Record<string, Values>> = {
-  'all namespaces': { account, endpointMirror },
+  'all namespaces': { account, ...everyAccount },
   'all namespaces, accounts without mirrors, named Secrets': {
     account,
-    endpointMirror: { ...endpointMirror, cloudAccounts: false },
+    endpointMirror,
     rbac: { secretNames: ['hooks', 'cloud'] },
   },
-  'two namespaces': { account, endpointMirror, watchNamespaces: ['team', 'other'] },
+  "all namespaces, the chart's own account": {
+    account,
+    accounts: [{ name: 'cloud', namespace: 'team', existingSecret: 'cloud', endpointMirror: { intervalSeconds: 10 } }],
+    endpointMirror,
+    rbac: { secretNames: ['hooks'] },
+  },
+  'two namespaces': { account, ...everyAccount, watchNamespaces: ['team', 'other'] },
 };
 
 const team = 'team';
@@ -179,6 +186,29 @@ describe.each(Object.keys(modes))('%s', (mode) => {
     return (await world.client.listAll<ConfigMap>(configMapType, { namespace, labelSelector })).items[0];
   }
 });
+
+test('what is not granted is not read, and the condition says how to grant it', async () => {
+  const [world, rendered] = await Promise.all([startWorld(), render({ account })]);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => world.stop());
+  for (const name of [release.namespace, team]) {
+    await world.client.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  }
+  const authorizer = await startAuthorizer(world, rendered);
+  stack.defer(() => authorizer.close());
+  const operator = startOperatorProcess({
+    kubeconfig: authorizer.kubeconfig,
+    apiURL: world.cloud.url,
+    apiKey: world.cloud.apiKey,
+    args: [...argumentsOf(rendered), '--leader-elect-namespace', release.namespace],
+  });
+  stack.defer(async () => void (await operator.stop()));
+  const spec = { apiKeySecretRef: { name: 'cloud', key: 'key' } };
+  const object = await world.apply('CloudAccount', team, 'cloud', spec);
+  const waiting = await world.reason(object, 'DependencyNotReady', 30_000);
+  expect(conditionOf(waiting, 'Ready')?.message).toMatch(/Secret team\/cloud .*\(rbac\.secrets or rbac\.secretNames/);
+  expect(authorizer.denied.every((access) => JSON.parse(access).resource === 'secrets')).toBe(true);
+}, 60_000);
 
 /** So that no two modes start the same tunnel. */
 let modesDone = 0;

@@ -59,6 +59,25 @@ app.kubernetes.io/component: {{ .component }}
 {{- default $own .Values.account.existingSecret }}
 {{- end }}
 
+{{/* Name of the Secret with the key of one of `accounts`. Takes a dict of root and account. */}}
+{{- define "edge-operator.secretOfAccount" -}}
+{{- default (printf "%s-account-%s" (include "edge-operator.fullname" .root) .account.name) .account.existingSecret }}
+{{- end }}
+
+{{/* By namespace: what `accounts` need there that the roles for all accounts do not grant. A dict, as JSON. */}}
+{{- define "edge-operator.accountNeeds" -}}
+{{- $needs := dict }}
+{{- range .Values.accounts }}
+{{- $namespace := default $.Release.Namespace .namespace }}
+{{- $known := default (dict "secrets" list "mirror" false) (get $needs $namespace) }}
+{{- $secret := include "edge-operator.secretOfAccount" (dict "root" $ "account" .) }}
+{{- $secrets := ternary $known.secrets (append $known.secrets $secret | uniq) $.Values.rbac.secrets }}
+{{- $mirrors := and .endpointMirror (dig "enabled" true .endpointMirror) (not $.Values.endpointMirror.cloudAccounts) }}
+{{- $needs = set $needs $namespace (dict "secrets" $secrets "mirror" (or $known.mirror (not (empty $mirrors)))) }}
+{{- end }}
+{{- $needs | toJson }}
+{{- end }}
+
 {{- define "edge-operator.mirrorNamespace" -}}
 {{- default .Release.Namespace .Values.endpointMirror.namespace }}
 {{- end }}
@@ -73,6 +92,31 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 {{- $hosts | uniq | toJson }}
+{{- end }}
+
+{{/*
+Ports of everything that the operator calls beside DNS: those given, and those of the addresses in the values. A list, as
+JSON.
+*/}}
+{{- define "edge-operator.egressPorts" -}}
+{{- $ports := list }}
+{{- range .Values.networkPolicy.egressPorts }}{{ $ports = append $ports (int .) }}{{ end }}
+{{- $urls := list }}
+{{- range append .Values.accounts .Values.account }}
+{{- with .apiURL }}{{ $urls = append $urls . }}{{ end }}
+{{- end }}
+{{- range .Values.settings.allowedApiHosts }}
+{{- $urls = append $urls (ternary . (printf "https://%s" .) (contains "://" .)) }}
+{{- end }}
+{{- range .Values.settings.allowedAgentHosts }}
+{{- $urls = concat $urls (list (printf "http://%s" .) (printf "https://%s" .)) }}
+{{- end }}
+{{- range $urls }}
+{{- $url := urlParse . }}
+{{- $default := ternary "80" "443" (eq $url.scheme "http") }}
+{{- $ports = append $ports (regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default $default | int) }}
+{{- end }}
+{{- $ports | uniq | toJson }}
 {{- end }}
 
 {{/* What a schema cannot say. */}}
@@ -97,6 +141,9 @@ app.kubernetes.io/component: {{ .component }}
 {{- if and $.Values.watchNamespaces (not (has $namespace $.Values.watchNamespaces)) }}
 {{- fail (printf "%s: its namespace %s is not in watchNamespaces" $what $namespace) }}
 {{- end }}
+{{- end }}
+{{- if and .Values.rbac.secrets .Values.rbac.secretNames }}
+{{- fail "rbac.secrets and rbac.secretNames exclude each other: give one of them" }}
 {{- end }}
 {{- range list "web_addr" "edge_addr" }}
 {{- if hasKey $.Values.agent.config . }}

@@ -24,13 +24,9 @@
 - apiGroups: [edge-operator.dev]
   resources: [requestreplays]
   verbs: [delete]
-- apiGroups: [""]
-  resources: [secrets]
-  {{- with .Values.rbac.secretNames }}
-  resourceNames:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  verbs: [list, watch]
+{{- if or .Values.rbac.secrets .Values.rbac.secretNames }}
+{{ include "edge-operator.rules.secrets" .Values.rbac.secretNames }}
+{{- end }}
 {{- if .Values.endpointMirror.cloudAccounts }}
 {{ include "edge-operator.rules.mirror" . }}
 {{- else }}
@@ -41,6 +37,27 @@
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- end }}
+
+{{/* Secrets of these names, or all of them. */}}
+{{- define "edge-operator.rules.secrets" -}}
+- apiGroups: [""]
+  resources: [secrets]
+  {{- with . }}
+  resourceNames:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  verbs: [list, watch]
+{{- end }}
+
+{{/* What the chart's own accounts of one namespace need, beyond what is granted for others' too. Takes secrets and mirror. */}}
+{{- define "edge-operator.rules.accounts" -}}
+{{- with .secrets }}
+{{ include "edge-operator.rules.secrets" . }}
+{{- end }}
+{{- if .mirror }}
+{{ include "edge-operator.rules.mirror" . }}
+{{- end }}
 {{- end }}
 
 {{/* Where endpoints are mirrored. */}}

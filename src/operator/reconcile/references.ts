@@ -59,7 +59,7 @@ export class Referent {
     const id = this.#id;
     const [object] = this.#informer.list();
     if (object === undefined && !this.#informer.synced) {
-      throw new DependencyError(`${id} is not read yet; if it stays so, check that the operator may watch it`);
+      throw new DependencyError(`${id} is not read yet; if it stays so, ${rightsOf(this.#kind)}`);
     }
     if (object === undefined) throw new DependencyError(`${id} does not exist`);
     const text = this.#textOf(object, key);
@@ -117,7 +117,7 @@ export class References {
         read.add(referent);
         if (await referent.whenRead()) return referent.read(reference.key);
         const id = idOf(user, reference);
-        throw new DependencyError(`${id} cannot be read: check that the operator may get and watch it`);
+        throw new DependencyError(`${id} cannot be read: ${rightsOf(reference.kind)}`);
       },
       end: () => this.#release(user, read),
     };
@@ -149,6 +149,12 @@ export class References {
       this.#referents.delete(id);
     }
   }
+}
+
+/** What to do where the operator is not let. */
+function rightsOf(kind: Reference['kind']): string {
+  const how = kind === 'Secret' ? ' (rbac.secrets or rbac.secretNames of the chart)' : '';
+  return `check that the operator may list and watch it${how}`;
 }
 
 function idOf(user: string, { kind, name }: Reference): string {
