@@ -4,6 +4,7 @@ import { baseURLForm, isBaseURL } from '../common/http/url.ts';
 import type { Address } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
 import type { CloudApiOptions } from '../reference/cloud-api/server.ts';
+import { announcements } from './announce.ts';
 import { collect, notEmpty, port, readText, refusedAddress, wholeNumber } from './flags.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -38,6 +39,7 @@ export function cloudCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
+  const failures = announcements(process.stderr);
   const options = {
     host: notEmpty('--host', flags.host),
     port: port(flags.port),
@@ -46,16 +48,14 @@ async function run(flags: Flags): Promise<void> {
     data: flags.data === undefined ? undefined : notEmpty('--data', flags.data),
     faults: flags.fault ?? [],
     faultControl: flags.faultControl,
-    onFailure: (operationId: string, error: unknown) => {
-      process.stderr.write(`error: ${operationId}: ${String(error)}\n`);
-    },
+    onFailure: (operationId: string, error: unknown) => failures.write(`error: ${operationId}: ${String(error)}\n`),
   };
   const given = [...(flags.apiKey ?? []), ...(await readKeys(flags.apiKeyFile))];
   const apiKeys = given.length > 0 ? given : [`default=${randomBytes(24).toString('base64url')}`];
   const api = await start({ ...options, apiKeys }, flags.seed ?? []);
   const made = given.length > 0 ? '' : ` (API key: ${apiKeys[0]?.replace('default=', '')})`;
   const stopped = stopSignal();
-  process.stdout.write(`Cloud Management API listening on ${api.url}${made}\n`);
+  announcements().write(`Cloud Management API listening on ${api.url}${made}\n`);
   await stopped;
   await api.close();
 }

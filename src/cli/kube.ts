@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { UsageError } from '../common/usage.ts';
 import { ApiError } from '../reference/kube-api/api-error.ts';
 import { DataError } from '../reference/kube-api/data-error.ts';
+import { announcements } from './announce.ts';
 import { port as portOf, refusedAddress } from './flags.ts';
 import { packageFile } from './package-files.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -54,7 +55,7 @@ async function run(flags: Flags): Promise<void> {
       throw new UsageError(`--kubeconfig-out: cannot write ${file}: ${error.code}`);
     });
     const stopped = stopSignal();
-    process.stdout.write(`Kubernetes API on ${api.url}\nexport KUBECONFIG=${file}\n`);
+    announcements().write(`Kubernetes API on ${api.url}\nexport KUBECONFIG=${file}\n`);
     await stopped;
   } finally {
     await api.close();

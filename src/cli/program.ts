@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../common/usage.ts';
 import { version } from '../common/version.ts';
+import { print } from './print.ts';
 import type { Commands } from './production.ts';
+import { endUnread, outliveStreams } from './std-streams.ts';
 
 const oldestNode = 24;
 
@@ -17,6 +19,7 @@ export interface Program {
 
 /** Runs the command that the process was started with, and sets its exit code. */
 export async function start(program: Program): Promise<void> {
+  outliveStreams();
   if (Number.parseInt(process.versions.node, 10) < oldestNode) {
     process.stderr.write(
       `error: needs Node ${oldestNode} or later, not ${process.version}; npm start brings its own\n`,
@@ -29,6 +32,7 @@ export async function start(program: Program): Promise<void> {
   const code = await run(program, process.argv.slice(2));
   // A command may have set one itself.
   if (code !== 0) process.exitCode = code;
+  endUnread();
 }
 
 /** Exit codes: 0 done, 1 failed, 2 used wrongly (one line on stderr says how). */
@@ -38,12 +42,15 @@ async function run(program: Program, argv: readonly string[]): Promise<number> {
     .version(version)
     .enablePositionalOptions();
   for (const command of await loadCommands(program.commands, argv[0])) top.addCommand(command);
-  throwErrors(top);
+  let help = '';
+  takeOver(top, (text) => {
+    help += text;
+  });
   try {
-    await top.parseAsync(argv, { from: 'user' });
+    await top.parseAsync(argv, { from: 'user' }).catch(throwFailures);
+    if (help !== '') await print(help);
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const message = messageOf(error);
     if (message !== '') process.stderr.write(`${message}${hint(error, top, program)}\n`);
     return error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
@@ -56,10 +63,15 @@ export function loadCommands(commands: Commands, name = ''): Promise<readonly Co
   return Promise.all(load === undefined ? [...commands.values()].map((each) => each()) : [load()]);
 }
 
-/** Instead of writing them and ending the process. */
-function throwErrors(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => {} });
-  for (const child of command.commands) throwErrors(child);
+/** Errors are thrown instead of written, and help that was asked for is handed over. */
+function takeOver(command: Command, onHelp: (text: string) => void): void {
+  command.exitOverride().configureOutput({ outputError: () => {}, writeOut: onHelp });
+  for (const child of command.commands) takeOver(child, onHelp);
+}
+
+/** That help or the version was shown is an error, too, with code 0. */
+function throwFailures(error: unknown): void {
+  if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
 /** One line, or nothing where the help has been shown instead. */

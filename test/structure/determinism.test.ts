@@ -50,6 +50,10 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   },
   'common/dated.ts': { ways: ['the system'], why: 'leaves to Node what is dated by the clock of the system' },
   'common/http-server/answer-on.ts': { ways: ['a timer'], why: 'ends connections, which only a process has' },
+  'common/output.ts': {
+    ways: ['new Date()', 'a file'],
+    why: 'writes those lines, and knows of files how much of a line they took',
+  },
   'common/http/http-client.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
   'operator/kube/auth-plugin.ts': {
     ways: ['a program'],

@@ -3,6 +3,7 @@ import type { AgentConfig } from '../../agent/config.ts';
 import type { Definition } from '../../agent/tunnels/definition.ts';
 import { UsageError } from '../../common/usage.ts';
 import { version } from '../../common/version.ts';
+import { announcements } from '../announce.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { type AgentRunFlags, cloudOf, configOf } from './settings.ts';
 
@@ -36,8 +37,9 @@ async function run(config: AgentConfig, definition?: Definition): Promise<void> 
   try {
     const tunnel = definition && (await agent.startTunnel(definition).catch(cannotStart));
     const stopped = stopSignal();
-    process.stdout.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
-    if (tunnel !== undefined) process.stdout.write(`${tunnel.publicURL} forwards to ${tunnel.definition.addr}\n`);
+    const out = announcements();
+    out.write(`Local Agent API and inspector listening on ${agent.url}, http tunnels on ${agent.edgeURL}\n`);
+    if (tunnel !== undefined) out.write(`${tunnel.publicURL} forwards to ${tunnel.definition.addr}\n`);
     await stopped;
   } finally {
     await agent.close();

@@ -8,6 +8,7 @@ import { userAgent } from '../../common/version.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { connect } from '../../operator/kube/connection.ts';
 import type { ManagedObject } from '../../operator/reconcile/resource.ts';
+import { announcements } from '../announce.ts';
 import { packageFile } from '../package-files.ts';
 import { followRequest, type RequestPath } from './request-path.ts';
 import { apply, atHome, readSamples, type Sample, secretOf } from './samples.ts';
@@ -45,15 +46,16 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
     const samples = all.filter((sample) => sample !== replay).map((sample) => atHome(sample, world));
     await apply(client, secretOf(world.stagingKey, namespace));
     await Promise.all(samples.map((sample) => apply(client, sample)));
-    const table = new LiveTable(process.stdout);
+    const out = announcements();
+    const table = new LiveTable({ isTTY: process.stdout.isTTY, write: (text) => out.write(text) });
     const inTime = AbortSignal.any([stop, AbortSignal.timeout(deadlineMs)]);
     const ready = await showUntilReady(client, samples, table, inTime);
     const path = ready && replay !== undefined ? await pathOf(world, client, replay, inTime) : undefined;
     if (stop.aborted) return false;
     table.detach();
-    process.stdout.write(`\n${summary(ready, path, { namespace, logFile: world.logFile })}`);
+    out.write(`\n${summary(ready, path, { namespace, logFile: world.logFile })}`);
     if (!once) {
-      process.stdout.write(invitation(world, path));
+      out.write(invitation(world, path));
       await showUntil(client, samples, table, stop);
     }
     return path !== undefined;

@@ -24,6 +24,11 @@ export function rowOf(object: ManagedObject): Row {
   };
 }
 
+export interface Screen {
+  readonly isTTY: boolean;
+  write(text: string): void;
+}
+
 /** Lines of equal columns, headings first. */
 function linesOf(rows: readonly Row[]): readonly string[] {
   return table([headings, ...rows].map((row) => columns.map((column) => row[column])));
@@ -34,11 +39,11 @@ function linesOf(rows: readonly Row[]): readonly string[] {
  * that changed.
  */
 export class LiveTable {
-  readonly #out: NodeJS.WriteStream;
+  readonly #out: Screen;
   #shown: readonly string[] = [];
   #drawn = 0;
 
-  constructor(out: NodeJS.WriteStream) {
+  constructor(out: Screen) {
     this.#out = out;
   }
 
