@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { rawRequest, unreadable } from '../support/raw-request.ts';
+import { bodiless, rawRequest, unreadable } from '../support/raw-request.ts';
 import { until } from '../support/until.ts';
 import { answerTo, echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
@@ -430,6 +430,38 @@ describe('bodies, paths and hosts', () => {
 
   test.each(['{', '[]', 'null', '"x"', ''])('the body %j is 400', async (body) => {
     expect((await post(body, 'application/json')).status).toBe(400);
+  });
+
+  describe.each(bodiless)('a client %s', (_, text) => {
+    const send = (method: string, path: string) =>
+      rawRequest(agent.url, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${text}`);
+
+    test('stops a tunnel', async () => {
+      await agent.tunnel({ name: 'gone', proto: 'http', addr: local.addr });
+      expect(await send('DELETE', '/api/tunnels/gone')).toEqual({ status: 204, type: undefined, body: undefined });
+      expect(await send('GET', '/api/tunnels/gone')).toMatchObject({ status: 404 });
+    });
+
+    test('forgets the captured requests', async () => {
+      const { public_url: url } = await web();
+      await agent.visit(url);
+      expect(await send('DELETE', '/api/requests/http')).toMatchObject({ status: 204 });
+      expect(await agent.captures()).toEqual([]);
+    });
+
+    test('lists', async () => expect(await send('GET', '/api/tunnels')).toMatchObject({ status: 200 }));
+  });
+
+  test.each([
+    ['application/json', '{', 106, 400],
+    ['text/plain', 'x', 104, 415],
+  ])('a DELETE with a body of %s is read: %s', async (type, body, number, status) => {
+    const response = await fetch(`${agent.url}/api/requests/http`, {
+      method: 'DELETE',
+      body,
+      headers: { 'content-type': type },
+    });
+    expect(await response.json()).toMatchObject({ error_code: number, status_code: status });
   });
 
   test('1 MiB is read, a byte more is 413', async () => {

@@ -30,3 +30,14 @@ export const unreadable: readonly (readonly [what: string, request: string, stat
   ['headers of 1 MB', `${open}X-Long: ${'x'.repeat(1_000_000)}\r\n\r\n`, 431],
   ['a path of 17 KB', `GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
 ];
+
+/** The headers and body with which clients send a request that has no body, beside those without any of them. */
+export const bodiless: readonly (readonly [client: string, text: string])[] = [
+  ['that sends a type with every call, as those on urllib', 'Content-Type: application/json\r\n\r\n'],
+  ['that sends a length, too, as those on requests', 'Content-Type: application/json\r\nContent-Length: 0\r\n\r\n'],
+  ['that sends its type of text', 'Content-Type: application/json; charset=utf-8\r\nContent-Length: 0\r\n\r\n'],
+  ['that sends a length', 'Content-Length: 0\r\n\r\n'],
+  ['that sends an empty form', 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n\r\n'],
+  ['that streams', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['that streams without a type', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+];

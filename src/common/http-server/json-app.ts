@@ -1,5 +1,7 @@
 import { maxHeaderSize } from 'node:http';
+import type { Readable } from 'node:stream';
 import Fastify, {
+  errorCodes,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -45,14 +47,26 @@ export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: A
   });
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
-    readBody(body),
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    hasNone(request) && body.length === 0 ? undefined : readBody(body),
   );
+  app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
+    if (!hasNone(request) || !(await isEmpty(body))) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
+  });
   app.addHook('onRequest', async ({ headers }) => {
     if (headers.host === undefined) throw new Unreadable('no Host');
   });
   app.setErrorHandler((error, _, reply) => answer(error, reply));
   return app;
+}
+
+/** Whether requests of this method have no body: clients send the type of one all the same, with every call. */
+const hasNone = ({ method }: FastifyRequest): boolean => method === 'DELETE';
+
+/** Leaves the rest of it, as the connection is to live until it is answered. */
+async function isEmpty(body: Readable): Promise<boolean> {
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) if (chunk.length > 0) return false;
+  return true;
 }
 
 /** An operation on requests as its server reads them. */
