@@ -133,6 +133,20 @@ describe('what the local server sees', () => {
     expect(readRaw(request.raw).body).toBe('4\r\npart\r\n0\r\nx-sum: 42\r\n\r\n');
   });
 
+  test.each([
+    ['GET', ''],
+    ['POST', 'Content-Length: 4\r\n'],
+  ])('a %s that announces trailers but can have none', async (method, length) => {
+    const url = await tunnelTo(echo);
+    const socket = dial(agent.edgeURL);
+    const head = `${method} / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nTrailer: X-Sum\r\nX-Kept: 1\r\n${length}`;
+    socket.write(`${head}Connection: close\r\n\r\n${length && 'body'}`);
+    const answered = await text(socket);
+    const { body, rawHeaders } = JSON.parse(answered.slice(answered.indexOf('{')));
+    expect(body).toBe(length && 'body');
+    expect([headerOf(rawHeaders, 'trailer'), headerOf(rawHeaders, 'x-kept')]).toEqual([[], ['1']]);
+  });
+
   test('Expect: 100-continue, so that it can refuse a body before it is sent', async () => {
     const local = await serve(echo);
     local.server.on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) => {
@@ -211,6 +225,34 @@ describe('what the client sees', () => {
     const answer = await agent.visit(url, { method: 'HEAD' });
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(answer.headers['content-length']).toBe('1234');
+  });
+
+  const announced = 'Trailer: X-Sum\r\nX-Kept: 1\r\n';
+  const whole = `HTTP/1.1 200 OK\r\n${announced}Content-Length: 2\r\n\r\nok`;
+  const inChunks = `HTTP/1.1 200 OK\r\n${announced}Transfer-Encoding: chunked\r\n\r\n`;
+  test.each([
+    ['of a length', whole, 'GET', '1.1', 200, 'ok'],
+    ['of a length to a client of HTTP/1.0', whole, 'GET', '1.0', 200, 'ok'],
+    ['with a trailer to a client of HTTP/1.0', `${inChunks}2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n`, 'GET', '1.0', 200, 'ok'],
+    ['to HEAD', whole.slice(0, -2), 'HEAD', '1.1', 200, ''],
+    ['to HEAD that would be in chunks', inChunks, 'HEAD', '1.1', 200, ''],
+    ['204', `HTTP/1.1 204 No Content\r\n${announced}\r\n`, 'GET', '1.1', 204, ''],
+    ['304', `HTTP/1.1 304 Not Modified\r\n${announced}\r\n`, 'GET', '1.1', 304, ''],
+  ])('an answer %s that speaks of trailers', async (_, bytes, method, version, status, body) => {
+    const local = await serve(() => {});
+    local.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+      socket.on('error', () => {}).on('end', () => socket.end());
+      socket.once('data', () => socket.write(bytes));
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    const socket = dial(agent.edgeURL);
+    socket.write(`${method} / HTTP/${version}\r\nHost: ${new URL(url).host}\r\nConnection: close\r\n\r\n`);
+    const [head = '', answered] = (await text(socket)).split('\r\n\r\n');
+    expect([head.split(' ')[1], answered]).toEqual([String(status), body]);
+    expect(head).toContain('X-Kept: 1');
+    const [capture] = await agent.captures();
+    expect(capture).toMatchObject({ response: { status_code: status, headers: { Trailer: ['X-Sum'] } } });
+    expect(capture.error).toBeUndefined();
   });
 
   test('an answer of HTTP/1.0 that ends with its connection', async () => {

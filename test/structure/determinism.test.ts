@@ -63,6 +63,7 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   'operator/metrics/http.ts': { ways: ['a listener'], why: 'serves metrics and health, where a setting says so' },
   'operator/metrics/metrics.ts': { ways: ['observers'], why: 'observes the process, where its metrics are served' },
   'reference/cloud-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
+  'reference/cloud-api/private-file.ts': { ways: ['a file'], why: 'makes the data file for this user alone' },
   'reference/cloud-api/seed/read.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
   'reference/cloud-api/server.ts': { ways: ['a listener'], why: 'starts a process of its own' },
   'reference/kube-api/batches.ts': { ways: ['the process'], why: 'measures what its connections take of a turn' },

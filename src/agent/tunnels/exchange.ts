@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Capture, RequestHead, ResponseHead } from '../captures/capture.ts';
 import { pairs, type RawHeaders, valuesOf } from '../captures/message.ts';
 import { errorPage } from './error-page.ts';
-import { responseHeaders } from './headers.ts';
+import { responseHeaders, withoutTrailer } from './headers.ts';
 import { join } from './join.ts';
 
 const connectTimeoutMs = 10_000;
@@ -91,13 +91,24 @@ export class Exchange {
   }
 
   #send(): void {
-    const upstream = this.#parts.dial();
+    const upstream = this.#begin();
+    if (upstream === undefined) return;
     this.#upstream = upstream;
     limitConnecting(upstream);
     upstream.on('information', ({ statusCode, rawHeaders }) => this.#inform(statusCode, rawHeaders));
     upstream.on('response', (answer) => this.#receive(answer));
     upstream.on('error', (error: NodeJS.ErrnoException) => this.#onError(upstream, error));
     upstream.on('close', () => this.#onUpstreamClosed(upstream));
+  }
+
+  /** Node throws what it will not write; whoever sent that must not end the agent by it. */
+  #begin(): ClientRequest | undefined {
+    try {
+      return this.#parts.dial();
+    } catch (error) {
+      this.#refuse(error as Error);
+      return undefined;
+    }
   }
 
   #inform(statusCode: number, rawHeaders: readonly string[]): void {
@@ -201,13 +212,19 @@ function isRepeatable({ method, rawHeaders }: RequestHead): boolean {
 }
 
 /** False when Node will not write what it has read: control characters in the status message, a status below 100. */
-function passHead(answer: IncomingMessage, client: ServerResponse): boolean {
+function passHead(
+  answer: IncomingMessage,
+  client: ServerResponse,
+  headers = responseHeaders(answer.rawHeaders),
+): boolean {
   client.sendDate = false;
   try {
-    client.writeHead(answer.statusCode ?? 502, answer.statusMessage, responseHeaders(answer.rawHeaders));
+    client.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // What goes on without chunks (to HEAD, 304, of a length, to HTTP/1.0) has no trailers that could be announced.
+    const isAnnounced = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_TRAILER_INVALID';
+    return isAnnounced && passHead(answer, client, withoutTrailer(headers));
   }
 }
 

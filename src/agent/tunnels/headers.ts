@@ -1,4 +1,4 @@
-import type { RawHeaders } from '../captures/message.ts';
+import { pairs, type RawHeaders } from '../captures/message.ts';
 
 /** Headers of one connection, not of the message (RFC 9110, section 7.6.1). */
 const hopByHop = new Set([
@@ -31,6 +31,8 @@ export function requestHeaders(headers: RawHeaders, options: ForwardOptions): st
   const forwardedFor: string[] = [];
   let originalHost: string | undefined;
   let framed = false;
+  let announced = false;
+  let chunked = false;
   for (let at = 0; at < headers.length; at += 2) {
     const [name = '', value = ''] = [headers[at], headers[at + 1]];
     const key = name.toLowerCase();
@@ -46,15 +48,19 @@ export function requestHeaders(headers: RawHeaders, options: ForwardOptions): st
       out.push(name, value);
     } else if (key === 'transfer-encoding') {
       framed = true;
+      chunked = true;
       out.push(name, 'chunked');
     } else if (key === 'te' && /\btrailers\b/i.test(value)) out.push(name, 'trailers');
-    else if (!hopByHop.has(key) && dropped?.has(key) !== true) out.push(name, value);
+    else if (!hopByHop.has(key) && dropped?.has(key) !== true) {
+      announced ||= key === 'trailer';
+      out.push(name, value);
+    }
   }
   out.push('X-Forwarded-For', [...forwardedFor, options.remoteAddr].join(', '), 'X-Forwarded-Proto', 'http');
   if (originalHost !== undefined) out.push('X-Forwarded-Host', originalHost);
   if (options.upgrade !== undefined) out.push('Connection', 'Upgrade', 'Upgrade', options.upgrade);
   else if (!framed && !hasNoBodyByNature(options.method)) out.push('Content-Length', '0');
-  return out;
+  return announced && !chunked ? withoutTrailer(out) : out;
 }
 
 /** What of a response's headers goes on to the client. */
@@ -67,6 +73,13 @@ export function responseHeaders(headers: RawHeaders): string[] {
     if (!hopByHop.has(key) && dropped?.has(key) !== true) out.push(name, value);
   }
   return out;
+}
+
+/** For a message that no trailers can follow: Node refuses to write one that announces them. */
+export function withoutTrailer(headers: RawHeaders): string[] {
+  return pairs(headers)
+    .filter(([name]) => name.toLowerCase() !== 'trailer')
+    .flat();
 }
 
 /** Undefined when it names none, as nearly always. */

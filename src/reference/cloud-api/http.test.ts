@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { bodiless, rawRequest, unreadable } from '../../../test/support/raw-request.ts';
+import { bodiless, rawRequest } from '../../../test/support/raw-request.ts';
 
 let cloud: TestCloud;
 
