@@ -9,6 +9,7 @@ import { install, renderOperator } from '../../scripts/deploy.ts';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
 import { foreignCrds } from './foreign-crds.ts';
 
 /* deploy/, as people apply it: with kubectl, to a real API server where TEST_KUBE_APISERVER names one. */
@@ -105,6 +106,34 @@ type Any = any;
     await run('-n', 'argocd', 'patch', 'configmap', 'argocd-cm', '--patch-file', patch);
     const { data } = JSON.parse(await run('-n', 'argocd', 'get', 'configmap', 'argocd-cm', '-o', 'json'));
     expect(data).toEqual({ url: 'https://argocd.example.com', ...parse(read('argocd/argocd-cm.yaml')).data });
+  });
+
+  test("the policy for annotations keeps the operator's records from everybody else", async () => {
+    const policy = read('hardening/annotations.yaml').replace(
+      'system:serviceaccount:edge-operator:edge-operator',
+      'operator',
+    );
+    const file = join(dirname(installYaml), 'policy.yaml');
+    writeFileSync(file, policy);
+    await apply('-k', deploy);
+    await established();
+    await apply('-f', join(deploy, 'samples/botuser.yaml'));
+    await apply('-f', file);
+    const annotate = (text: string, ...as: string[]) =>
+      run('annotate', '--overwrite', ...as, 'botuser', 'deployer', text).then(
+        () => 'done',
+        (error: Error) => /denied request: (.*)/.exec(error.message)?.[1] ?? error.message,
+      );
+    let tries = 0;
+    const forged = () => annotate(`edge-operator.dev/account=${tries++}`);
+    await until('the policy to be in force', async () => (await forged()) !== 'done');
+    expect(await annotate('edge-operator.dev/account=team/theirs')).toMatch(/^annotations .* to set$/);
+    expect(await annotate('edge-operator.dev/external-id=bot_1', '--token=operatortoken')).toBe('done');
+    expect(await annotate('edge-operator.dev/external-id=bot_2')).toMatch(/^annotations .* to set$/);
+    expect(await annotate('edge-operator.dev/external-id-')).toMatch(/^annotations .* to remove$/);
+    for (const text of ['edge-operator.dev/paused=true', 'edge-operator.dev/paused-', 'example.com/a=b'])
+      expect(await annotate(text)).toBe('done');
+    await run('delete', '-f', file);
   });
 
   test('objects of Argo CD and Flux are as their definitions ask', async () => {
