@@ -61,8 +61,9 @@ export class ObjectWriter {
 
   /** Makes the status exactly `next`; no write when it is that already. */
   async writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<ManagedObject> {
-    const status = mergePatch(object.status ?? {}, next);
-    return status === undefined ? object : this.#insist(object, () => ({ status }), 'status');
+    const missing = (latest: ManagedObject) => mergePatch(latest.status ?? {}, next);
+    if (missing(object) === undefined) return object;
+    return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), 'status');
   }
 
   /** Deletes the resource as it was read; one that has changed since is a conflict. */

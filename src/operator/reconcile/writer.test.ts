@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import type { KubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/errors.ts';
+import type { ResourceType } from '../kube/types.ts';
+import type { ManagedObject } from './resource.ts';
+import { ObjectWriter } from './writer.ts';
+
+const type: ResourceType = { group: 'g', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
+
+function widget(resourceVersion: string, status: ManagedObject['status'] & object): ManagedObject {
+  const metadata = { namespace: 'a', name: 'b', uid: 'u', resourceVersion };
+  return { apiVersion: 'g/v1', kind: 'Widget', metadata, spec: {}, status };
+}
+
+const cache = { write: (_: string, perform: () => Promise<ManagedObject>) => perform() };
+
+/** A server that has `there`; answers the writes that it took. */
+function serverOf(there: ManagedObject) {
+  const taken: unknown[] = [];
+  const client = {
+    get: async () => there,
+    patch: async (_: unknown, __: unknown, { body }: { body: { metadata: { resourceVersion: string } } }) => {
+      if (body.metadata.resourceVersion !== there.metadata.resourceVersion) throw conflict;
+      taken.push(body);
+      return there;
+    },
+  };
+  return { writer: new ObjectWriter(client as unknown as KubeClient, type, cache), taken };
+}
+
+const conflict = new KubeError('patching', { status: 409, reason: 'Conflict', message: 'has been modified' });
+
+test('a status that somebody emptied meanwhile is written whole', async () => {
+  const status = { observedGeneration: 1, id: 'x', conditions: [] };
+  const { writer, taken } = serverOf(widget('2', { observedGeneration: -1 }));
+  await writer.writeStatus(widget('1', status), { ...status, id: 'y' });
+  expect(taken).toEqual([{ status: { ...status, id: 'y' }, metadata: { resourceVersion: '2' } }]);
+});
+
+test('a status that is right already is not written', async () => {
+  const status = { observedGeneration: 1, id: 'x' };
+  const { writer, taken } = serverOf(widget('1', status));
+  await writer.writeStatus(widget('1', status), status);
+  expect(taken).toEqual([]);
+});
