@@ -12,6 +12,7 @@ import { dated, type Listener } from '../../src/common/dated.ts';
 import { silentLog } from '../../src/common/log.ts';
 import type { ServerRuntime } from '../../src/common/runtime.ts';
 import { captureOf, SimTunnels } from './agent-tunnels.ts';
+import { lazily } from './core/lazy.ts';
 
 export interface SimAgentSpec {
   /** `http://host[:port]`, as operators address it. */
@@ -101,17 +102,20 @@ async function createSimAgent(
   const { open } = new SimTunnels({ captures, ticks, random });
   const tunnels = new Tunnels({ open, random, log: silentLog });
   const routes = apiRoutes({ tunnels, captures, replays: new Replays(captures, tunnels), status: async () => status });
-  const app = createApp({ routes, allowHosts: [new URL(origin).hostname], log: silentLog });
   const journal: AgentCall[] = [];
-  keepJournal(app, (call) => journal.push({ at: clock.now(), ...call }));
+  const app = lazily(async () => {
+    const made = createApp({ routes, allowHosts: [new URL(origin).hostname], log: silentLog });
+    keepJournal(made, (call) => journal.push({ at: clock.now(), ...call }));
+    await made.ready();
+    return { listener: dated(clock, made.routing), close: () => made.close() };
+  });
   const start = async () => {
     for (const definition of configured) await tunnels.start(readDefinition(definition));
   };
   await start();
-  await app.ready();
   const agent: SimAgent = {
     origin,
-    listener: dated(clock, app.routing),
+    listener: app.listener,
     tunnels: () => tunnels.list().map(wireTunnel),
     captures: () => captures.list().map(wireCapture),
     plant: (request) => plant(captures, tunnels, request),
