@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import type { Trouble } from '../../core/run.ts';
+import type { TroubleKind } from '../kind.ts';
+import { options } from '../options.ts';
+import { lasting } from '../plan.ts';
+
+const schema = options({ skewMs: z.number().default(90_000) });
+
+const begin: Trouble = (world, given) => world.skew('cloud', schema.parse(given).skewMs);
+
+export const cloudClock: TroubleKind = {
+  about: "the cloud's clock is off: what it stamps on objects and answers",
+  begin,
+  plan: (chance) => lasting(chance, [30, 600], { skewMs: chance.int(-900, 900) * 1_000 }),
+};

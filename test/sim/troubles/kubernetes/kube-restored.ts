@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Trouble } from '../../core/run.ts';
+import type { TroubleKind } from '../kind.ts';
+import { ms, options } from '../options.ts';
+import { lasting } from '../plan.ts';
+
+const schema = options({
+  /** After its beginning; default at its end. */
+  afterMs: ms.optional(),
+  /** How much higher revisions go on than they were in the backup. */
+  bump: z.int().min(0).default(0),
+});
+
+const begin: Trouble = (world, given, forMs) => {
+  const { afterMs = forMs, bump } = schema.parse(given);
+  const backup = world.kube.snapshot();
+  let isDone = false;
+  const restore = () => {
+    if (isDone) return;
+    isDone = true;
+    world.trace.add('kube', `is restored from a backup of revision ${backup.revision}`);
+    world.kube.restore(backup, bump);
+  };
+  const cancel = world.scheduler.after(afterMs, restore);
+  return () => {
+    cancel();
+    restore();
+  };
+};
+
+export const kubeRestored: TroubleKind = {
+  about: 'Kubernetes is restored from a backup of when this began',
+  begin,
+  plan: (chance) => lasting(chance, [1, 300], { bump: chance.pick([0, 1_000_000, 1_000_000]) }),
+};

@@ -1,0 +1,39 @@
+import type { OpenStream } from '../../core/network.ts';
+import type { Trouble } from '../../core/run.ts';
+import type { TroubleKind } from '../kind.ts';
+import { ms, options, probability } from '../options.ts';
+import { lasting } from '../plan.ts';
+import { chanceOf } from '../requests.ts';
+import { toWatches, watchNameOf } from './streams.ts';
+
+const name = 'watches-lag';
+
+const schema = options({
+  /** Of the watches: the others are as quick as ever. */
+  probability: probability.default(1),
+  upToMs: ms.default(10_000),
+});
+
+const begin: Trouble = (world, given) => {
+  const { probability, upToMs } = schema.parse(given);
+  const chance = chanceOf(world, name, given);
+  const ends = new Map<OpenStream, () => void>();
+  const stop = toWatches(world, (stream) => {
+    const own = chance.of(watchNameOf(stream));
+    if (own.chance(probability)) ends.set(stream, stream.lag(own.between(0, upToMs)));
+  });
+  return () => {
+    stop();
+    for (const end of ends.values()) end();
+  };
+};
+
+export const watchesLag: TroubleKind = {
+  about: 'watches tell late, each by a time of its own',
+  begin,
+  plan: (chance) =>
+    lasting(chance, [10, 180], {
+      probability: chance.pick([0.5, 1]),
+      upToMs: chance.pick([500, 5_000, 40_000]),
+    }),
+};
