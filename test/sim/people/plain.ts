@@ -1,0 +1,89 @@
+import type { Chance } from '../core/random.ts';
+import type { InstallationSpec } from '../core/story.ts';
+import { agentAndTunnels } from './agents.ts';
+import { apiKeys } from './cloud-keys.ts';
+import { type Role, specFor } from './content.ts';
+import { type CastAccount, type CastResource, firstInstallation, type Scene } from './scene.ts';
+import { logBetween, someTime } from './times.ts';
+
+/** Kinds and how their names begin. */
+const nicknames: Readonly<Record<string, string>> = {
+  ReservedAddr: 'addr',
+  BotUser: 'bot',
+  HttpsRouteModules: 'route',
+  HttpsEdgeModules: 'edge',
+  TlsEdgeTrafficPolicy: 'tls',
+};
+
+/** Those after it belong to habits. */
+const edges = 4;
+
+/** Something of everything, so that each habit and each trouble finds something to work on. */
+export function plainScene(chance: Chance): Scene {
+  const spanMs = logBetween(chance, 60_000, 900_000);
+  const moments = Array.from({ length: chance.int(2, 5) }, () => chance.int(spanMs * 0.05, spanMs * 0.8)).sort(
+    (a, b) => a - b,
+  );
+  const bare: Scene = {
+    ...{ spanMs, moments, cloud: { apiKeys }, accounts: [], resources: [] },
+    installations: [installation(chance.of('installation'))],
+  };
+  const namespaces = ['a', 'b', 'c'].slice(0, chance.pick([1, 2, 2, 3]));
+  const accounts = accountsIn(namespaces, chance.of('accounts'));
+  const resources = resourcesIn(bare, namespaces, accounts, chance.of('resources'));
+  return { ...bare, accounts, resources: [...resources, ...agentsIn(bare, chance.of('agents'))] };
+}
+
+function installation(chance: Chance): InstallationSpec {
+  const resyncInterval = chance.pick(['', '1m', '5m']);
+  return {
+    name: firstInstallation,
+    replicas: chance.pick([1, 1, 1, 1, 2, 3]),
+    settings: { allowedApiHosts: 'http://other-cloud.sim', ...(resyncInterval !== '' && { resyncInterval }) },
+  };
+}
+
+/** In namespace a always, so that there are users of an account of their own. */
+function accountsIn(namespaces: readonly string[], chance: Chance): readonly CastAccount[] {
+  const own = (namespace: string, holds: CastAccount['holds']): CastAccount => {
+    const role: Role = { kind: 'CloudAccount', namespace, name: 'own' };
+    return { namespace, name: 'own', holds, spec: specFor(role, chance), bornAt: chance.int(0, 2_000) };
+  };
+  return [own('a', 'blue'), ...(namespaces.includes('b') && chance.chance(0.6) ? [own('b', 'green')] : [])];
+}
+
+function resourcesIn(
+  scene: Scene,
+  namespaces: readonly string[],
+  accounts: readonly CastAccount[],
+  chance: Chance,
+): readonly CastResource[] {
+  const kinds = [
+    ...['ReservedAddr', 'BotUser', 'ReservedAddr', 'HttpsRouteModules'],
+    ...Array.from({ length: chance.int(0, 8) }, () => chance.pick(Object.keys(nicknames))),
+  ];
+  const taken = new Map<string, number>();
+  return kinds.flatMap((kind, index): CastResource[] => {
+    const namespace = index === 0 ? 'a' : chance.pick(namespaces);
+    const accountHere = accounts.find((each) => each.namespace === namespace);
+    const account = index === 0 || chance.chance(0.4) ? accountHere : undefined;
+    const holds = account?.holds ?? 'main';
+    const edge = taken.get(`${kind} ${holds}`) ?? 0;
+    taken.set(`${kind} ${holds}`, edge + 1);
+    if (edge >= edges && !['ReservedAddr', 'BotUser'].includes(kind)) return [];
+    const name = `${nicknames[kind]}-${index}`;
+    const role: Role = { kind, namespace, name, edge, ...(account && { account: account.name }) };
+    const bornAt = chance.chance(0.4) ? chance.int(0, 3_000) : someTime(chance, scene) * 0.8;
+    const spec = specFor(role, chance);
+    return [
+      { kind, namespace, name, ...(account && { account: account.name }), holds, spec, bornAt: Math.round(bornAt) },
+    ];
+  });
+}
+
+/** An agent with some tunnels, mostly. */
+function agentsIn(scene: Scene, chance: Chance): readonly CastResource[] {
+  if (chance.chance(0.4)) return [];
+  const agent = { kind: 'Agent', namespace: 'a', name: 'agent' };
+  return agentAndTunnels({ agent, at: 'agent-a', tunnels: chance.int(1, 2) }, scene, chance);
+}
