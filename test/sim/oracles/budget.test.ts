@@ -1,0 +1,61 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { budget } from './budget.ts';
+import { FakeWorld } from './witness.fixture.ts';
+
+let world: FakeWorld;
+
+beforeEach(() => {
+  world = new FakeWorld({ installations: [{ name: 'op', settings: { requestsPerMinute: '10' } }] });
+  world.judge(budget);
+});
+
+async function look(times: number, everyMs: number, more: object = {}) {
+  for (let n = 0; n < times; n += 1) {
+    await world.call({ method: 'GET', path: '/bot_users', ...more });
+    await world.pass(everyMs);
+  }
+}
+
+test('as many as it may, minute by minute', async () => {
+  await look(10, 10);
+  await world.pass(60_000);
+  await look(40, 6_001);
+  expect(world.said).toEqual([]);
+});
+
+test('one more in a minute', async () => {
+  await look(11, 5_500);
+  const message = 'budget: op sent 11 and more requests to cloud in a minute with one key, and may send 10';
+  expect(world.said).toEqual([message]);
+});
+
+test('a restart buys nothing (B9)', async () => {
+  await look(6, 10);
+  await look(6, 10, { by: 'op-0.1' });
+  expect(world.said).toHaveLength(1);
+});
+
+test('people and other installations have their own', async () => {
+  await look(9, 10);
+  await look(9, 10, { by: 'person' });
+  await look(9, 10, { key: 'other' });
+  expect(world.said).toHaveLength(1);
+  expect(world.said[0]).toContain('may send 0');
+});
+
+test('what was long on its way says nothing', async () => {
+  await look(20, 0, { sentAt: -5_000 });
+  expect(world.said).toEqual([]);
+});
+
+test('a CloudAccount has what it says, and edits of that count from then on', async () => {
+  await world.data('Secret', 'key', { key: 'b-key' });
+  const spec = { apiKeySecretRef: { name: 'key', key: 'key' } };
+  await world.write('CloudAccount', 'acct', { spec: { ...spec, requestsPerMinute: 12 } });
+  await look(12, 10, { key: 'b-key' });
+  expect(world.said).toEqual([]);
+  await world.write('CloudAccount', 'acct', { spec: { ...spec, requestsPerMinute: 5 } });
+  await world.pass(120_000);
+  await look(6, 10, { key: 'b-key' });
+  expect(world.said).toHaveLength(1);
+});

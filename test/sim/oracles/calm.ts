@@ -1,0 +1,48 @@
+import type { Report } from '../core/run.ts';
+import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
+import { type KubeWrite, kubeModelOf } from './kube-model.ts';
+import { told } from './mutations.ts';
+import { ByKey, RollingCount } from './rolling-count.ts';
+import { hour, type Witness } from './witness.ts';
+
+/** What is refused is tried six times an hour. */
+const mostTries = 7;
+
+/** Once all has come to rest, nothing is written and nothing is changed any more. */
+export function calm(world: Witness, report: Report) {
+  let isAtRest = false;
+  const tries = new ByKey(() => new RollingCount(hour));
+  cloudModelOf(world).calls.add((call) => {
+    if (isAtRest && isMutating(call) && call.installation !== undefined) say(told(call), call);
+  });
+  const say = (what: string, call: Call) => {
+    if (isTry(call) && countTry(call) <= mostTries) return;
+    report('calm', what);
+  };
+  const countTry = ({ method, path, flight, at }: Call) => {
+    const count = tries.of(method, path, method === 'POST' ? flight.body : '');
+    count.add(at);
+    return count.count(at);
+  };
+  kubeModelOf(world).writes.add((write) => {
+    if (isAtRest && isNews(write)) report('calm', `${write.by} writes ${whatOf(write)}`);
+  });
+  return {
+    atRest: () => {
+      isAtRest = true;
+    },
+  };
+}
+
+const isTry = (call: Call): boolean => !succeeded(call) && call.status < 500;
+
+/** Leases are renewed, and finished replays go when their time has come. */
+function isNews({ kind, by, deleted }: KubeWrite): boolean {
+  if (by === undefined || kind === 'Lease') return false;
+  return !(kind === 'RequestReplay' && deleted);
+}
+
+/** Names of events are new each time. */
+function whatOf({ kind, namespace, name }: KubeWrite): string {
+  return kind === 'Event' ? `an Event in ${namespace}` : `${kind} ${namespace}/${name}`;
+}

@@ -1,0 +1,40 @@
+import type { Report } from '../core/run.ts';
+import { isSoFor } from './excuses.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { servants } from './look.ts';
+import { mutationsOf } from './mutations.ts';
+import { refusalsOf } from './refusals.ts';
+import type { Resource } from './resource.ts';
+import type { Witness } from './witness.ts';
+
+/** At rest each resource is Ready, or says truly why it is not. */
+export function converges(world: Witness, report: Report) {
+  mutationsOf(world);
+  refusalsOf(world);
+  const look = () => {
+    for (const resource of kubeModelOf(world).live.values()) {
+      const why = isUnsettled(world, resource);
+      if (why !== undefined) report('converges', `${resource.key} ${why}`);
+    }
+  };
+  return { atRest: look, atEnd: look };
+}
+
+/** Undefined: it is as it should be. */
+function isUnsettled(world: Witness, resource: Resource): string | undefined {
+  if (servants(world, resource).length === 0) return undefined;
+  const { kind, namespace, name, ready, version } = resource;
+  const expected = world.story.expect?.[`${kind}/${namespace}/${name}`];
+  if (expected !== undefined) {
+    return ready?.reason === expected
+      ? undefined
+      : `is ${ready?.reason ?? 'without a condition'}, and cannot be but ${expected}`;
+  }
+  if (ready === undefined) return 'has no condition';
+  if (ready.observedGeneration !== version.generation)
+    return `is ${ready.reason} of generation ${ready.observedGeneration}, not ${version.generation}`;
+  if (ready.status === 'True' && !version.deleting) return undefined;
+  if (isSoFor(world, resource, ready.reason)) return undefined;
+  const what = version.deleting ? 'is not gone' : 'is not Ready';
+  return `${what}: ${ready.reason}, ${ready.message}`;
+}

@@ -1,0 +1,56 @@
+import { accountsOf } from './accounts.ts';
+import { cloudModelOf } from './cloud-model.ts';
+import type { Expectation } from './expectation.ts';
+import { impliedModules, impliedObject } from './implied.ts';
+import { type Fields, textOf } from './json.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { servants } from './look.ts';
+import type { Resource } from './resource.ts';
+import type { Witness } from './witness.ts';
+
+/** What became of a resource: how it stands, and what its spec sets in the cloud, without ids and times. */
+export interface EndState {
+  readonly reason: string | undefined;
+  /** Ready and the conditions of parts, by type. */
+  readonly conditions: Readonly<Record<string, string>>;
+  /** By the path below its own, what the service shows of the fields that the spec sets. */
+  readonly content: Fields;
+}
+
+export function endStateOf(world: Witness, resource: Resource): EndState {
+  const conditions = (resource.status?.conditions ?? []).filter(({ type }) => type.endsWith('Ready'));
+  return {
+    reason: resource.ready?.reason,
+    conditions: Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`])),
+    content: contentOf(world, resource),
+  };
+}
+
+function contentOf(world: Witness, resource: Resource): Fields {
+  const { kind, version, status, namespace } = resource;
+  const [installation] = servants(world, resource);
+  const account = installation && accountsOf(world).now(installation, resource)?.account;
+  if (account === undefined) return {};
+  const { now } = world.scheduler;
+  const cloud = cloudModelOf(world);
+  const object = impliedObject(kind, version.spec);
+  if (object !== undefined)
+    return shown(cloud.thing(account, textOf(status?.fields.id) ?? '')?.content, object.content);
+  const read = (of: 'Secret' | 'ConfigMap', name: string, key: string) =>
+    kubeModelOf(world).valuesOf(of, namespace, name, key, now, now);
+  return Object.fromEntries(
+    impliedModules(kind, version.spec, read).map(({ part, path, content }) => [
+      part,
+      shown(cloud.thing(account, path)?.content, content),
+    ]),
+  );
+}
+
+function shown(content: Fields | undefined, expectation: Expectation): Fields {
+  if (content === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(expectation)
+      .filter(([, { oneOf }]) => !oneOf.every((each) => each === undefined))
+      .map(([field, { shown: of }]) => [field, of === undefined ? (content[field] ?? '') : of(content)]),
+  );
+}

@@ -1,0 +1,250 @@
+import { accountNameOf, accountsOf } from './accounts.ts';
+import { cloudModelOf } from './cloud-model.ts';
+import { different, type Expectation, missing, strange } from './expectation.ts';
+import { impliedModules, impliedObject, modulePaths } from './implied.ts';
+import { fieldsOf, parsed, textOf } from './json.ts';
+import { type AccountID, serviceOf } from './keys.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { isOfAgents, servants } from './look.ts';
+import { names } from './module-ownership.ts';
+import { idsNamedBy, ownershipOf } from './ownership.ts';
+import { type Reference, referencesOf } from './references.ts';
+import { refusalsOf } from './refusals.ts';
+import { annotationNames, domain, externalIDOf, isObserved, isPaused, type Resource } from './resource.ts';
+import type { Witness } from './witness.ts';
+
+type Excuse = (world: Witness, resource: Resource) => boolean;
+
+/** Whether a reason that a resource gives for not being Ready is true, as far as anybody outside can tell. */
+export function isSoFor(world: Witness, resource: Resource, reason: string): boolean {
+  if (isPaused(resource.version)) return reason === 'Paused';
+  if (isOfAgents(resource)) return ofAgents.includes(reason);
+  return excuses[reason]?.(world, resource) ?? false;
+}
+
+/** What agents know is not looked into here. */
+const ofAgents = [
+  'Unreachable',
+  'Unauthorized',
+  'Rejected',
+  'Conflict',
+  'DependencyNotReady',
+  'OutcomeUnknown',
+  'ExternalNotFound',
+  'Deleting',
+];
+
+const excuses: Readonly<Record<string, Excuse>> = {
+  ExternalNotFound: isNotFound,
+  DriftDetected: (world, resource) => isObserved(resource.version) && differs(world, resource),
+  Conflict: hasRival,
+  Rejected: isRejected,
+  DependencyNotReady: lacksSomething,
+  Unauthorized: (world, resource) => accessesOf(world, resource).some(({ account }) => account === undefined),
+  Unreachable: (world, resource) => accessesOf(world, resource).some(({ service }) => !isService(service)),
+  AmbiguousCreate: (world, resource) => hasTwins(world, resource),
+  Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
+};
+
+const isService = (name: string): boolean => /^(?:other-)?cloud$/.test(name);
+
+function accessesOf(world: Witness, resource: Resource) {
+  return servants(world, resource).flatMap((each) => accountsOf(world).now(each, resource) ?? []);
+}
+
+/** What it imports is not in its account, or nothing is named that it could observe. */
+function isNotFound(world: Witness, resource: Resource): boolean {
+  const id = externalIDOf(resource.version) ?? textOf(resource.status?.fields.id);
+  if (impliedObject(resource.kind, resource.version.spec) === undefined)
+    return isObserved(resource.version) && modulesOf(world, resource).some(({ content }) => content === undefined);
+  if (id === undefined) return isObserved(resource.version);
+  const maker = makerOf(world, id);
+  if (maker === resource && !isObserved(resource.version)) return false;
+  return accessesOf(world, resource).some(
+    ({ account }) => account === undefined || cloudModelOf(world).thing(account, id)?.content === undefined,
+  );
+}
+
+function makerOf(world: Witness, id: string): Resource | undefined {
+  const thing = cloudModelOf(world).object(id);
+  return thing && ownershipOf(world).makerOf(thing);
+}
+
+/** What the service shows of each module that it names. */
+function modulesOf(world: Witness, resource: Resource) {
+  const { now } = world.scheduler;
+  const implied = impliedModules(resource.kind, resource.version.spec, (kind, name, key) =>
+    kubeModelOf(world).valuesOf(kind, resource.namespace, name, key, now, now),
+  );
+  return accessesOf(world, resource).flatMap(({ account }) =>
+    implied.map((each) => ({
+      ...each,
+      expected: each.content,
+      account,
+      content: account && cloudModelOf(world).thing(account, each.path)?.content,
+    })),
+  );
+}
+
+function differs(world: Witness, resource: Resource): boolean {
+  const implied = impliedObject(resource.kind, resource.version.spec);
+  if (implied === undefined)
+    return modulesOf(world, resource).some(
+      ({ content, expected }) => content !== undefined && different(content, expected).length > 0,
+    );
+  const id = externalIDOf(resource.version) ?? textOf(resource.status?.fields.id);
+  const content = id === undefined ? undefined : cloudModelOf(world).object(id)?.content;
+  return content !== undefined && different(content, implied.content).length > 0;
+}
+
+/** Another resource that is there names the same object or module. */
+function hasRival(world: Witness, resource: Resource): boolean {
+  const ids = idsNamedBy(resource);
+  const paths = pathsOf(resource);
+  return [...kubeModelOf(world).live.values()].some((other) => {
+    if (other === resource) return false;
+    return idsNamedBy(other).some((id) => ids.includes(id)) || pathsOf(other).some((path) => paths.includes(path));
+  });
+}
+
+function pathsOf(resource: Resource): readonly string[] {
+  const { kind, versions } = resource;
+  return modulePaths(kind, resource.version.spec)
+    .filter(({ part }) => versions.all.some((version) => names(version, part)))
+    .map(({ path }) => path);
+}
+
+/** The service refused what it asks, or it asks what nobody can give. */
+function isRejected(world: Witness, resource: Resource): boolean {
+  if (resource.kind === 'CloudAccount') return isForbiddenHost(world, resource);
+  if (hasMoved(resource) || namesAnother(world, resource) || hasEmptyReference(world, resource)) return true;
+  if (isForged(resource)) return true;
+  return immutableDiffers(world, resource) || isRefusedByService(world, resource);
+}
+
+/** What it asks was refused, and not taken since. */
+export function isRefusedByService(world: Witness, resource: Resource): boolean {
+  return isObjectRefused(world, resource) || isModuleRefused(world, resource);
+}
+
+function isObjectRefused(world: Witness, resource: Resource): boolean {
+  const implied = impliedObject(resource.kind, resource.version.spec);
+  if (implied === undefined) return false;
+  const refusals = refusalsOf(world);
+  if (refusals.creates.some((body) => asks(body, implied.create))) return true;
+  const paths = idsNamedBy(resource).map((id) => `/${implied.collection}/${id}`);
+  return accessesOf(world, resource).some(({ account }) =>
+    paths.some((path) =>
+      refusals.of(account, path).some((body) => strange(fieldsOf(parsed(body)), implied.content).length === 0),
+    ),
+  );
+}
+
+function isModuleRefused(world: Witness, resource: Resource): boolean {
+  return modulesOf(world, resource).some(({ account, path, expected }) =>
+    refusalsOf(world)
+      .of(account, path)
+      .some((body) => body === '' || asks(body, expected)),
+  );
+}
+
+function asks(body: string, expectation: Expectation): boolean {
+  const fields = fieldsOf(parsed(body));
+  return strange(fields, expectation).length + missing(fields, expectation).length === 0;
+}
+
+function isForbiddenHost(world: Witness, { version }: Resource): boolean {
+  const address = textOf(version.spec.apiURL);
+  if (address === undefined) return false;
+  return [...accountsOf(world).installations.values()].some((installation) => {
+    const setup = installation.at(world.scheduler.now);
+    const origin = URL.parse(address)?.origin ?? '';
+    return serviceOf(setup?.apiURL) !== serviceOf(address) && !setup?.allowedOrigins.includes(origin);
+  });
+}
+
+/** What it made is with the account that it named before. */
+function hasMoved({ versions, version }: Resource): boolean {
+  return versions.all.some((each) => accountNameOf(each) !== accountNameOf(version));
+}
+
+/** A person wrote, or copied, what only operators write: to refuse that is safe, whatever is said of it. */
+function isForged({ versions }: Resource): boolean {
+  const wishes: readonly string[] = Object.values(annotationNames);
+  return versions.all.some(
+    ({ by, annotations }, index) =>
+      by === undefined &&
+      Object.entries(annotations).some(([name, value]) => {
+        const isNew = versions.all[index - 1]?.annotations[name] !== value;
+        return isNew && name.startsWith(`${domain}/`) && !wishes.includes(name);
+      }),
+  );
+}
+
+/** It is told to take another object than the one it has. */
+function namesAnother(world: Witness, resource: Resource): boolean {
+  const id = externalIDOf(resource.version);
+  return ownershipOf(world)
+    .madeFor(resource)
+    .some(({ name }) => name !== id);
+}
+
+function immutableDiffers(world: Witness, { kind, version, status }: Resource): boolean {
+  if (kind !== 'ReservedAddr') return false;
+  const id = externalIDOf(version) ?? textOf(status?.fields.id);
+  const content = id === undefined ? undefined : cloudModelOf(world).object(id)?.content;
+  return content !== undefined && content.region !== (version.spec.region ?? 'us');
+}
+
+/** What is referred to is there, and is empty or no policy. */
+function hasEmptyReference(world: Witness, resource: Resource): boolean {
+  const { now } = world.scheduler;
+  return referencesOf(resource).some(({ kind, name, key }) => {
+    const values = kubeModelOf(world).valuesOf(kind, resource.namespace, name, key, now, now);
+    return values.some((value) => value !== undefined && (value === '' || resource.kind === 'TlsEdgeTrafficPolicy'));
+  });
+}
+
+/** A Secret, ConfigMap, account or parent that is missing, or an account that is not Ready itself. */
+function lacksSomething(world: Witness, resource: Resource): boolean {
+  const { now } = world.scheduler;
+  const kube = kubeModelOf(world);
+  const isMissing = ({ kind, name, key }: Reference) =>
+    kube
+      .valuesOf(kind, resource.namespace, name, key, now, now)
+      .some((value) => value === undefined || value.trim() === '');
+  if (referencesOf(resource).some(isMissing)) return true;
+  const account = accountNameOf(resource.version);
+  if (resource.kind === 'CloudAccount') return false;
+  if (account === undefined && servants(world, resource).some((each) => each.at(now)?.apiKey === undefined))
+    return true;
+  const named = account === undefined ? undefined : kube.get('CloudAccount', resource.namespace, account);
+  if (account !== undefined && (named === undefined || named.ready?.status !== 'True' || named.version.deleting))
+    return true;
+  return accessesOf(world, resource).some((access) =>
+    modulePaths(resource.kind, resource.version.spec).some(
+      ({ path }) => refusalsOf(world).of(access.account, path).length > 0,
+    ),
+  );
+}
+
+/** Objects of its content in its account that belong to nobody. */
+function hasTwins(world: Witness, resource: Resource): boolean {
+  const implied = impliedObject(resource.kind, resource.version.spec);
+  const named = new Set([...kubeModelOf(world).live.values()].flatMap(idsNamedBy));
+  const accounts = accessesOf(world, resource).map(({ account }) => account);
+  const unclaimed = [...cloudModelOf(world).things].filter(
+    ({ collection, account, content, name }) =>
+      collection === implied?.collection &&
+      content !== undefined &&
+      !named.has(name) &&
+      accounts.includes(account as AccountID),
+  );
+  return unclaimed.length > 1;
+}
+
+function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {
+  return [...kubeModelOf(world).live.values()].filter(
+    (each) => each.namespace === namespace && each.versions.all.some((version) => accountNameOf(version) === name),
+  );
+}

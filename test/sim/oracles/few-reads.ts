@@ -1,0 +1,156 @@
+import type { Flight } from '../core/network.ts';
+import type { Report } from '../core/run.ts';
+import { accountsOf } from './accounts.ts';
+import { cloudModelOf, isMutating, keyOf, succeeded, targetOf } from './cloud-model.ts';
+import { disturbancesOf } from './disturbances.ts';
+import { impliedObject } from './implied.ts';
+import { type InstallationHistory, installationsOf } from './installations.ts';
+import type { AccountID } from './keys.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { needOf, pagesOf } from './needed-reads.ts';
+import { ByKey, RollingCount } from './rolling-count.ts';
+import { installationOf } from './who.ts';
+import { minute, second, type Witness } from './witness.ts';
+
+/** So long nothing has changed before reads are counted, and for so long they are. */
+const spanMs = 10 * minute;
+const pagesOfLostCreate = 6;
+/** So long a create that is lost is looked for. */
+const lostMs = 3 * minute;
+/** In which pages are counted: less than what lies between two sweeps. */
+const searchMs = minute / 3;
+
+/** Reads cost no more than drift checks need, and the search for a lost create a few pages, however many there are. */
+export function fewReads(world: Witness, report: Report) {
+  watchStillness(world, report);
+  watchSearches(world, report);
+  return {};
+}
+
+interface Count {
+  from: number | undefined;
+  reads: number;
+}
+
+function watchStillness(world: Witness, report: Report): void {
+  let changedAt = 0;
+  const counts = new ByKey((): Count => ({ from: undefined, reads: 0 }));
+  kubeModelOf(world).writes.add(({ by, kind, at }) => {
+    if (by === undefined && kind !== 'Lease') changedAt = at;
+  });
+  cloudModelOf(world).calls.add((call) => {
+    const { installation: name = '', account, at } = call;
+    const installation = installationsOf(world).get(name);
+    if (isMutating(call) && succeeded(call)) changedAt = at;
+    if (isMutating(call) || installation === undefined || account === undefined) return;
+    const count = counts.of(name, account);
+    if (count.from === undefined || count.from < changedAt + spanMs)
+      Object.assign(count, { from: undefined, reads: 0 });
+    if (at < changedAt + spanMs) return;
+    count.from ??= at;
+    count.reads += 1;
+    if (at - count.from < spanMs) return;
+    const span = [count.from, at] as const;
+    if (!isDisturbed(world, installation, span)) {
+      const need = needOf(world, installation, account, at - count.from);
+      if (count.reads > need)
+        report(
+          'few-reads',
+          `${name} reads ${account} more than ${Math.round(need)} times in 10 minutes in which nothing changes`,
+        );
+    }
+    Object.assign(count, { from: at, reads: 0 });
+  });
+}
+
+function isDisturbed(
+  world: Witness,
+  installation: InstallationHistory,
+  [from, to]: readonly [number, number],
+): boolean {
+  return disturbancesOf(world).any(from - spanMs, to) || installation.startsIn(from - spanMs, to) > 0;
+}
+
+interface Search {
+  /** Creates that were sent and not answered, yet or ever. */
+  readonly lost: Map<number, number>;
+  readonly sent: RollingCount;
+  readonly read: RollingCount;
+}
+
+function watchSearches(world: Witness, report: Report): void {
+  const { network, scheduler } = world;
+  const searches = new ByKey(
+    (): Search => ({
+      lost: new Map(),
+      sent: new RollingCount(searchMs),
+      read: new RollingCount(searchMs),
+    }),
+  );
+  const of = (flight: Flight) => {
+    const target = targetOf(flight.path.split('?', 1)[0] ?? '');
+    const installation = installationOf(flight.from.name);
+    if (target.kind !== 'list' || installation === undefined || target.collection === 'endpoints') return undefined;
+    const { name } = flight.to;
+    return { target, installation, search: searches.of(installation, name, keyOf(flight), target.collection) };
+  };
+  network.sendings.add((flight) => {
+    const { search } = of(flight) ?? {};
+    if (flight.method === 'POST') search?.lost.set(flight.id, scheduler.now);
+    else search?.sent.add(scheduler.now);
+  });
+  network.arrivals.add((flight, { status }) => {
+    const found = of(flight);
+    if (found === undefined) return;
+    const { search, installation, target } = found;
+    if (flight.method === 'POST') {
+      if (status < 500 && status !== 408) search.lost.delete(flight.id);
+      return;
+    }
+    if (status >= 300) return;
+    const { now } = scheduler;
+    search.read.add(now);
+    for (const [id, at] of search.lost) if (at < now - lostMs) search.lost.delete(id);
+    // What is under way is not lost.
+    const lost = [...search.lost.values()].filter((at) => at < now - 500).length;
+    if (lost === 0 || search.read.count(now) <= pagesOfLostCreate) return;
+    const account = cloudModelOf(world).keys.accountOf(flight.to.name, keyOf(flight));
+    if (account === undefined || isEndless(world)) return;
+    const failed = search.sent.count(now) - search.read.count(now);
+    const most = pagesOfLostCreate * lost + sweepsOf(world, installation, account, target.collection, failed);
+    if (search.read.count(now) > most)
+      report(
+        'few-reads',
+        `${installation} reads more than ${most} pages of ${target.collection} of ${account} for ${lost} lost creates`,
+      );
+  });
+}
+
+/** Pages of the sweeps that are due in that time anyway, or have to begin again. */
+function sweepsOf(world: Witness, name: string, account: AccountID, collection: string, failed: number): number {
+  const { now } = world.scheduler;
+  const installation = installationsOf(world).get(name);
+  if (installation === undefined) return Number.POSITIVE_INFINITY;
+  const resources = [...kubeModelOf(world).live.values()].filter(
+    (each) =>
+      impliedObject(each.kind, each.version.spec)?.collection === collection &&
+      accountsOf(world).now(installation, each)?.account === account,
+  );
+  const { resyncMs = minute } = installation.at(now) ?? {};
+  const intervals = new Set(
+    resources.map(({ version }) => Number(version.spec.resyncIntervalSeconds ?? 0) * second || resyncMs),
+  );
+  // Sweeps of two intervals may fall together; those of more hardly ever do.
+  const due = Math.min(2, intervals.size) + [...intervals].filter((each) => each <= 2 * searchMs).length;
+  const startedAt = installation.at(now)?.from ?? 0;
+  const isFirst = now - startedAt < minute && resources.some(({ createdAt }) => createdAt < startedAt);
+  const sweeps = due + (isFirst ? 1 : 0) + failed;
+  return sweeps * pagesOf(world, account, collection);
+}
+
+function isEndless(world: Witness): boolean {
+  const { now } = world.scheduler;
+  return disturbancesOf(world).all.some(
+    ({ name, from, to }) => name === 'endless-pages' && from <= now && to >= now - searchMs,
+  );
+}

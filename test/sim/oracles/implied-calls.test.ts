@@ -1,0 +1,199 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mainKey } from '../core/story.ts';
+import { impliedCalls } from './implied-calls.ts';
+import { FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+
+const externalID = 'edge-operator.dev/external-id';
+const route = '/edges/https/edghts_a/routes/edghtsrt_a';
+const parent = { edgeID: 'edghts_a', routeID: 'edghtsrt_a' };
+
+let world: FakeWorld;
+
+beforeEach(() => {
+  world = new FakeWorld();
+  world.judge(impliedCalls);
+});
+
+const spoke = () => world.said.map((line) => line.replace('implied-calls: ', ''));
+
+describe('objects', () => {
+  test('a life without troubles: created, edited, deleted', async () => {
+    const id = await madeBotUser(world);
+    await world.write('BotUser', 'bot', { spec: { name: 'other' } });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'other' } });
+    await world.write('BotUser', 'bot', { deleting: true });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('a POST of what nobody asks for', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.make('bot_users', { name: 'else', active: true });
+    expect(spoke()).toEqual([expect.stringContaining('no BotUser asks for {"name":"else","active":true}')]);
+  });
+
+  test('a POST for a resource that was deleted 57 s ago (B12), and not for one of 20 s ago', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.pass(60_000);
+    await world.write('BotUser', 'bot', { deleting: true });
+    await world.pass(20_000);
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toEqual([]);
+    await world.remove('BotUser', 'bot');
+    await world.pass(37_000);
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toEqual([expect.stringContaining('no BotUser asks for')]);
+  });
+
+  test('what was sent in time and arrived late', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.pass(10_000);
+    await world.remove('BotUser', 'bot');
+    await world.pass(80_000);
+    await world.make('bot_users', { name: 'bot', active: true }, { sentAt: 9_000 });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('a watch that is troubled makes old knowledge good', async () => {
+    world = new FakeWorld({ acts: [{ at: 5_000, do: 'trouble', name: 'watches-frozen', forMs: 100_000 }] });
+    world.judge(impliedCalls);
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.pass(10_000);
+    await world.remove('BotUser', 'bot');
+    await world.pass(80_000);
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toEqual([]);
+  });
+
+  test.each([
+    ['paused', { annotations: { 'edge-operator.dev/paused': 'true' } }],
+    ['Observe', { spec: { name: 'bot', managementPolicy: 'Observe' } }],
+  ])('a POST for a resource that is %s', async (_, manifest) => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, ...manifest });
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toEqual([expect.stringContaining('BotUser a/bot is deleted, paused or Observe')]);
+  });
+
+  test('an import that is made anew (O11), also when its annotation was put back by the operator', async () => {
+    const id = await world.make('bot_users', { name: 'bot', active: true }, { by: 'person' });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, annotations: { [externalID]: id } });
+    await world.pass(100_000);
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: null } });
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: id }, by: operator });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}`, by: 'person' });
+    await world.pass(100_000);
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: null, intent: 'x' }, by: operator });
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toEqual([expect.stringContaining(`BotUser a/bot imports ${id}`)]);
+  });
+
+  test('what vanished is made anew, what is there is not (O2)', async () => {
+    const id = await madeBotUser(world);
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}`, by: 'person' });
+    await madeBotUser(world);
+    expect(spoke()).toEqual([]);
+    await world.make('bot_users', { name: 'bot', active: true });
+    expect(spoke()).toEqual([expect.stringContaining('BotUser a/bot has bot_000000000000000000000000002 already')]);
+  });
+
+  test('a POST with a key that the resource does not use', async () => {
+    world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key'] } });
+    world.judge(impliedCalls);
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.make('bot_users', { name: 'bot', active: true }, { key: 'b-key' });
+    expect(spoke()).toEqual([expect.stringContaining('BotUser a/bot uses another account')]);
+  });
+
+  test('a PATCH back and forth', async () => {
+    const id = await madeBotUser(world);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'forth' } });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' } });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: {} });
+    expect(spoke()).toEqual([
+      expect.stringContaining('BotUser a/bot does not ask for {"name":"forth"}'),
+      expect.stringContaining('it changes nothing'),
+    ]);
+  });
+
+  test.each([
+    ['nobody deletes it', {}, true],
+    ['Retain', { spec: { name: 'bot', deletionPolicy: 'Retain' }, deleting: true }, true],
+    ['Observe', { spec: { name: 'bot', managementPolicy: 'Observe' }, deleting: true }, true],
+    ['it is paused', { annotations: { 'edge-operator.dev/paused': 'true' }, deleting: true }, true],
+    ['it is deleted', { deleting: true }, false],
+  ])('a DELETE: %s', async (_, manifest, speaks) => {
+    const id = await madeBotUser(world);
+    await world.pass(100_000);
+    await world.write('BotUser', 'bot', manifest);
+    await world.pass(100_000);
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    expect(spoke()).toHaveLength(speaks ? 1 : 0);
+  });
+});
+
+describe('modules', () => {
+  test('are put, changed, removed with their part and with their resource', async () => {
+    const spec = { ...parent, compression: { enabled: true }, ipRestriction: { ipPolicyIDs: ['ipp_a', 'ipp_b'] } };
+    await world.write('HttpsRouteModules', 'r', { spec });
+    await world.call({ method: 'PUT', path: `${route}/compression`, body: { enabled: true } });
+    await world.call({
+      ...{ method: 'PUT', path: `${route}/ip_restriction` },
+      body: { enabled: true, ip_policy_ids: ['ipp_b', 'ipp_a'] },
+    });
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: { enabled: true } } });
+    await world.call({ method: 'DELETE', path: `${route}/ip_restriction` });
+    await world.write('HttpsRouteModules', 'r', { deleting: true });
+    await world.call({ method: 'DELETE', path: `${route}/compression` });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('a PUT of something else than the spec has, or with less', async () => {
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, ipRestriction: { ipPolicyIDs: ['ipp_a'] } } });
+    const path = `${route}/ip_restriction`;
+    await world.call({ method: 'PUT', path, body: { enabled: false, ip_policy_ids: ['ipp_a'] } });
+    await world.call({ method: 'PUT', path, body: { enabled: true } });
+    expect(spoke()).toHaveLength(2);
+  });
+
+  test('a secret as it was some seconds ago, and not as it was minutes ago', async () => {
+    await world.data('Secret', 'hook', { key: 'first' });
+    const webhookVerification = { provider: 'github', secretRef: { name: 'hook', key: 'key' } };
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, webhookVerification } });
+    const put = (secret: string) =>
+      world.call({
+        ...{ method: 'PUT', path: `${route}/webhook_verification` },
+        body: { enabled: true, provider: 'github', secret },
+      });
+    await put('first');
+    await world.data('Secret', 'hook', { key: 'second' });
+    await put('first');
+    await put('second');
+    expect(spoke()).toEqual([]);
+    await world.pass(120_000);
+    await put('first');
+    expect(spoke()).toHaveLength(1);
+  });
+
+  test('a policy from a ConfigMap, in YAML', async () => {
+    await world.data('ConfigMap', 'policy', { 'p.yaml': 'inbound:\n- {name: a, expressions: [], actions: []}\n' });
+    const policyFrom = { configMapKeyRef: { name: 'policy', key: 'p.yaml' } };
+    await world.write('TlsEdgeTrafficPolicy', 't', { spec: { edgeID: 'edgtls_a', policyFrom } });
+    const put = (value: object) =>
+      world.call({
+        ...{ method: 'PUT', path: '/edges/tls/edgtls_a/traffic_policy' },
+        body: { enabled: true, value: JSON.stringify(value) },
+      });
+    await put({ inbound: [{ actions: [], expressions: [], name: 'a' }] });
+    expect(spoke()).toEqual([]);
+    await put({ inbound: [] });
+    expect(spoke()).toHaveLength(1);
+  });
+
+  test('a DELETE of a part that the spec names', async () => {
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await world.call({ method: 'PUT', path: `${route}/compression`, body: { enabled: true } });
+    await world.call({ method: 'DELETE', path: `${route}/compression` });
+    expect(spoke()).toEqual([expect.stringContaining('HttpsRouteModules a/r names it still')]);
+  });
+});

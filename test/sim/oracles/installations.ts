@@ -1,0 +1,130 @@
+import type { Beginning } from '../core/world.ts';
+import { hour, minute, perWorld, second, type Witness } from './witness.ts';
+
+/** How a process of an installation is set up. */
+export interface Setup {
+  readonly from: number;
+  readonly process: string;
+  /** Undefined: it has no default account. */
+  readonly apiKey: string | undefined;
+  readonly apiURL: string | undefined;
+  readonly requestsPerMinute: number;
+  readonly resyncMs: number;
+  /** 0: no mirror. */
+  readonly mirrorMs: number;
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly labelSelector: string | undefined;
+  readonly elects: boolean;
+  /** Without a scheme, https. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** A process that was told to stop may go on so long with what it was set up with. */
+const graceMs = 32 * second;
+
+export interface Labelled {
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** One installation of the operator, over time. */
+export class InstallationHistory {
+  readonly name: string;
+  readonly #world: Witness;
+  readonly #setups: Setup[] = [];
+  #read = 0;
+
+  constructor(name: string, world: Witness) {
+    this.name = name;
+    this.#world = world;
+  }
+
+  /** The last one started; undefined where none ever was. */
+  at(now: number): Setup | undefined {
+    return this.#all().findLast(({ from }) => from <= now);
+  }
+
+  /** All that its processes may have been set up with in that time. */
+  during(from: number, to: number): readonly Setup[] {
+    const setups = this.#all();
+    const first = setups.findLastIndex((setup) => setup.from <= from - graceMs);
+    return setups.slice(Math.max(0, first)).filter((setup) => setup.from <= to);
+  }
+
+  /** Whether the story wants it to run. */
+  isWanted(now: number): boolean {
+    const acts = this.#world.story.acts.filter(
+      (act) => (act.do === 'start' || act.do === 'stop') && act.installation === this.name && act.at <= now,
+    );
+    return acts.toSorted((a, b) => a.at - b.at).at(-1)?.do === 'start';
+  }
+
+  /** When processes were started in that time. */
+  startsIn(from: number, to: number): number {
+    return this.#all().filter((setup) => setup.from >= from && setup.from <= to).length;
+  }
+
+  /** Whether the resource is its business. */
+  serves(resource: Labelled, now: number): boolean {
+    const setup = this.at(now);
+    if (setup === undefined) return false;
+    if (setup.namespaces.length > 0 && !setup.namespaces.includes(resource.namespace)) return false;
+    return setup.labelSelector === undefined || selects(setup.labelSelector, resource.labels);
+  }
+
+  #all(): readonly Setup[] {
+    const { beginnings } = this.#world;
+    for (; this.#read < beginnings.length; this.#read += 1) {
+      const beginning = beginnings[this.#read];
+      if (beginning?.installation === this.name) this.#setups.push(setupOf(beginning));
+    }
+    return this.#setups;
+  }
+}
+
+/** By name, of every installation of a story. */
+export const installationsOf = perWorld(
+  (world) =>
+    new Map(world.story.installations.map(({ name }) => [name, new InstallationHistory(name, world)] as const)),
+);
+
+/** Defaults as `run --help` gives them. */
+function setupOf({ at, process, settings, apiKey }: Beginning): Setup {
+  return {
+    from: at,
+    process,
+    apiKey,
+    apiURL: settings.apiUrl,
+    requestsPerMinute: Number(settings.requestsPerMinute ?? 120),
+    resyncMs: durationOf(settings.resyncInterval) ?? 10 * minute,
+    mirrorMs: durationOf(settings.mirrorInterval) ?? 30 * second,
+    namespaces: listOf(settings.watchNamespaces),
+    labelSelector: settings.labelSelector,
+    elects: settings.leaderElect === 'true',
+    allowedOrigins: listOf(settings.allowedApiHosts).map((host) => (host.includes('://') ? host : `https://${host}`)),
+  };
+}
+
+function listOf(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: second, m: minute, h: hour };
+
+function durationOf(text: string | undefined): number | undefined {
+  const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text ?? '') ?? [];
+  return number === undefined ? undefined : Number(number) * (units[unit] ?? 1);
+}
+
+/** `a=b,c!=d`; what else a selector can say is taken to select. */
+function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
+  return selector.split(',').every((term) => {
+    const [, name = '', operator, value] = /^\s*([^=!\s]+)\s*(==?|!=)\s*(\S*)\s*$/.exec(term) ?? [];
+    if (operator === undefined) return true;
+    return (labels[name] === value) === (operator !== '!=');
+  });
+}

@@ -1,0 +1,120 @@
+import { accountNameOf, accountsOf } from './accounts.ts';
+import type { Thing } from './cloud-model.ts';
+import { missing, strange } from './expectation.ts';
+import { impliedObject } from './implied.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
+import { kindsOfCollection, ownershipOf } from './ownership.ts';
+import {
+  externalIDOf,
+  finalizer,
+  isForced,
+  isObserved,
+  isPaused,
+  isRetained,
+  type Resource,
+  type Version,
+} from './resource.ts';
+import type { Witness } from './witness.ts';
+
+/** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
+export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
+  if (thing.collection === 'module') return isModuleLeft(world, thing);
+  const maker = ownershipOf(world).makerOf(thing);
+  if (wasForgottenByRestore(world, thing)) return true;
+  const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
+  return makers.some((each) => mayLeave(world, each, thing));
+}
+
+/** For whom it may have been made, where no answer was ever recorded. */
+export function possibleMakers(world: Witness, { collection, made }: Thing): readonly Resource[] {
+  const kind = kindsOfCollection[collection];
+  if (kind === undefined) return [];
+  return [...kubeModelOf(world).ofKind(kind)].filter(({ versions, createdAt }) => {
+    if (createdAt > made.at) return false;
+    return versions.during(made.sentAt - 60_000, made.at).some(({ spec }) => {
+      const create = impliedObject(kind, spec)?.create;
+      return create !== undefined && strange(made.body, create).length + missing(made.body, create).length === 0;
+    });
+  });
+}
+
+function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
+  if (!resource.lives) return wasLetGo(world, resource, thing);
+  if (resource.ready?.reason === 'AmbiguousCreate') return true;
+  return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(resource, thing.name);
+}
+
+/** It went, and whoever let it go had a reason not to remove what it made. */
+function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
+  const { version, lostByRestore } = resource;
+  if (lostByRestore || isRetained(version) || isForced(version) || wasForgotten(resource, thing.name)) return true;
+  return wasFinalizerTaken(resource) || usedAnotherKey(world, resource, thing);
+}
+
+/** By a person, whenever it was. */
+function wasFinalizerTaken({ versions, goneBy }: Resource): boolean {
+  const all = versions.all;
+  const isHeld = ({ finalizers }: Version) => finalizers.includes(finalizer);
+  const wasTaken = all.some((version, index) => {
+    const before = all[index - 1];
+    return version.by === undefined && before !== undefined && isHeld(before) && !isHeld(version);
+  });
+  const last = all.at(-1);
+  return wasTaken || (goneBy === undefined && last !== undefined && isHeld(last));
+}
+
+/**
+ * A person, or the key of the default account, had it look in another account when it was deleted: two witnesses said
+ * there that nothing was left.
+ */
+function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing): boolean {
+  const { version, goneAt = 0 } = resource;
+  const service = account.split('/')[0];
+  return [...accountsOf(world).installations.values()].some((installation) => {
+    if (!installation.serves(resource, goneAt)) return false;
+    const accesses = accountsOf(world).during(installation, resource, [version], [goneAt, goneAt]);
+    if (accountNameOf(version) === undefined && accesses.some((each) => each.service !== service)) return false;
+    return accesses.some((each) => each.account !== account);
+  });
+}
+
+/** People wiped the id from annotations and status both, and nothing in Kubernetes says what it made. */
+function wasForgotten({ versions, statuses }: Resource, id: string): boolean {
+  const all = versions.all;
+  const fromAnnotations = all.some((version, index) => {
+    const before = all[index - 1];
+    return (
+      version.by === undefined && before !== undefined && externalIDOf(before) === id && externalIDOf(version) !== id
+    );
+  });
+  const told = statuses.all;
+  const fromStatus = told.some((status, index) => {
+    const before = told[index - 1];
+    return status.by === undefined && before?.fields.id === id && status.fields.id !== id;
+  });
+  return fromAnnotations && fromStatus;
+}
+
+/** Kubernetes went back to a backup from before it was made: no trace is left of it. */
+function wasForgottenByRestore({ story }: Witness, { made }: Thing): boolean {
+  return story.acts.some(
+    (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= made.at && act.at + act.forMs >= made.at,
+  );
+}
+
+function isModuleLeft(world: Witness, thing: Thing): boolean {
+  const { name, account } = thing;
+  if (thing.edits.some((edit) => wasForgottenByRestore(world, { ...thing, made: edit }))) return true;
+  return [...accountsOf(world).installations.values()].some((installation) =>
+    moduleOwnershipOf(world)
+      .claimants(name, account, installation, [0, world.scheduler.now])
+      .some((resource) => mayLeaveModule(world, resource, thing)),
+  );
+}
+
+function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boolean {
+  if (!resource.lives) return wasLetGo(world, resource, thing);
+  const part = partOf(resource, thing.name) ?? '';
+  return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
+}

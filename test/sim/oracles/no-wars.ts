@@ -1,0 +1,106 @@
+import type { Report } from '../core/run.ts';
+import { type Call, succeeded, type Thing } from './cloud-model.ts';
+import { disturbancesOf } from './disturbances.ts';
+import { missing, strange } from './expectation.ts';
+import { impliedObject } from './implied.ts';
+import { canonical } from './json.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { type Mutation, mutationsOf } from './mutations.ts';
+import { kindsOfCollection } from './ownership.ts';
+import type { Resource } from './resource.ts';
+import { ByKey, RollingCount } from './rolling-count.ts';
+import { hour, type Witness } from './witness.ts';
+
+/** In an hour in which nobody asks for anything else. */
+const mostChanges = 6;
+/** Design: what is refused is tried six times an hour; once more when a process is started. */
+const mostRefusals = 8;
+const mostCreates = 2;
+/** What a trouble may cost more. */
+const perDisturbance = 4;
+
+/** Nothing is changed over and over, made over and over, or refused over and over. */
+export function noWars(world: Witness, report: Report) {
+  const wars = new Wars(world);
+  mutationsOf(world).listeners.add((mutation) => {
+    const why = wars.of(mutation);
+    if (why !== undefined) report('no-wars', why);
+  });
+  return {};
+}
+
+class Wars {
+  readonly #world: Witness;
+  readonly #changes = new ByKey(() => new RollingCount(hour));
+  readonly #refusals = new ByKey(() => new RollingCount(hour));
+  /** Of each content, all that was made. */
+  readonly #made = new ByKey((): Thing[] => []);
+
+  constructor(world: Witness) {
+    this.#world = world;
+  }
+
+  of(mutation: Mutation): string | undefined {
+    const { call } = mutation;
+    if (call.status === 400 || call.status === 422) return this.#refused(mutation);
+    if (!succeeded(call) || call.thing === undefined) return undefined;
+    return call.method === 'POST' ? this.#created(call, call.thing) : this.#changed(mutation, call.thing);
+  }
+
+  #changed(mutation: Mutation, { account, name, edits }: Thing): string | undefined {
+    const { at } = mutation.call;
+    const changes = this.#changes.of(account, name);
+    changes.add(at);
+    if (changes.count(at) <= mostChanges) return undefined;
+    const foreign = edits.filter((edit) => edit.installation === undefined && edit.at > at - hour).length;
+    const allowed = mostChanges + foreign + this.#reasonsFor(mutation);
+    return changes.count(at) > allowed
+      ? `${name} of ${account} is changed more than ${allowed} times in an hour`
+      : undefined;
+  }
+
+  #refused(mutation: Mutation): string | undefined {
+    const { at, method, path, account, flight } = mutation.call;
+    const refusals = this.#refusals.of(account, method, path, method === 'POST' ? flight.body : '');
+    refusals.add(at);
+    if (refusals.count(at) <= mostRefusals) return undefined;
+    const allowed = mostRefusals + this.#reasonsFor(mutation);
+    return refusals.count(at) > allowed
+      ? `${method} ${path} of ${account} is refused more than ${allowed} times in an hour`
+      : undefined;
+  }
+
+  /** What people asked for in this hour, starts of processes, and what disturbed. */
+  #reasonsFor({ call: { at }, installation, owners }: Mutation): number {
+    const from = at - hour;
+    const edits = owners.flatMap(({ versions }) => versions.during(from, at)).filter(({ by }) => by === undefined);
+    const disturbed = disturbancesOf(this.#world).all.filter((each) => each.from <= at && each.to >= from);
+    const data = owners.map(({ namespace }) => kubeModelOf(this.#world).changesOfData(namespace, from, at));
+    const starts = installation.startsIn(from, at);
+    return edits.length + Math.max(0, ...data) + starts + perDisturbance * disturbed.length;
+  }
+
+  #created({ at, target }: Call, thing: Thing): string | undefined {
+    const content = `${thing.collection} ${canonical(thing.made.body)}`;
+    const made = this.#made.of(content);
+    made.push(thing);
+    if (made.length <= mostCreates || target.kind !== 'list') return undefined;
+    const askedBy = this.#askedBy(thing);
+    // What people took away, and what went with its resource, was to be made again by the next that asks.
+    const lost = made.filter(({ gone }) => gone !== undefined && gone.at < at && gone.installation === undefined);
+    const allowed = mostCreates * Math.max(1, askedBy.length) + lost.length;
+    if (made.length <= allowed) return undefined;
+    return `${askedBy.map(({ key }) => key).join(', ')}: more than ${allowed} objects ${JSON.stringify(thing.made.body)} were made`;
+  }
+
+  #askedBy({ collection, made }: Thing): readonly Resource[] {
+    const kind = kindsOfCollection[collection];
+    if (kind === undefined) return [];
+    return [...kubeModelOf(this.#world).ofKind(kind)].filter(({ versions }) =>
+      versions.all.some(({ spec }) => {
+        const create = impliedObject(kind, spec)?.create;
+        return create !== undefined && strange(made.body, create).length + missing(made.body, create).length === 0;
+      }),
+    );
+  }
+}

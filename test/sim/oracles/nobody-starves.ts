@@ -1,0 +1,106 @@
+import type { Report } from '../core/run.ts';
+import { type Access, accountsOf } from './accounts.ts';
+import { cloudModelOf } from './cloud-model.ts';
+import { disturbancesOf } from './disturbances.ts';
+import { impliedObject, modulePaths } from './implied.ts';
+import type { InstallationHistory } from './installations.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { servants } from './look.ts';
+import { names } from './module-ownership.ts';
+import type { Resource, Version } from './resource.ts';
+import { ByKey, RollingCount } from './rolling-count.ts';
+import { minute, second, type Witness } from './witness.ts';
+
+/** In which whatever costs nothing is answered. */
+const patienceMs = 30 * second;
+/** A minute of a budget, with what latency adds. */
+const turnMs = minute + second;
+const callsOfObject = 4;
+const callsOfModule = 3;
+/** Of a budget, from which on nobody can be sure of a turn within the minute. */
+const exhaustedShare = 0.7;
+
+/** On the way: it says nothing of what became of it. */
+const underway = ['Creating', 'Updating', 'RateLimited', 'Deleting'];
+
+/**
+ * What a person creates or edits is answered within a time that depends on what its namespace asks of its account, and on
+ * who shares that account, but on no other account and on nothing that others ask.
+ */
+export function nobodyStarves(world: Witness, report: Report) {
+  const patience = new Patience(world);
+  kubeModelOf(world).writes.add(({ resource, by, at, deleted }) => {
+    if (resource === undefined || by !== undefined || deleted || resource.version.at !== at) return;
+    if (callsOf(resource) === 0) return;
+    patience.wait(resource, resource.version, patienceMs, (waitedMs) =>
+      report('nobody-starves', `${resource.key} had no answer ${Math.round(waitedMs / second)} s after its last edit`),
+    );
+  });
+  return {};
+}
+
+class Patience {
+  readonly #world: Witness;
+  readonly #sent = new ByKey(() => new RollingCount(2 * minute));
+
+  constructor(world: Witness) {
+    this.#world = world;
+    cloudModelOf(world).calls.add(({ installation, service, key, at }) => {
+      if (installation !== undefined) this.#sent.of(installation, service, key).add(at);
+    });
+  }
+
+  /** Looks again when its time has come, until it is answered or it is too late. */
+  wait(resource: Resource, version: Version, ms: number, tooLate: (waitedMs: number) => void): void {
+    this.#world.scheduler.after(ms, () => {
+      if (resource.version !== version || isAnswered(resource)) return;
+      const dueMs = this.#dueMs(resource, version);
+      if (dueMs === undefined) return;
+      const { now } = this.#world.scheduler;
+      const left = version.at + dueMs - now;
+      if (left > 0) this.wait(resource, version, left, tooLate);
+      else tooLate(now - version.at);
+    });
+  }
+
+  /** Undefined: nothing can be said. */
+  #dueMs(resource: Resource, version: Version): number | undefined {
+    const { now } = this.#world.scheduler;
+    const [installation, ...others] = servants(this.#world, resource);
+    if (installation === undefined || others.length > 0) return undefined;
+    const access = accountsOf(this.#world).now(installation, resource);
+    if (disturbancesOf(this.#world).any(version.at, now, access?.key)) return undefined;
+    if (access === undefined) return patienceMs;
+    return patienceMs + turnMs * this.#turns(installation, access, resource, version);
+  }
+
+  /** Minutes of the budget that may pass before everything that its namespace asked for had its turn. */
+  #turns(installation: InstallationHistory, access: Access, { namespace }: Resource, { at }: Version): number {
+    const { now } = this.#world.scheduler;
+    const users = [...kubeModelOf(this.#world).live.values()].filter((each) => {
+      const used = callsOf(each) > 0 ? accountsOf(this.#world).now(installation, each) : undefined;
+      return used?.service === access.service && used.key === access.key;
+    });
+    const tenants = new Set(users.map((each) => each.namespace)).size;
+    const own = users.filter((each) => each.namespace === namespace && isNew(each, at));
+    const calls = own.reduce((sum, each) => sum + callsOf(each), 0);
+    const turns = Math.ceil((calls * tenants) / access.requestsPerMinute);
+    // Whoever was before it may have used up what there was.
+    const sent = this.#sent.of(installation.name, access.service, access.key).count(now);
+    return sent >= exhaustedShare * access.requestsPerMinute ? turns : turns - 1;
+  }
+}
+
+function isAnswered({ lives, ready, version }: Resource): boolean {
+  if (!lives) return true;
+  return ready !== undefined && ready.observedGeneration === version.generation && !underway.includes(ready.reason);
+}
+
+/** Asked for in the minute before. */
+const isNew = ({ versions }: Resource, now: number): boolean =>
+  versions.during(now - minute, Number.POSITIVE_INFINITY).some(({ by, at }) => by === undefined && at >= now - minute);
+
+function callsOf({ kind, version }: Resource): number {
+  if (impliedObject(kind, version.spec) !== undefined) return callsOfObject;
+  return callsOfModule * modulePaths(kind, version.spec).filter(({ part }) => names(version, part)).length;
+}

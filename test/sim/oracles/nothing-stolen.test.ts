@@ -1,0 +1,194 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mainKey } from '../core/story.ts';
+import { nothingStolen } from './nothing-stolen.ts';
+import { available, condition, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+
+const externalID = 'edge-operator.dev/external-id';
+const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
+const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: { enabled: true } };
+
+let world: FakeWorld;
+
+beforeEach(() => {
+  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key', 'main=also-main'] } });
+  world.judge(nothingStolen);
+});
+
+const spoke = () => world.said.map((line) => line.replace('nothing-stolen: ', ''));
+
+async function account(namespace: string, name: string, key: string) {
+  await world.data('Secret', name, { key }, namespace);
+  await world.write('CloudAccount', name, { namespace, spec: { apiKeySecretRef: { name, key: 'key' } } });
+}
+
+describe('objects', () => {
+  test('are changed and deleted by whom they were made for', async () => {
+    const id = await madeBotUser(world);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'other' } });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}`, status: 404 });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('are imported', async () => {
+    const id = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, annotations: { [externalID]: id } });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' } });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('that people made and nobody imported are left alone', async () => {
+    const id = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' }, by: 'person' });
+    expect(spoke()).toEqual([expect.stringContaining("it is a person's")]);
+  });
+
+  test('that a resource is told to take while it has its own are not its to delete (O4)', async () => {
+    await madeBotUser(world);
+    const foreign = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: foreign } });
+    await world.write('BotUser', 'bot', { deleting: true });
+    await world.call({ method: 'DELETE', path: `/bot_users/${foreign}` });
+    expect(spoke()).toEqual([expect.stringContaining("it is a person's")]);
+  });
+
+  test('of another resource are not changed for an older one that names them by mistake (O5)', async () => {
+    await world.write('BotUser', 'older', { spec: { name: 'older' } });
+    const id = await madeBotUser(world);
+    await world.write('BotUser', 'older', { annotations: { [externalID]: id } });
+    await world.pass(60_000);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'older' } });
+    expect(spoke()).toEqual([]);
+    await world.remove('BotUser', 'bot');
+    await world.pass(60_000);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'older' } });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('of another namespace are not reached by a forged annotation (O1)', async () => {
+    await account('victim', 'acct', 'b-key');
+    const id = await madeBotUser(world, 'victims', {
+      ...{ namespace: 'victim', key: 'b-key' },
+      spec: { name: 'victims', accountRef: { name: 'acct' } },
+    });
+    await world.write('BotUser', 'forged', {
+      ...{ namespace: 'thief', spec: { name: 'x' }, deleting: true },
+      annotations: { [externalID]: id, 'edge-operator.dev/account': 'victim/acct' },
+    });
+    await world.remove('BotUser', 'victims', { namespace: 'victim' });
+    await world.pass(60_000);
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}`, key: 'b-key' });
+    expect(spoke()).toEqual([expect.stringContaining("it is BotUser victim/victims's")]);
+  });
+
+  test('are looked at and changed with a key of their own resource', async () => {
+    const id = await madeBotUser(world);
+    await world.call({ method: 'GET', path: `/bot_users/${id}`, key: 'also-main' });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'x' }, key: 'also-main' });
+    expect(spoke()).toEqual([
+      expect.stringContaining('with a key that is not of BotUser a/bot'),
+      expect.stringContaining('the key is none of BotUser a/bot'),
+    ]);
+  });
+
+  test('that an unanswered create made belong to whoever asked for it', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    const id = await world.make('bot_users', { name: 'bot' }, { arrives: false });
+    await world.write('BotUser', 'bot', { deleting: true });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('that another installation made are not adopted (O9)', async () => {
+    world = new FakeWorld({
+      installations: [
+        { name: 'op', settings: { watchNamespaces: 'a' } },
+        { name: 'two', settings: { watchNamespaces: 'b' } },
+      ],
+    });
+    world.judge(nothingStolen);
+    const id = await madeBotUser(world);
+    await world.write('BotUser', 'twin', { namespace: 'b', spec: { name: 'bot' } });
+    await world.write('BotUser', 'twin', { namespace: 'b', annotations: { [externalID]: id }, by: 'two-0.0' });
+    await world.write('BotUser', 'twin', { namespace: 'b', deleting: true });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}`, by: 'two-0.0' });
+    expect(spoke()).toEqual([expect.stringContaining("it is BotUser a/bot's")]);
+  });
+
+  test('of an account that a resource does not use are not named to it', async () => {
+    await account('victim', 'acct', 'b-key');
+    const id = await madeBotUser(world, 'victims', {
+      ...{ namespace: 'victim', key: 'b-key' },
+      spec: { name: 'victims', accountRef: { name: 'acct' } },
+    });
+    const status = { conditions: [condition('Ready', 'False', 'AmbiguousCreate', 1, `any of ${id}: choose`)] };
+    await world.write('BotUser', 'curious', { spec: { name: 'x' } });
+    await world.write('BotUser', 'curious', { status, by: operator });
+    expect(spoke()).toEqual([`BotUser a/curious is told of ${id} of another namespace`]);
+  });
+});
+
+describe('modules', () => {
+  const put = (enabled = true, more: object = {}) => world.call({ method: 'PUT', path, body: { enabled }, ...more });
+
+  test('are shared where the parts differ, and taken over when the owner goes', async () => {
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await put();
+    await world.write('HttpsRouteModules', 'two', { spec });
+    await world.pass(60_000);
+    await put();
+    await world.write('HttpsRouteModules', 'one', { deleting: true });
+    await world.pass(60_000);
+    await put();
+    await world.call({ method: 'DELETE', path });
+    expect(spoke()).toEqual([]);
+  });
+
+  test('are not changed for a resource that came later (O5, O10)', async () => {
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await put();
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', 'two', { spec: { ...spec, compression: { enabled: false } } });
+    await put(false);
+    const why = 'HttpsRouteModules a/one has it, and HttpsRouteModules a/two puts something else there';
+    expect(spoke()).toEqual([expect.stringContaining(why)]);
+  });
+
+  test('of two that begin at once either may be first', async () => {
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await world.write('HttpsRouteModules', 'two', { spec: { ...spec, compression: { enabled: false } } });
+    await put();
+    await put(false);
+    expect(spoke()).toEqual([]);
+  });
+
+  test('are not removed for a resource that never had them', async () => {
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await put();
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', 'two', { spec });
+    await world.write('HttpsRouteModules', 'two', { deleting: true });
+    await world.call({ method: 'DELETE', path });
+    expect(spoke()).toEqual([
+      expect.stringContaining('HttpsRouteModules a/one has it; it is not of HttpsRouteModules a/two'),
+    ]);
+  });
+
+  test('that people set and no resource names are left alone', async () => {
+    await put(true, { by: 'person' });
+    await world.call({ method: 'DELETE', path });
+    expect(spoke()).toEqual([expect.stringContaining("it is no resource's that names it")]);
+  });
+
+  test('that were as they should be belong to whom it was reported for', async () => {
+    await put(true, { by: 'person' });
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await world.write('HttpsRouteModules', 'one', { status: available(1), by: operator });
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', 'two', { spec: { ...spec, compression: { enabled: false } } });
+    await put(false);
+    expect(spoke()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,112 @@
+import type { Report } from '../core/run.ts';
+import { accountsOf } from './accounts.ts';
+import { type Call, cloudModelOf } from './cloud-model.ts';
+import { idsIn } from './ids.ts';
+import { installationsOf } from './installations.ts';
+import { type KubeWrite, kubeModelOf } from './kube-model.ts';
+import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
+import { type Mutation, mutationsOf, told } from './mutations.ts';
+import { ownershipOf } from './ownership.ts';
+import type { Resource } from './resource.ts';
+import { second, type Witness } from './witness.ts';
+
+/** Of two that begin at once either may be first. */
+const raceMs = 5 * second;
+
+/** Nothing is changed or removed but by whom it is for, and with its own key; nobody is told of what is another's. */
+export function nothingStolen(world: Witness, report: Report) {
+  const thefts = new Thefts(world);
+  const say = (why: string | undefined) => {
+    if (why !== undefined) report('nothing-stolen', why);
+  };
+  mutationsOf(world).listeners.add((mutation) => {
+    const why = thefts.of(mutation);
+    if (why !== undefined) say(`${told(mutation.call)}: ${why}`);
+  });
+  cloudModelOf(world).calls.add((call) => say(thefts.look(call)));
+  kubeModelOf(world).writes.add((write) => say(thefts.told(write)));
+  return {};
+}
+
+class Thefts {
+  readonly #world: Witness;
+
+  constructor(world: Witness) {
+    this.#world = world;
+  }
+
+  of(mutation: Mutation): string | undefined {
+    const { call, owners } = mutation;
+    const { thing, target } = call;
+    if (target.kind === 'list' || thing === undefined || wasGone(call)) return undefined;
+    if (owners.length === 0) return `it is ${this.#whose(call)}`;
+    return this.#taken(mutation) ?? this.#wrongKey(mutation);
+  }
+
+  /** An object is looked at with a key of whoever names it. */
+  look({ method, target, installation: name, service, key, process, path }: Call): string | undefined {
+    if (method !== 'GET' || target.kind !== 'object') return undefined;
+    const installation = installationsOf(this.#world).get(name ?? '');
+    const naming = ownershipOf(this.#world).naming(target.id);
+    if (installation === undefined || naming.length === 0) return undefined;
+    const { now } = this.#world.scheduler;
+    const may = naming.some((resource) => this.#keysOf(resource, installation.name, now).has(`${service} ${key}`));
+    return may ? undefined : `GET ${path} by ${process} with a key that is not of ${naming.map((each) => each.key)}`;
+  }
+
+  /** No message names what is in an account that the resource does not use, and another namespace's. */
+  told({ resource, by, at }: KubeWrite): string | undefined {
+    if (resource === undefined || by === undefined || resource.status?.at !== at) return undefined;
+    const accounts = accountsOf(this.#world);
+    for (const id of idsIn(resource.ready?.message ?? '')) {
+      const thing = cloudModelOf(this.#world).object(id);
+      const maker = thing && ownershipOf(this.#world).makerOf(thing);
+      if (thing === undefined || maker === undefined || maker.namespace === resource.namespace) continue;
+      const uses = [...accounts.installations.values()].some((installation) =>
+        accounts
+          .during(installation, resource, resource.versions.all, [resource.createdAt, at])
+          .some(({ account }) => account === thing.account),
+      );
+      if (!uses) return `${resource.key} is told of ${id} of another namespace`;
+    }
+    return undefined;
+  }
+
+  /** A module that somebody else applied and has still. */
+  #taken({ call, owner, author, span, owners }: Mutation): string | undefined {
+    if (owner === undefined || call.thing === undefined) return undefined;
+    if (call.method === 'PUT') {
+      const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
+      const isTheft = author !== undefined && author !== owner && call.sentAt - since > raceMs;
+      return isTheft ? `${owner.key} has it, and ${author.key} puts something else there` : undefined;
+    }
+    const part = partOf(owner, call.path) ?? '';
+    const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
+    const others = owners.filter((each) => each !== owner).map(({ key }) => key);
+    return letsGo ? undefined : `${owner.key} has it; it is not of ${others.join(', ')}`;
+  }
+
+  #wrongKey({ call, owners, installation }: Mutation): string | undefined {
+    const used = `${call.service} ${call.key}`;
+    if (owners.some((owner) => this.#keysOf(owner, installation.name, call.sentAt).has(used))) return undefined;
+    return `the key is none of ${owners.map(({ key }) => key).join(', ')}`;
+  }
+
+  #keysOf(resource: Resource, installation: string, now: number): ReadonlySet<string> {
+    const history = installationsOf(this.#world).get(installation);
+    if (history === undefined) return new Set();
+    return ownershipOf(this.#world).keysOf(resource, history, [resource.createdAt, now]);
+  }
+
+  #whose({ thing, target }: Call): string {
+    if (thing === undefined || target.kind === 'module') return "no resource's that names it";
+    const maker = ownershipOf(this.#world).makerOf(thing);
+    if (maker !== undefined) return `${maker.key}'s`;
+    return thing.made.installation === undefined ? "a person's" : `something that ${thing.made.process} made`;
+  }
+}
+
+/** It had gone before: nothing is done. */
+function wasGone({ thing, at, status }: Call): boolean {
+  return status === 404 || (thing?.gone !== undefined && thing.gone.at < at);
+}

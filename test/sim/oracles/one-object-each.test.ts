@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mainKey, secondKey } from '../core/story.ts';
+import { oneObjectEach } from './one-object-each.ts';
+import { available, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+
+const externalID = 'edge-operator.dev/external-id';
+const createdID = 'edge-operator.dev/created-id';
+const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
+const parent = { edgeID: 'edghts_a', routeID: 'edghtsrt_a' };
+
+let world: FakeWorld;
+let judge: ReturnType<FakeWorld['judge']>;
+
+beforeEach(() => {
+  world = new FakeWorld();
+  judge = world.judge(oneObjectEach);
+});
+
+async function spoke() {
+  await judge.atRest?.();
+  return world.said.map((line) => line.replace('one-object-each: ', ''));
+}
+
+/** Deleted, and let go by the operator. */
+async function end(name: string, by: string | null = operator, kind = 'BotUser') {
+  await world.write(kind, name, { deleting: true });
+  await world.remove(kind, name, by === null ? {} : { by });
+}
+
+describe('objects', () => {
+  test('one each, and none of what is gone', async () => {
+    await madeBotUser(world, 'one');
+    const id = await madeBotUser(world, 'two');
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
+    await end('two');
+    await world.make('bot_users', { name: 'a person’s' }, { by: 'person' });
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('two of one resource (O2, O6, O7)', async () => {
+    const first = await madeBotUser(world);
+    const second = await madeBotUser(world);
+    expect(await spoke()).toEqual([`BotUser a/bot has ${second}, and besides ${first} in cloud/main`]);
+  });
+
+  test.each([
+    ['cloud', secondKey, 'cloud/second'],
+    ['other-cloud', mainKey, 'other-cloud/main'],
+  ])(
+    'one in another account, after a while with a wrong address or key (O3, K1): %s',
+    async (service, key, account) => {
+      await madeBotUser(world, 'bot', { service, key });
+      await madeBotUser(world);
+      expect(await spoke()).toEqual([expect.stringContaining(`in ${account}`)]);
+    },
+  );
+
+  test('one whose answer was lost, and which nobody looked for', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
+    expect(await spoke()).toEqual([
+      expect.stringMatching(/nobody has bot_0+1 in cloud\/main; made by op-0.0 for BotUser a\/bot/),
+    ]);
+  });
+
+  test('one that its resource left when it went', async () => {
+    await madeBotUser(world);
+    await end('bot');
+    expect(await spoke()).toEqual([expect.stringMatching(/nobody has bot_0+1/)]);
+  });
+
+  test.each<[string, (id: string) => Promise<unknown>]>([
+    ['Retain', () => world.write('BotUser', 'bot', { spec: { name: 'bot', deletionPolicy: 'Retain' } })],
+    ['Observe', () => world.write('BotUser', 'bot', { spec: { name: 'bot', managementPolicy: 'Observe' } })],
+    [
+      'let go by force',
+      () => world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/force-orphan': 'true' } }),
+    ],
+    ['its finalizer taken by a person', () => world.write('BotUser', 'bot', { finalizers: [] })],
+    [
+      'every trace of it wiped by a person',
+      async () => {
+        await world.write('BotUser', 'bot', { annotations: { [externalID]: null, [createdID]: null } });
+        await world.write('BotUser', 'bot', { status: {} });
+      },
+    ],
+  ])('one that was left on purpose: %s', async (_, how) => {
+    await how(await madeBotUser(world));
+    await end('bot');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('one whose resource was let go by a person, finalizer and all', async () => {
+    await madeBotUser(world);
+    await end('bot', null);
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('one whose resource is not in the backup', async () => {
+    await madeBotUser(world);
+    await world.restoreWithout('BotUser a/bot');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('one of two that have the same', async () => {
+    const id = await madeBotUser(world, 'one');
+    await world.write('BotUser', 'two', { spec: { name: 'one' }, annotations: { [externalID]: id } });
+    await world.write('BotUser', 'two', { status: available(1, { id }), by: operator });
+    expect(await spoke()).toEqual([`BotUser a/one and BotUser a/two both have ${id}`]);
+  });
+
+  test('one that a resource lost to an id of a person’s (O4)', async () => {
+    await madeBotUser(world);
+    const foreign = await world.make('bot_users', { name: 'x' }, { by: 'person' });
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: foreign } });
+    await world.write('BotUser', 'bot', { status: available(1, { id: foreign }), by: operator });
+    expect(await spoke()).toEqual([expect.stringContaining(`BotUser a/bot has ${foreign}, and besides bot_`)]);
+  });
+
+  test('one of a resource whose Secret a person made that of another account', async () => {
+    await world.data('Secret', 'key', { key: mainKey });
+    await world.write('CloudAccount', 'acct', { spec: { apiKeySecretRef: { name: 'key', key: 'key' } } });
+    await madeBotUser(world, 'bot', { spec: { name: 'bot', accountRef: { name: 'acct' } } });
+    await world.pass(10);
+    await world.data('Secret', 'key', { key: secondKey });
+    await world.pass(10);
+    await end('bot');
+    expect(await spoke()).toEqual([]);
+  });
+});
+
+describe('modules', () => {
+  const put = (by = operator) => world.call({ method: 'PUT', path, body: { enabled: true }, by });
+
+  test('belong to whoever names them, and go with it', async () => {
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await put();
+    expect(await spoke()).toEqual([]);
+    await world.call({ method: 'DELETE', path });
+    await end('r', operator, 'HttpsRouteModules');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('of people are left alone', async () => {
+    await put('person');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['when its resource went', () => end('r', operator, 'HttpsRouteModules')],
+    ['when its part left the spec', () => world.write('HttpsRouteModules', 'r', { spec: parent })],
+  ])('are left behind %s', async (_, how) => {
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await put();
+    await world.pass(10);
+    await how();
+    expect(await spoke()).toEqual([expect.stringContaining(`nobody has ${path} in cloud/main; made by op-0.0`)]);
+  });
+});

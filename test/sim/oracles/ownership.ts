@@ -1,0 +1,157 @@
+import { type Access, type Accounts, accountsOf } from './accounts.ts';
+import { type CloudModel, cloudModelOf, type Thing } from './cloud-model.ts';
+import { missing, strange } from './expectation.ts';
+import { impliedObject } from './implied.ts';
+import type { InstallationHistory } from './installations.ts';
+import { textOf } from './json.ts';
+import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
+import { domain, externalIDOf, type Kind, type Resource, type Version } from './resource.ts';
+import { installationOf } from './who.ts';
+import { perWorld, type Span, type Witness } from './witness.ts';
+
+/** Of which kind the resources are that manage the objects of a collection. */
+export const kindsOfCollection: Readonly<Record<string, Kind>> = {
+  reserved_addrs: 'ReservedAddr',
+  bot_users: 'BotUser',
+};
+
+/** Who first said that an id belongs to a resource. */
+interface Naming {
+  readonly at: number;
+  /** Undefined: a person did. */
+  readonly by: string | undefined;
+}
+
+/**
+ * Whose an object of the cloud is, by what happened: that of the resource for which an operator made it, else of one
+ * that imports it. What a person writes into an annotation is a wish; what an operator was the first to write, a record.
+ */
+export class Ownership {
+  readonly #kube: KubeModel;
+  readonly #cloud: CloudModel;
+  readonly #accounts: Accounts;
+  readonly #makers = new Map<Thing, Resource>();
+  readonly #made = new Map<Resource, Thing[]>();
+  readonly #namings = new Map<string, Map<Resource, Naming>>();
+
+  constructor(world: Witness) {
+    this.#kube = kubeModelOf(world);
+    this.#cloud = cloudModelOf(world);
+    this.#accounts = accountsOf(world);
+    this.#kube.writes.add((write) => this.#see(write));
+  }
+
+  /** The resource for which an operator made it; undefined for what people made, and where no answer was recorded. */
+  makerOf(thing: Thing): Resource | undefined {
+    return this.#makers.get(thing);
+  }
+
+  /** All that was made for it. */
+  madeFor(resource: Resource): readonly Thing[] {
+    return this.#made.get(resource) ?? [];
+  }
+
+  /** Those that name the id, or named it once. */
+  naming(id: string): readonly Resource[] {
+    return [...(this.#namings.get(id)?.keys() ?? [])];
+  }
+
+  /** The resources that may have an object changed or removed, by what they were at some moment of that time. */
+  owners(thing: Thing, installation: InstallationHistory, span: Span): readonly Resource[] {
+    return this.#candidates(thing, installation, span).filter((resource) => {
+      const maker = this.makerOf(thing);
+      if (maker === resource) return true;
+      if (maker === undefined && this.#isServedByMaker(resource, thing) && this.#mayHaveMade(resource, thing))
+        return true;
+      return this.imports(resource, thing, installation, span);
+    });
+  }
+
+  /** Whether it names the object, by a person's wish, and nothing speaks against it. */
+  imports(resource: Resource, thing: Thing, installation: InstallationHistory, span: Span): boolean {
+    const versions = resource.versions.during(...span);
+    if (!versions.some((version) => externalIDOf(version) === thing.name)) return false;
+    const naming = this.#namings.get(thing.name)?.get(resource);
+    if (naming?.by !== undefined) return false;
+    const maker = this.makerOf(thing);
+    if (maker !== undefined && maker !== resource && maker.livedIn(...span)) return false;
+    if (this.#ownsElse(resource, thing, naming?.at ?? span[0])) return false;
+    return this.#uses(resource, installation, versions, thing, span);
+  }
+
+  /** Every key that the resource may have used since it was created. */
+  keysOf(resource: Resource, installation: InstallationHistory, [, to]: Span): ReadonlySet<string> {
+    const accesses = this.#accounts.during(installation, resource, resource.versions.all, [resource.createdAt, to]);
+    return new Set(accesses.map(({ service, key }) => `${service} ${key}`));
+  }
+
+  /** Two installations may serve one resource, and the one find what the other made for it. */
+  #isServedByMaker(resource: Resource, { made }: Thing): boolean {
+    return this.#accounts.installations.get(made.installation ?? '')?.serves(resource, made.at) === true;
+  }
+
+  /** Whether the resource could be the one whose create made it, though no answer was recorded. */
+  #mayHaveMade(resource: Resource, { collection, made }: Thing): boolean {
+    return resource.versions.during(made.sentAt - 60_000, made.at).some(({ spec }) => {
+      const implied = impliedObject(resource.kind, spec);
+      if (implied?.collection !== collection) return false;
+      return strange(made.body, implied.create).length + missing(made.body, implied.create).length === 0;
+    });
+  }
+
+  #candidates(thing: Thing, installation: InstallationHistory, [from, to]: Span): readonly Resource[] {
+    const kind = kindsOfCollection[thing.collection];
+    if (kind === undefined) return [];
+    return [...this.#kube.ofKind(kind)].filter(
+      (resource) => resource.livedIn(from, to) && installation.serves(resource, to),
+    );
+  }
+
+  #uses(
+    resource: Resource,
+    installation: InstallationHistory,
+    versions: readonly Version[],
+    thing: Thing,
+    span: Span,
+  ): boolean {
+    const isThere = ({ account }: Access) => account === thing.account;
+    return this.#accounts.during(installation, resource, versions, span).some(isThere);
+  }
+
+  /** It had an object of its own when it was told to take this one. */
+  #ownsElse(resource: Resource, thing: Thing, at: number): boolean {
+    return this.madeFor(resource).some(
+      (other) => other !== thing && other.made.at <= at && (other.gone === undefined || other.gone.at > at),
+    );
+  }
+
+  #see({ at, by, resource }: KubeWrite): void {
+    if (resource === undefined || !(resource.kind in implied)) return;
+    for (const id of idsNamedBy(resource)) {
+      const namings = this.#namings.get(id) ?? new Map<Resource, Naming>();
+      this.#namings.set(id, namings);
+      if (namings.has(resource)) continue;
+      namings.set(resource, { at, by });
+      const thing = this.#cloud.object(id);
+      if (by === undefined || thing === undefined || this.#makers.has(thing)) continue;
+      if (thing.made.installation !== installationOf(by) && !this.#isServedByMaker(resource, thing)) continue;
+      this.#makers.set(thing, resource);
+      this.#made.set(resource, [...this.madeFor(resource), thing]);
+    }
+  }
+}
+
+export const ownershipOf = perWorld((world) => new Ownership(world));
+
+const implied = Object.fromEntries(Object.values(kindsOfCollection).map((kind) => [kind, true]));
+
+/** In the annotations of our domain and in its status. */
+export function idsNamedBy(resource: Resource): readonly string[] {
+  const { annotations } = resource.version;
+  const texts = Object.entries(annotations)
+    .filter(([name]) => name.startsWith(`${domain}/`))
+    .map(([, value]) => value);
+  const id = textOf(resource.status?.fields.id);
+  const all = id === undefined ? texts : [...texts, id];
+  return all.filter((text) => /^(ra|bot)_[0-9A-Za-z]+$/.test(text));
+}

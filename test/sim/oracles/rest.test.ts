@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { secondKey } from '../core/story.ts';
+import { calm } from './calm.ts';
+import { converges } from './converges.ts';
+import { condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+
+const externalID = 'edge-operator.dev/external-id';
+const policy = { edgeID: 'edgtls_a', policy: { inbound: [] } };
+const policyPath = '/edges/tls/edgtls_a/traffic_policy';
+
+let world: FakeWorld;
+let judge: ReturnType<FakeWorld['judge']>;
+
+describe('converges', () => {
+  function begin(story: ConstructorParameters<typeof FakeWorld>[0] = {}) {
+    world = new FakeWorld(story);
+    judge = world.judge(converges);
+  }
+
+  beforeEach(() => begin());
+
+  async function spoke() {
+    await judge.atRest?.();
+    return world.said.map((line) => line.replace('converges: ', ''));
+  }
+
+  async function say(kind: string, name: string, reason: string, beside: 'Reconciling' | 'Stalled' = 'Stalled') {
+    await world.write(kind, name, { status: unready(1, reason, beside), by: operator });
+  }
+
+  test('what is Ready', async () => {
+    await madeBotUser(world);
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('what nobody has to do with', async () => {
+    begin({ installations: [{ name: 'op', settings: { watchNamespaces: 'b' } }] });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    expect(await spoke()).toEqual([]);
+  });
+
+  test.each([
+    ['has no condition', {}],
+    [
+      'is Available of generation 0, not 1',
+      { observedGeneration: 0, conditions: [condition('Ready', 'True', 'Available', 0)] },
+    ],
+    ['is not Ready: Creating, so it is', unready(1, 'Creating', 'Reconciling')],
+    ['is not Ready: Rejected, so it is', unready(1, 'Rejected', 'Stalled')],
+    ['is not Ready: Unreachable, so it is', unready(1, 'Unreachable', 'Reconciling')],
+    ['is not Ready: Unauthorized, so it is', unready(1, 'Unauthorized', 'Stalled')],
+    ['is not Ready: Conflict, so it is', unready(1, 'Conflict', 'Stalled')],
+    ['is not Ready: ExternalNotFound, so it is', unready(1, 'ExternalNotFound', 'Stalled')],
+    ['is not Ready: DependencyNotReady, so it is', unready(1, 'DependencyNotReady', 'Reconciling')],
+    ['is not Ready: AmbiguousCreate, so it is', unready(1, 'AmbiguousCreate', 'Stalled')],
+    ['is not Ready: DriftDetected, so it is', unready(1, 'DriftDetected', 'Stalled')],
+    ['is not Ready: Paused, so it is', unready(1, 'Paused', 'Stalled')],
+  ])('speaks where it %s, without a cause', async (what, status) => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.write('BotUser', 'bot', { status, by: operator });
+    expect(await spoke()).toEqual([`BotUser a/bot ${what}`]);
+  });
+
+  test('speaks of what does not go', async () => {
+    await madeBotUser(world);
+    await world.write('BotUser', 'bot', { deleting: true });
+    await world.write('BotUser', 'bot', { status: unready(2, 'Unreachable', 'Reconciling'), by: operator });
+    expect(await spoke()).toEqual(['BotUser a/bot is not gone: Unreachable, so it is']);
+  });
+
+  test.each<[string, string, () => Promise<unknown>]>([
+    ['Paused', 'it is', () => world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/paused': 'true' } })],
+    [
+      'ExternalNotFound',
+      'it imports what is not there',
+      () => world.write('BotUser', 'bot', { annotations: { [externalID]: 'bot_x' } }),
+    ],
+    [
+      'Rejected',
+      'the service refused the create',
+      () => world.call({ method: 'POST', path: '/bot_users', body: { name: 'bot', active: true }, status: 400 }),
+    ],
+    [
+      'Conflict',
+      'another names the same',
+      async () => {
+        const id = await madeBotUser(world, 'other');
+        await world.write('BotUser', 'bot', { annotations: { [externalID]: id } });
+      },
+    ],
+    [
+      'AmbiguousCreate',
+      'there are two of its content that are nobody’s',
+      async () => {
+        for (let n = 0; n < 2; n += 1) await world.make('bot_users', { name: 'bot' }, { by: 'person' });
+      },
+    ],
+    ['Unauthorized', 'the service does not know the key', async () => world.begin('op-0.1', {}, 'no-key-CANARY-9')],
+    ['Unreachable', 'nobody is at the address', async () => world.begin('op-0.1', { apiUrl: 'http://nowhere.test' })],
+  ])('is silent of %s where %s', async (reason, _, cause) => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await cause();
+    await say('BotUser', 'bot', reason);
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('Rejected is true of what is asked now, not of what was asked', async () => {
+    await world.write('TlsEdgeTrafficPolicy', 't', { spec: policy });
+    const put = (value: object) => ({
+      ...{ method: 'PUT', path: policyPath, status: 400 },
+      body: { enabled: true, value: JSON.stringify(value) },
+    });
+    await world.call(put({ inbound: [1] }));
+    await say('TlsEdgeTrafficPolicy', 't', 'Rejected');
+    expect(await spoke()).toHaveLength(1);
+    begin();
+    await world.write('TlsEdgeTrafficPolicy', 't', { spec: policy });
+    await world.call(put(policy.policy));
+    await say('TlsEdgeTrafficPolicy', 't', 'Rejected');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('what depends on something waits for it', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot', accountRef: { name: 'acct' } } });
+    await say('BotUser', 'bot', 'DependencyNotReady', 'Reconciling');
+    await world.write('CloudAccount', 'acct', { spec: { apiKeySecretRef: { name: 'key', key: 'key' } } });
+    await say('CloudAccount', 'acct', 'DependencyNotReady', 'Reconciling');
+    expect(await spoke()).toEqual([]);
+    await world.data('Secret', 'key', { key: secondKey });
+    expect(await spoke()).toEqual([expect.stringContaining('CloudAccount a/acct is not Ready: DependencyNotReady')]);
+  });
+
+  test('what the story expects has to be so', async () => {
+    begin({ expect: { 'BotUser/a/bot': 'Conflict' } });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await say('BotUser', 'bot', 'Conflict');
+    expect(await spoke()).toEqual([]);
+    await madeBotUser(world);
+    expect(await spoke()).toEqual(['BotUser a/bot is Available, and cannot be but Conflict']);
+  });
+});
+
+describe('calm', () => {
+  beforeEach(async () => {
+    world = new FakeWorld();
+    judge = world.judge(calm);
+    await madeBotUser(world);
+    await judge.atRest?.();
+  });
+
+  test('reads, Leases, people, and what is refused now and then', async () => {
+    await world.call({ method: 'GET', path: '/bot_users' });
+    await world.lease('first', operator);
+    await world.write('BotUser', 'bot', { spec: { name: 'x' } });
+    await world.make('bot_users', { name: 'y' }, { by: 'person' });
+    for (let n = 0; n < 12; n += 1) {
+      await world.call({ method: 'PUT', path: policyPath, body: { enabled: true }, status: 400 });
+      await world.pass(600_000);
+    }
+    expect(world.said).toEqual([]);
+  });
+
+  test('a write', async () => {
+    await world.write('BotUser', 'bot', { annotations: { x: 'y' }, by: operator });
+    expect(world.said).toEqual(['calm: op-0.0 writes BotUser a/bot']);
+  });
+
+  test('a change', async () => {
+    await world.make('bot_users', { name: 'y' });
+    expect(world.said).toEqual(['calm: POST /bot_users by op-0.0 (201)']);
+  });
+
+  test('what is refused all the time', async () => {
+    for (let n = 0; n < 8; n += 1) await world.call({ method: 'PUT', path: policyPath, body: {}, status: 400 });
+    expect(world.said).toEqual([`calm: PUT ${policyPath} by op-0.0 (400)`]);
+  });
+});

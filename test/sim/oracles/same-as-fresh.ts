@@ -1,0 +1,141 @@
+import { type Report, run } from '../core/run.ts';
+import type { Act, Manifest, Story } from '../core/story.ts';
+import { type EndState, endStateOf } from './end-state.ts';
+import { isRefusedByService } from './excuses.ts';
+import { canonical, type Fields, fieldsOf } from './json.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { isOfAgents, servants } from './look.ts';
+import { mutationsOf } from './mutations.ts';
+import { annotationNames, domain, externalIDOf, isKind, isObserved, isPaused, type Resource } from './resource.ts';
+import { minute, perWorld, second, type Witness } from './witness.ts';
+
+/** More would take too long. */
+const mostResources = 60;
+const settleMs = 3 * minute;
+
+/** Nothing certain can be said of how they end: it depends on who came first, or on what was there before. */
+const uncertain = ['Conflict', 'AmbiguousCreate', 'ExternalNotFound', 'DriftDetected', 'Paused', 'OutcomeUnknown'];
+const underway = ['Creating', 'Updating', 'Deleting', 'RateLimited', undefined];
+
+/**
+ * At rest everything is as if only what people want in the end had been applied to a world without troubles. Resources
+ * that import something, and those of agents, are left out; so is everything where there is a great deal of it.
+ */
+export function sameAsFresh(world: Witness, report: Report) {
+  mutationsOf(world);
+  const written = writtenByOperators(world);
+  return {
+    atRest: async () => {
+      const resources = [...kubeModelOf(world).live.values()].filter((each) => isComparable(world, each));
+      if (resources.length === 0 || kubeModelOf(world).live.size > mostResources) return;
+      const fresh = await endOfFresh(freshStory(world, written), resources);
+      for (const resource of resources) {
+        const [here, there] = [endStateOf(world, resource), fresh.get(keyOf(resource))];
+        const difference = there && differenceOf(here, there);
+        if (difference !== undefined) report('same-as-fresh', `${resource.key} ${difference}`);
+      }
+    },
+  };
+}
+
+/** ConfigMaps of mirrors are no wish of anybody's. */
+const writtenByOperators = perWorld((world) => {
+  const names = new Set<string>();
+  kubeModelOf(world).writes.add(({ kind, namespace, name, by }) => {
+    if (kind === 'ConfigMap' && by !== undefined) names.add(`${namespace}/${name}`);
+  });
+  return names;
+});
+
+function isComparable(world: Witness, resource: Resource): boolean {
+  const { version, ready } = resource;
+  if (isOfAgents(resource) || version.deleting || isPaused(version) || isObserved(version)) return false;
+  if (servants(world, resource).length !== 1 || isImport(resource)) return false;
+  if (uncertain.includes(ready?.reason ?? '')) return false;
+  return ready?.reason !== 'Rejected' || isRefusedByService(world, resource);
+}
+
+/** A person named an object, now or once. */
+function isImport({ versions }: Resource): boolean {
+  const all = versions.all;
+  return all.some((version, index) => {
+    const id = externalIDOf(version);
+    const before = all[index - 1];
+    return version.by === undefined && id !== undefined && (before === undefined || externalIDOf(before) !== id);
+  });
+}
+
+function differenceOf(here: EndState, there: EndState): string | undefined {
+  if (underway.includes(there.reason) || uncertain.includes(there.reason ?? '')) return undefined;
+  if (canonical(here.conditions) !== canonical(there.conditions))
+    return `is ${canonical(here.conditions)}; from the start it would be ${canonical(there.conditions)}`;
+  if (here.reason !== 'Available' || canonical(here.content) === canonical(there.content)) return undefined;
+  return `has ${canonical(here.content)}; from the start it would be ${canonical(there.content)}`;
+}
+
+async function endOfFresh(story: Story, resources: readonly Resource[]): Promise<ReadonlyMap<string, EndState>> {
+  const ends = new Map<string, EndState>();
+  const capture = (world: Witness) => {
+    mutationsOf(world);
+    return {
+      atRest: () => {
+        for (const { kind, namespace, name } of resources) {
+          const found = kubeModelOf(world).get(kind, namespace, name);
+          if (found !== undefined) ends.set(keyOf(found), endStateOf(world, found));
+        }
+      },
+    };
+  };
+  await run(story, { oracles: [capture], troubles: {} });
+  return ends;
+}
+
+const keyOf = ({ kind, namespace, name }: Resource): string => `${kind} ${namespace}/${name}`;
+
+/** All that people want in the end, at once. */
+function freshStory(world: Witness, written: ReadonlySet<string>): Story {
+  const { story, scheduler } = world;
+  const installations = story.installations.map(({ replicas: _, ...spec }) => spec);
+  const starts = installations.flatMap(({ name }): Act[] => {
+    const acts = story.acts.filter((act) => (act.do === 'start' || act.do === 'stop') && act.installation === name);
+    const last = acts.toSorted((a, b) => a.at - b.at).at(-1);
+    return last?.do === 'start' && last.at <= scheduler.now ? [{ ...last, at: 0 }] : [];
+  });
+  const objects = [...world.kube.snapshot().objects].map(([, { object }]) => object as unknown as Manifest);
+  const wanted = objects.filter((object) => isWish(object, written)).toSorted(byAge);
+  const acts = wanted.map((object): Act => ({ at: second, do: 'apply', object: wishOf(object) }));
+  return { ...story, installations, acts: [...starts, ...acts], settleMs, calmMs: 0 };
+}
+
+function isWish({ kind, metadata }: Manifest, written: ReadonlySet<string>): boolean {
+  const { namespace, name, deletionTimestamp } = metadata as Fields & Manifest['metadata'];
+  if (deletionTimestamp !== undefined) return false;
+  if (kind === 'ConfigMap') return !written.has(`${namespace}/${name}`);
+  return isKind(kind) || kind === 'Secret';
+}
+
+/** What is referred to first, then in the order in which it came to be. */
+function byAge(a: Manifest, b: Manifest): number {
+  const rank = ({ kind, metadata }: Manifest) =>
+    `${isKind(kind) ? (kind === 'CloudAccount' ? 1 : 2) : 0} ${String(fieldsOf(metadata).creationTimestamp)}`;
+  return rank(a) < rank(b) ? -1 : 1;
+}
+
+/** Without what servers and operators added. */
+function wishOf({ apiVersion, kind, metadata, spec, data, type }: Manifest): Manifest {
+  const { name, namespace, labels, annotations = {} } = metadata;
+  const wishes: readonly string[] = Object.values(annotationNames);
+  const own = Object.entries(annotations).filter(
+    ([key]) => !key.startsWith(`${domain}/`) || (wishes.includes(key) && key !== annotationNames.externalID),
+  );
+  return {
+    ...{ apiVersion, kind },
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      annotations: Object.fromEntries(own),
+    },
+    ...Object.fromEntries(Object.entries({ spec, data, type }).filter(([, value]) => value !== undefined)),
+  };
+}

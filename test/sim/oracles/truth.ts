@@ -1,0 +1,88 @@
+import type { Report } from '../core/run.ts';
+import { cloudModelOf } from './cloud-model.ts';
+import { disturbancesOf } from './disturbances.ts';
+import { canonical, parsed, textOf } from './json.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { type Fault, faultsOf, isDrift, servants } from './look.ts';
+import { quietMomentsOf, quietMs } from './quiet.ts';
+import { isPaused, type Resource } from './resource.ts';
+import { problemsOf } from './status-form.ts';
+import { minute, second, type Witness } from './witness.ts';
+
+/** What a status says is true: in its form whenever it is written, in what it says at every quiet moment. */
+export function truth(world: Witness, report: Report) {
+  const say = (resource: Resource, what: string) => report('truth', `${resource.key} ${what}`);
+  const hashes = new Map<string, string>();
+  kubeModelOf(world).writes.add((write) => {
+    const { resource, by, at } = write;
+    if (resource?.status === undefined || by === undefined || resource.status.at !== at || write.deleted) return;
+    for (const problem of problemsOf(resource, write.clockMs)) say(resource, problem);
+  });
+  const look = (isEnd: boolean) => {
+    for (const resource of kubeModelOf(world).live.values())
+      for (const lie of lies(world, resource, isEnd, hashes)) say(resource, `says Ready=True, but ${lie}`);
+  };
+  quietMomentsOf(world).listeners.add(() => look(false));
+  return { atRest: () => look(true), atEnd: () => look(true) };
+}
+
+function lies(world: Witness, resource: Resource, isEnd: boolean, hashes: Map<string, string>): readonly string[] {
+  const { ready, version, status } = resource;
+  if (ready?.status !== 'True' || version.deleting || isPaused(version)) return [];
+  if (servants(world, resource).length === 0) return [];
+  const { now } = world.scheduler;
+  const isDisturbed = (from: number) => !isEnd && disturbancesOf(world).any(from, now);
+  if (ready.observedGeneration !== version.generation) {
+    const isOld = now - version.at >= quietMs && !isDisturbed(version.at);
+    return isOld ? [`of generation ${ready.observedGeneration}, not ${version.generation}`] : [];
+  }
+  const told = faultsOf(world, resource)
+    .filter((fault) => isKnowable(world, resource, fault, isDisturbed))
+    .map(({ what }) => what);
+  return [...told, ...wrongHash(world, resource, status?.fields.appliedPolicyHash, hashes)];
+}
+
+/** Whether it has been so for as long as anybody could take to find out. */
+function isKnowable(
+  world: Witness,
+  resource: Resource,
+  { thing }: Fault,
+  isDisturbed: (from: number) => boolean,
+): boolean {
+  const { now } = world.scheduler;
+  const [installation] = servants(world, resource);
+  const changedAt = Math.max(resource.version.at, referencesChangedAt(world, resource));
+  const editedAt = thing?.edits.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+  if (now - changedAt < quietMs || isDisturbed(Math.max(changedAt, editedAt))) return false;
+  if (thing === undefined || !isDrift(thing, servants(world, resource))) return true;
+  const seconds = resource.version.spec.resyncIntervalSeconds;
+  const resyncMs = typeof seconds === 'number' ? seconds * second : (installation?.at(now)?.resyncMs ?? 0);
+  return now - Math.max(editedAt, disturbancesOf(world).lastOver(now)) > 1.25 * resyncMs + minute;
+}
+
+/** Of all Secrets, ConfigMaps and CloudAccounts of its namespace. */
+function referencesChangedAt(world: Witness, { namespace }: Resource): number {
+  const kube = kubeModelOf(world);
+  const accounts = [...kube.ofKind('CloudAccount')].filter((each) => each.namespace === namespace);
+  return Math.max(kube.dataChangedAt(namespace), ...accounts.map(({ version, goneAt }) => goneAt ?? version.at));
+}
+
+/** Equal policies have equal hashes, and different ones others. */
+function wrongHash(
+  world: Witness,
+  { kind, version }: Resource,
+  hash: unknown,
+  hashes: Map<string, string>,
+): readonly string[] {
+  if (kind !== 'TlsEdgeTrafficPolicy') return [];
+  const text = textOf(hash);
+  if (text === undefined) return ['appliedPolicyHash is missing'];
+  const path = `/edges/tls/${String(version.spec.edgeID)}/traffic_policy`;
+  const shown = [...cloudModelOf(world).things].filter(({ name, content }) => name === path && content !== undefined);
+  const policies = shown.map(({ content }) => canonical(parsed(textOf(content?.value))));
+  const before = hashes.get(text);
+  if (before !== undefined && policies.length > 0 && !policies.includes(before))
+    return ['appliedPolicyHash is of another policy'];
+  if (before === undefined && policies.length === 1) hashes.set(text, policies[0] ?? '');
+  return [];
+}
