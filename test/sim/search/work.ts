@@ -1,0 +1,80 @@
+import { performance } from 'node:perf_hooks';
+import type { Violation } from '../core/run.ts';
+import type { Story } from '../core/story.ts';
+import { known } from '../known.ts';
+import { makeStory } from '../people/index.ts';
+import { troubles } from '../troubles/index.ts';
+import { shrink } from './shrink/shrink.ts';
+import { sortOf } from './shrink/sort.ts';
+import { tell } from './tell.ts';
+
+interface OfSeed {
+  readonly seed: number;
+  /** Names of troubles and habits; default all. */
+  readonly only: readonly string[] | undefined;
+  /** Without the troubles and habits that show known findings. */
+  readonly known: boolean;
+}
+
+/** To tell the story of a seed. */
+export interface TellJob extends OfSeed {
+  readonly do: 'tell';
+  readonly oracles: readonly string[] | undefined;
+}
+
+export interface Told {
+  readonly seed: number;
+  readonly hash: string;
+  readonly violations: readonly Violation[];
+  readonly virtualMs: number;
+  readonly realMs: number;
+}
+
+/** To make the story of a seed shorter, as long as the oracle speaks. */
+export interface ShrinkJob extends OfSeed {
+  readonly do: 'shrink';
+  readonly oracle: string;
+}
+
+export interface ShrunkenSeed {
+  readonly seed: number;
+  readonly story: Story;
+  readonly runs: number;
+  readonly violation: Violation;
+}
+
+export type Job = TellJob | ShrinkJob;
+
+const most = { runs: 400, realMs: 120_000 };
+
+export async function work(job: Job): Promise<Told | ShrunkenSeed> {
+  return job.do === 'tell' ? tellSeed(job) : shrinkSeed(job);
+}
+
+export function storyOf({ seed, only, known: leavesOut }: OfSeed): Story {
+  const without = leavesOut ? Object.keys(known) : [];
+  return makeStory(seed, { troubles, without, ...(only === undefined ? {} : { only }) });
+}
+
+async function tellSeed(job: TellJob): Promise<Told> {
+  const { hash, violations, virtualMs, realMs } = await tell(storyOf(job), { oracles: job.oracles });
+  return { seed: job.seed, hash, violations, virtualMs, realMs };
+}
+
+async function shrinkSeed(job: ShrinkJob): Promise<ShrunkenSeed> {
+  const { seed, oracle } = job;
+  const ends = performance.now() + most.realMs;
+  const spoken = async (story: Story) => {
+    const { violations } = await tell(story, { oracles: [oracle], stopAtFirst: true });
+    return violations.filter((violation) => violation.oracle === oracle);
+  };
+  const long = storyOf(job);
+  const sorts = new Set((await spoken(long)).map(sortOf));
+  const isLike = (violation: Violation) => sorts.has(sortOf(violation));
+  const shows = async (story: Story) => (await spoken(story)).some(isLike);
+  const bounds = { runs: most.runs, late: () => performance.now() > ends };
+  const { story, runs } = await shrink(long, shows, bounds);
+  const violation = (await spoken(story)).find(isLike);
+  if (violation === undefined) throw new Error(`seed ${seed} shows ${oracle} only at times: run it with --check`);
+  return { seed, story, runs, violation };
+}

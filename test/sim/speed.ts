@@ -1,0 +1,31 @@
+/**
+ * How fast a world is: `npm run sim:speed -- [--hours N]`. 20 resources of all kinds, edited twice a minute, under one
+ * trouble after the other; once with the oracles and once without. Exit code 1 below 500 virtual seconds a second.
+ */
+import { parseArgs } from 'node:util';
+import { speedStory } from './load/speed.ts';
+import { runCommand } from './search/command.ts';
+import { whole } from './search/flags.ts';
+import { tell } from './search/tell.ts';
+
+const wanted = 500;
+
+await runCommand(async () => {
+  const { values } = parseArgs({ options: { hours: { type: 'string', default: '12' } } });
+  const story = speedStory(1, whole('hours', values.hours, 1));
+  // What is loaded and compiled once is not what is measured.
+  await tell({ ...story, acts: story.acts.slice(0, 40) });
+  const speeds = [];
+  for (const oracles of [undefined, []]) {
+    const { virtualMs, realMs, violations, traceLines } = await tell(story, { oracles });
+    const speed = virtualMs / realMs;
+    speeds.push(speed);
+    const judged =
+      oracles === undefined ? `with the oracles, which speak ${violations.length} times` : 'without oracles';
+    const [virtualS, realS] = [(virtualMs / 1_000).toFixed(0), (realMs / 1_000).toFixed(1)];
+    console.log(
+      `${speed.toFixed(0)} virtual seconds a second ${judged}: ${virtualS} in ${realS} s, ${traceLines} lines`,
+    );
+  }
+  return speeds.some((speed) => speed < wanted) ? 'something' : 'nothing';
+});
