@@ -1,0 +1,468 @@
+/** A defect of the sort that controllers really have, planted by changing one place of the operator. */
+export interface Defect {
+  readonly name: string;
+  readonly sort:
+    | 'cleared intent'
+    | 'missing precondition'
+    | 'stale read'
+    | 'event acted on instead of level'
+    | 'early finalizer'
+    | 'wrong definite'
+    | 'forgotten requeue'
+    | 'unfair queue'
+    | 'lost budget'
+    | 'clock mix-up'
+    | 'claim by name'
+    | 'two leaders'
+    | 'policy ignored'
+    | 'wrong content'
+    | 'leaked secret';
+  /** Below src/operator unless it begins with `../`. */
+  readonly file: string;
+  /** Stands there exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** Troubles and habits under which it is looked for; default all. */
+  readonly only?: readonly string[];
+}
+
+const create = 'reconcile/external/create.ts';
+const flow = 'reconcile/external/flow.ts';
+const answer = '../common/http/answer.ts';
+const failure = '../common/http/failure.ts';
+
+export const defects: readonly Defect[] = [
+  {
+    name: 'no-intent',
+    sort: 'cleared intent',
+    file: create,
+    find: `[annotation.createIntent]: formatIntent({ at: new Date(clock.now()).toISOString(), content }),`,
+    replace: '',
+    only: ['crashes', 'lost-answers'],
+  },
+  {
+    name: 'intent-withdrawn-by-any-error',
+    sort: 'cleared intent',
+    file: create,
+    find: 'if (error instanceof ApiError && error.definite) await this.#withdraw(marked);',
+    replace: 'await this.#withdraw(marked);',
+    only: ['lost-answers'],
+  },
+  {
+    name: 'intent-not-resolved-by-a-delete',
+    sort: 'cleared intent',
+    file: flow,
+    find: 'const resolved = await this.#createOf(context).resolve();',
+    replace: 'const resolved: { object: ManagedObject } | { report: never } = { object };',
+    only: ['crashes', 'lost-answers', 'deletes'],
+  },
+  {
+    name: 'unresolved-create-leaves-nothing',
+    sort: 'cleared intent',
+    file: flow,
+    find: 'isKept(object) || (externalIDOf(object) === undefined && intentOf(object) === undefined)',
+    replace: 'isKept(object) || externalIDOf(object) === undefined',
+    only: ['crashes', 'lost-answers', 'deletes'],
+  },
+  {
+    name: 'lost-create-settles-at-once',
+    sort: 'cleared intent',
+    file: create,
+    find: 'if (startedAt < settledAt) return { report: this.#wait() };',
+    replace: '',
+    only: ['slow-acts'],
+  },
+  {
+    name: 'any-look-up-finds-nothing',
+    sort: 'cleared intent',
+    file: 'reconcile/external/lost-create.ts',
+    find: 'earliest - clockSkewMs)',
+    replace: 'earliest + clockSkewMs)',
+    only: ['lost-answers'],
+  },
+  {
+    name: 'no-id-on-record',
+    sort: 'cleared intent',
+    file: create,
+    find: `      [annotation.createIntent]: null,
+      [annotation.externalID]: id,
+      [annotation.createdID]: id,`,
+    replace: '      [annotation.createIntent]: null,',
+    only: ['crashes'],
+  },
+  {
+    name: 'writes-without-a-version',
+    sort: 'missing precondition',
+    file: 'reconcile/writer.ts',
+    find: 'metadata: { ...(patch.metadata as object | undefined), resourceVersion }',
+    replace: 'metadata: { ...(patch.metadata as object | undefined) }',
+    only: ['deletes', 'freezes', 'watches-lag'],
+  },
+  {
+    name: 'lease-without-a-version',
+    sort: 'missing precondition',
+    file: 'controller/lease.ts',
+    find: '{ ...base, spec }',
+    replace: '{ ...base, metadata: { ...base.metadata, resourceVersion: undefined }, spec }',
+    only: ['freezes', 'kube-lost-answers'],
+  },
+  {
+    name: 'no-finalizer-with-the-record',
+    sort: 'missing precondition',
+    file: 'reconcile/writer.ts',
+    find: 'return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });',
+    replace: 'return this.#patch(object, { metadata: { annotations } });',
+    only: ['deletes'],
+  },
+  {
+    name: 'own-calls-are-always-fresh',
+    sort: 'stale read',
+    file: 'reconcile/cache.ts',
+    find: 'return own.at >= since ? own.observed : undefined;',
+    replace: 'return own.observed;',
+    only: ['external-drift'],
+  },
+  {
+    name: 'sweeps-are-always-fresh',
+    sort: 'stale read',
+    file: 'reconcile/cache.ts',
+    find: 'this.#last !== undefined && this.#last.startedAt >= since',
+    replace: 'this.#last !== undefined',
+    only: ['lost-answers', 'external-drift'],
+  },
+  {
+    name: 'a-list-proves-absence',
+    sort: 'stale read',
+    file: flow,
+    find: `    if (observed === undefined) {
+      const sentAt = clock.now();`,
+    replace: `    if (observed === undefined && requested) {
+      const sentAt = clock.now();`,
+    only: ['lagging-lists', 'edits'],
+  },
+  {
+    name: 'parts-are-never-looked-at-again',
+    sort: 'stale read',
+    file: 'reconcile/parts/part-reconciler.ts',
+    find: 'known !== undefined && known.at >= since && known.uid === context.uid',
+    replace: 'known !== undefined && known.uid === context.uid',
+    only: ['external-drift'],
+  },
+  {
+    name: 'old-lists-are-believed',
+    sort: 'stale read',
+    file: 'controller/store.ts',
+    find: '(reset || versionOf(stored) <= version)',
+    replace: 'true',
+    only: ['compacted', 'stale-lists', 'edits'],
+  },
+  {
+    name: 'vanished-objects-stay-cached',
+    sort: 'event acted on instead of level',
+    file: 'controller/store.ts',
+    find: 'const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));',
+    replace:
+      'const deletes: StoreChange<T>[] = vanished.slice(0, 0).map(([key, stored]) => this.#delete(key, stored, version));',
+    only: ['compacted', 'deletes', 'imports'],
+  },
+  {
+    name: 'changes-during-work-are-dropped',
+    sort: 'event acted on instead of level',
+    file: 'controller/queue.ts',
+    find: 'if (priority !== undefined) this.add(key, priority);',
+    replace: '',
+    only: ['edits', 'late-answers'],
+  },
+  {
+    name: 'updates-are-not-enqueued',
+    sort: 'event acted on instead of level',
+    file: 'reconcile/kind-controller.ts',
+    find: 'queue.add(keyOf(object), urgency);',
+    replace: "if (change !== 'update') queue.add(keyOf(object), urgency);",
+    only: ['edits'],
+  },
+  {
+    name: 'an-expired-watch-is-resumed',
+    sort: 'event acted on instead of level',
+    file: 'controller/reflector.ts',
+    find: "if (verdict !== 'retry') this.#version = undefined;",
+    replace: '',
+    only: ['compacted', 'edits'],
+  },
+  {
+    name: 'rotated-keys-are-not-taken',
+    sort: 'event acted on instead of level',
+    file: 'kinds/cloud/accounts/account-entry.ts',
+    find: 'if (this.#takeKey()) this.#options.onRotated();',
+    replace: 'if (this.#apiKey === undefined && this.#takeKey()) this.#options.onRotated();',
+    only: ['account-swaps', 'lost-secrets'],
+  },
+  {
+    name: 'the-finalizer-goes-first',
+    sort: 'early finalizer',
+    file: flow,
+    find: 'await this.#delete(context, externalIDOf(object));',
+    replace: `await context.writer.removeFinalizer(object);
+      await this.#delete(context, externalIDOf(object));`,
+    only: ['gateway-5xx', 'crashes', 'deletes'],
+  },
+  {
+    name: 'a-failed-delete-counts',
+    sort: 'early finalizer',
+    file: flow,
+    find: 'const result = await this.#contract.delete(context.connection.client, id, context.call);',
+    replace: `facts.deletedID = id;
+    const result = await this.#contract.delete(context.connection.client, id, context.call);`,
+    only: ['gateway-5xx', 'deletes', 'throttled'],
+  },
+  {
+    name: 'failed-parts-are-forgotten',
+    sort: 'early finalizer',
+    file: 'reconcile/parts/flow.ts',
+    find: 'if (failed.length === 0) {',
+    replace: 'if (failed.length >= 0) {',
+    only: ['gateway-5xx', 'deletes'],
+  },
+  {
+    name: 'a-404-page-is-an-absence',
+    sort: 'wrong definite',
+    file: answer,
+    find: "return status === 404 && (text.trim() === '' || parseJSON(text) !== undefined);",
+    replace: 'return status === 404 && text !== undefined;',
+    only: ['gateway-404', 'edits', 'deletes'],
+  },
+  {
+    name: 'a-reset-is-definite',
+    sort: 'wrong definite',
+    file: failure,
+    find: "'ECONNREFUSED',\n  'ENOTFOUND',\n  'EAI_AGAIN',\n  'EHOSTUNREACH'",
+    replace: "'ECONNREFUSED',\n  'ECONNRESET',\n  'ENOTFOUND',\n  'EAI_AGAIN',\n  'EHOSTUNREACH'",
+    only: ['lost-answers', 'resets', 'slow-acts'],
+  },
+  {
+    name: 'a-timeout-is-definite',
+    sort: 'wrong definite',
+    file: failure,
+    find: "  'UND_ERR_CONNECT_TIMEOUT',\n  'UND_ERR_INVALID_ARG',",
+    replace: "  'UND_ERR_CONNECT_TIMEOUT',\n  'UND_ERR_HEADERS_TIMEOUT',\n  'TimeoutError',\n  'UND_ERR_INVALID_ARG',",
+    only: ['late-answers', 'lost-answers', 'slow-acts'],
+  },
+  {
+    name: 'a-5xx-is-definite',
+    sort: 'wrong definite',
+    file: answer,
+    find: 'definite: status >= 400 && status < 500,',
+    replace: 'definite: status >= 400,',
+    only: ['gateway-5xx'],
+  },
+  {
+    name: 'no-retry-when-unreachable',
+    sort: 'forgotten requeue',
+    file: 'reconcile/outcome.ts',
+    find: "Unreachable: { stalled: false, retry: { kind: 'backoff' } },",
+    replace: "Unreachable: { stalled: false, retry: { kind: 'never' } },",
+    only: ['gateway-5xx', 'resets', 'refused-connections'],
+  },
+  {
+    name: 'no-retry-when-throttled',
+    sort: 'forgotten requeue',
+    file: 'reconcile/outcome.ts',
+    find: "if (retryAfterMs !== undefined && reason !== 'Rejected')",
+    replace:
+      "if (reason === 'RateLimited') return { retry: { kind: 'never' } };\n  if (retryAfterMs !== undefined && reason !== 'Rejected')",
+    only: ['throttled'],
+  },
+  {
+    name: 'no-second-look-for-a-lost-create',
+    sort: 'forgotten requeue',
+    file: create,
+    find: "retry: { kind: 'after', ms: lookAgainMs }",
+    replace: "retry: { kind: 'never' }",
+    only: ['lost-answers', 'lost-requests'],
+  },
+  {
+    name: 'a-conflict-is-the-end',
+    sort: 'forgotten requeue',
+    file: 'controller/controller.ts',
+    find: 'if (isConflict(error)) return this.#again(key);',
+    replace: "if (isConflict(error)) return 'requeue';",
+    only: ['kube-conflicts', 'edits'],
+  },
+  {
+    name: 'no-drift-checks',
+    sort: 'forgotten requeue',
+    file: 'reconcile/outcome.ts',
+    find: "Available: { stalled: false, retry: { kind: 'resync' } },",
+    replace: "Available: { stalled: false, retry: { kind: 'never' } },",
+    only: ['external-drift'],
+  },
+  {
+    name: 'drift-first',
+    sort: 'unfair queue',
+    file: 'cloud/limiter.ts',
+    find: 'const inTurn = open[0];',
+    replace: 'const inTurn = open.at(-1);',
+    only: ['edits', 'crowded-namespace', 'big-account'],
+  },
+  {
+    name: 'a-window-of-half-a-minute',
+    sort: 'lost budget',
+    file: 'cloud/rolling-window.ts',
+    find: 'const windowMs = 60_000;',
+    replace: 'const windowMs = 30_000;',
+    only: ['poor-account', 'crowded-namespace'],
+  },
+  {
+    name: 'answered-calls-do-not-count',
+    sort: 'lost budget',
+    file: 'cloud/rolling-window.ts',
+    find: 'if (sent) this.#finished.push',
+    replace: 'if (!sent) this.#finished.push',
+    only: ['poor-account', 'crowded-namespace'],
+  },
+  {
+    name: 'retry-after-is-not-read',
+    sort: 'lost budget',
+    file: 'cloud/transport.ts',
+    find: 'limiter.penalize(error.retryAfterMs);',
+    replace: 'limiter.penalize(1);',
+    only: ['throttled'],
+  },
+  {
+    name: 'a-lease-by-the-clock-on-the-wall',
+    sort: 'clock mix-up',
+    file: 'controller/leader-election.ts',
+    find: 'this.#observed = new ObservedLease(this.#monotonic, this.#leaseDurationMs);',
+    replace: 'this.#observed = new ObservedLease(this.#clock, this.#leaseDurationMs);',
+    only: ['clock-jumps'],
+  },
+  {
+    name: 'transition-times-of-the-process',
+    sort: 'clock mix-up',
+    file: 'reconcile/status.ts',
+    find: 'new Date(options.clock.now())',
+    replace: 'new Date(options.clock.now() + 3_600_000)',
+  },
+  {
+    name: 'the-first-by-name-wins',
+    sort: 'claim by name',
+    file: 'reconcile/claims.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
+    find: "`${object.metadata.creationTimestamp ?? ''} ${keyOf(object)}`",
+    replace: 'keyOf(object)',
+    only: ['shared-parents', 'external-id-edits', 'imports'],
+  },
+  {
+    name: 'what-is-claimed-can-be-adopted',
+    sort: 'claim by name',
+    file: create,
+    find: '.filter((identity) => !claimed.has(identity.id))',
+    replace: '.filter(() => claimed.size >= 0)',
+    only: ['twins', 'lost-answers'],
+  },
+  {
+    name: 'nobody-has-a-rival',
+    sort: 'claim by name',
+    file: flow,
+    find: 'return winnerOver(object, rivals);',
+    replace: 'return winnerOver(object, rivals.slice(0, 0));',
+    only: ['external-id-edits', 'annotations-copied', 'imports'],
+  },
+  {
+    name: 'parts-have-no-rivals',
+    sort: 'claim by name',
+    file: 'reconcile/parts/part-reconciler.ts',
+    find: 'return winnerOver(this.#context.object, this.#context.cache.claimants(this.#claim));',
+    replace: 'return winnerOver(this.#context.object, this.#context.cache.claimants(this.#claim).slice(0, 0));',
+    only: ['shared-parents'],
+  },
+  {
+    name: 'another-account-is-no-matter',
+    sort: 'claim by name',
+    file: 'reconcile/reconciler.ts',
+    find: "if (moved !== undefined) return report('Rejected', moved);",
+    replace: '',
+    only: ['account-swaps'],
+  },
+  {
+    name: 'no-guard',
+    sort: 'two leaders',
+    file: 'controller/leadership.ts',
+    find: 'if (this.#elector?.holdsLease() === false)',
+    replace: 'if (this.#elector === null)',
+    only: ['freezes', 'kube-5xx'],
+  },
+  {
+    name: 'a-lease-for-ever',
+    sort: 'two leaders',
+    file: 'controller/leader-election.ts',
+    find: 'this.#leadsUntil = startedAt + this.#renewDeadlineMs;',
+    replace: 'this.#leadsUntil = startedAt + 6 * this.#renewDeadlineMs;',
+    only: ['freezes', 'kube-5xx'],
+  },
+  {
+    name: 'observers-manage',
+    sort: 'policy ignored',
+    file: 'reconcile/external/decide.ts',
+    find: "const observeOnly = s.managementPolicy === 'Observe';",
+    replace: 'const observeOnly = s.managementPolicy === undefined;',
+    only: ['policies', 'imports', 'external-drift'],
+  },
+  {
+    name: 'nothing-is-retained',
+    sort: 'policy ignored',
+    file: 'reconcile/flow.ts',
+    find: "object.spec.deletionPolicy === 'Retain' || object.spec.managementPolicy === 'Observe'",
+    replace: "object.spec.managementPolicy === 'Observe'",
+    only: ['policies', 'deletes'],
+  },
+  {
+    name: 'pauses-are-ignored',
+    sort: 'policy ignored',
+    file: 'reconcile/context.ts',
+    find: "return annotationOf(object, annotation.paused) === 'true';",
+    replace: "return annotationOf(object, annotation.paused) === 'always';",
+    only: ['pauses', 'edits'],
+  },
+  {
+    name: 'wiped-records-stay-wiped',
+    sort: 'policy ignored',
+    file: 'reconcile/claims.ts',
+    find: 'const remembered = object.status?.id;',
+    replace: 'const remembered: unknown = undefined;',
+    only: ['annotations-wiped'],
+  },
+  {
+    name: 'metadata-is-not-sent',
+    sort: 'wrong content',
+    file: 'kinds/cloud/reserved-addr/mapping.ts',
+    find: "metadata: fields.has('metadata') ? spec.metadata : undefined,",
+    replace: 'metadata: undefined,',
+    only: ['edits'],
+  },
+  {
+    name: 'descriptions-are-not-compared',
+    sort: 'wrong content',
+    file: 'kinds/cloud/reserved-addr/mapping.ts',
+    find: "  compare('description', addr.description);\n",
+    replace: '',
+    only: ['edits'],
+  },
+  {
+    name: 'parts-are-applied-off-record',
+    sort: 'wrong content',
+    file: 'reconcile/parts/flow.ts',
+    find: "const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');",
+    replace: 'const ours: typeof parts = [];',
+    only: ['edits', 'deletes'],
+  },
+  {
+    name: 'the-key-in-a-message',
+    sort: 'leaked secret',
+    file: 'cloud/transport.ts',
+    find: "const message = 'the API answered 401 to this API key before; replace the key';",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
+    replace: 'const message = `the API answered 401 to the API key ${key} before; replace the key`;',
+    only: ['revoked-key'],
+  },
+];
