@@ -55,11 +55,24 @@ test('every link between files leads to one that is there, and to a heading in i
   expect(dead).toEqual([]);
 });
 
+/** Of `npm run sim` and its like. */
+function simulatorFlags(): readonly string[] {
+  const files = ['search/flags.ts', 'crash-map/flags.ts', 'year.ts', 'defects.ts'];
+  const options = files.flatMap((file) => [...textOf(`test/sim/${file}`).matchAll(/\b([a-z]+): \{ type: '/g)]);
+  return options.map(([, name]) => `--${name}`);
+}
+
 test('every flag, variable, command and script that the docs name is there', async () => {
   const top = await loadCommands(commands);
   const options = top.flatMap(withSubcommands).flatMap((command) => command.options);
   const known = {
-    flags: new Set(['--help', '--version', ...foreignFlags, ...options.flatMap(({ long }) => long ?? [])]),
+    flags: new Set([
+      '--help',
+      '--version',
+      ...foreignFlags,
+      ...simulatorFlags(),
+      ...options.flatMap(({ long }) => long ?? []),
+    ]),
     variables: new Set(['EDGE_OPERATOR_API_KEY', ...options.flatMap(({ envVar }) => envVar ?? [])]),
     scripts: new Set(Object.keys(JSON.parse(textOf('package.json')).scripts)),
   };
