@@ -49,7 +49,7 @@ export function ask(listener: Listener, host: string, request: ServerRequest): P
       onEnd: () => {
         ended = true;
         onEnd();
-        reject(new Error('the server hung up before it answered'));
+        if (!response.headersSent) reject(new Error('the server hung up before it answered'));
       },
     });
     listener(message, response);

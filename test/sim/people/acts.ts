@@ -15,11 +15,16 @@ export const note = {
 } as const;
 
 type Notes = Readonly<Record<string, string | null>>;
-type Named = Pick<CastResource, 'kind' | 'namespace' | 'name'>;
+type Named = ObjectRef;
+type InNamespace = Pick<CastResource, 'namespace' | 'name'>;
 
 export const apiVersion = 'edge-operator.dev/v1alpha1';
 
-export const refOf = ({ kind, namespace, name }: Named): ObjectRef => ({ kind, namespace, name });
+export const refOf = ({ kind, namespace, name }: Named): ObjectRef => ({
+  kind,
+  ...(namespace === undefined ? {} : { namespace }),
+  name,
+});
 
 /** As texts of acts name the id of a resource. */
 export const idOf = ({ kind, namespace, name }: Named, which: 'id' | 'made' = 'id'): string =>
@@ -27,7 +32,7 @@ export const idOf = ({ kind, namespace, name }: Named, which: 'id' | 'made' = 'i
 
 export const foreignID = (name: string): string => `{{foreign:${name}}}`;
 
-type Content = Named & Pick<CastResource, 'spec' | 'annotations'>;
+type Content = Pick<CastResource, 'kind' | 'namespace' | 'name' | 'spec' | 'annotations'>;
 
 export function manifestOf({ kind, namespace, name, annotations, spec }: Content): Manifest {
   return { apiVersion, kind, metadata: { name, namespace, ...(annotations && { annotations }) }, spec };
@@ -41,14 +46,14 @@ export function keySecret(account: CastAccount, key: string = keyOf(account.hold
   return secret({ namespace, name: secretOf(account) }, { 'api-key': key });
 }
 
-export const secret = ({ namespace, name }: Omit<Named, 'kind'>, stringData: JsonMap): Manifest => ({
+export const secret = ({ namespace, name }: InNamespace, stringData: JsonMap): Manifest => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name, namespace },
   stringData,
 });
 
-export const configMap = ({ namespace, name }: Omit<Named, 'kind'>, data: JsonMap): Manifest => ({
+export const configMap = ({ namespace, name }: InNamespace, data: JsonMap): Manifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name, namespace },

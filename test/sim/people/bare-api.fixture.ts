@@ -42,6 +42,11 @@ export class BareAPI {
     }
   }
 
+  /** Until namespaces that were deleted are gone. */
+  async rest(): Promise<void> {
+    await this.#scheduler.run(this.#scheduler.now + 60_000);
+  }
+
   /** All that there are of a kind. */
   all(kind: string): readonly ApiObject[] {
     return this.#kube.store.list(this.#type(kind).storage).map(({ object }) => object);

@@ -1,5 +1,5 @@
 import type { Act, Deed, ObjectRef } from '../core/story.ts';
-import { note, start } from './acts.ts';
+import { annotate, note, start } from './acts.ts';
 import type { Scene } from './scene.ts';
 
 const isWrite = (act: Act): boolean => ['apply', 'replace', 'patch', 'copy', 'delete'].includes(act.do);
@@ -24,31 +24,31 @@ function operatorsBack(acts: readonly Act[], { installations }: Scene, at: numbe
 }
 
 function unpaused(acts: readonly Act[], at: number): readonly Act[] {
-  const last = new Map<string, { readonly ref: ObjectRef; readonly paused: boolean }>();
-  for (const act of acts) {
-    const said = pausedBy(act);
-    if (said !== undefined) last.set(JSON.stringify(said.ref), said);
+  const paused = new Map<string, ObjectRef>();
+  for (const act of acts.toSorted((a, b) => a.at - b.at)) {
+    const ref = refIn(act);
+    if (ref === undefined) continue;
+    const said = act.do === 'copy' ? paused.has(keyOf(act.from)) : pausedBy(act);
+    if (said === true) paused.set(keyOf(ref), ref);
+    if (said === false) paused.delete(keyOf(ref));
   }
-  return [...last.values()].flatMap(({ ref, paused }) =>
-    paused ? [{ at, do: 'patch', ref, patch: { metadata: { annotations: { [note.paused]: null } } } } as const] : [],
-  );
+  return [...paused.values()].map((of) => annotate(at, of, { [note.paused]: null }));
+}
+
+const keyOf = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
+
+/** Of which object it writes annotations. */
+function refIn(act: Deed): ObjectRef | undefined {
+  if (act.do === 'patch') return act.ref;
+  if (act.do === 'copy') return { kind: act.from.kind, ...act.to };
+  return act.do === 'apply' || act.do === 'replace' ? { kind: act.object.kind, ...act.object.metadata } : undefined;
 }
 
 /** What an act says of pausing, if anything. */
-function pausedBy(act: Deed): { readonly ref: ObjectRef; readonly paused: boolean } | undefined {
-  if (act.do === 'patch') return fromNotes(act.ref, annotationsIn(act.patch));
-  if (act.do !== 'apply' && act.do !== 'replace') return undefined;
-  const { kind, metadata } = act.object;
-  const ref = {
-    kind,
-    name: metadata.name,
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-  };
-  return fromNotes(ref, metadata.annotations ?? {});
-}
-
-function fromNotes(ref: ObjectRef, notes: Readonly<Record<string, unknown>>) {
-  return note.paused in notes ? { ref, paused: notes[note.paused] === 'true' } : undefined;
+function pausedBy(act: Deed): boolean | undefined {
+  const notes =
+    act.do === 'patch' ? annotationsIn(act.patch) : 'object' in act ? (act.object.metadata.annotations ?? {}) : {};
+  return note.paused in notes ? notes[note.paused] === 'true' : undefined;
 }
 
 function annotationsIn(patch: object): Readonly<Record<string, unknown>> {

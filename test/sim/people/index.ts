@@ -1,5 +1,6 @@
 import { Chance } from '../core/random.ts';
 import { type Act, endOf, type Story } from '../core/story.ts';
+import type { TroubleKind as Kind } from '../troubles/kind.ts';
 import { births } from './births.ts';
 import { chosen } from './chosen.ts';
 import { doneAgain, ending } from './ending.ts';
@@ -9,17 +10,8 @@ import { plainScene } from './plain.ts';
 import type { Scene } from './scene.ts';
 import { logBetween, someTime } from './times.ts';
 
-/** As much of a trouble as stories need; see `troubles/`. */
-export interface TroubleKind {
-  readonly about: string;
-  readonly plan: (chance: Chance, cast: Pick<Story, 'installations' | 'cloud'>) => TroublePlan;
-}
-
-interface TroublePlan {
-  readonly forMs: number;
-  readonly with?: Readonly<Record<string, unknown>>;
-  readonly aftermathMs?: number;
-}
+/** As much of a trouble as stories need. */
+export type TroubleKind = Pick<Kind, 'about' | 'plan'>;
 
 export interface StoryOptions {
   /** Names of habits and troubles: just these are on. One alone brings those it goes with; see `pairings.ts`. */

@@ -161,6 +161,7 @@ describe('Kubernetes', () => {
         : code === undefined || (code === 404 && act.do !== 'apply');
       if (!isRight) throw new Error(`seed ${seed}: ${code} to ${JSON.stringify(act)}`);
     }
+    await kube.rest();
     expect([seed, leftUndone()]).toEqual([seed, []]);
   }
 
