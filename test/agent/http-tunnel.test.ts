@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -466,6 +466,58 @@ describe('failures', () => {
     expect(opened).toHaveLength(2);
     await until('the old one to close', () => opened[0]?.destroyed);
     await slow.close();
+  });
+
+  describe.each([
+    ['http', ''],
+    ['https', 'https://'],
+  ])('what a local server says of its connections, by %s', (_, scheme) => {
+    /** How many connections as many requests take, one after the other with these pauses. */
+    async function connectionsFor(keepAlive: string | readonly string[], pausesMs: readonly number[]): Promise<number> {
+      let later = 0;
+      const patient = await startTestAgent({}, { ticks: () => performance.now() + later });
+      const listener: RequestListener = (incoming, response) => {
+        incoming
+          .resume()
+          .on('end', () => response.setHeader('keep-alive', keepAlive).setHeader('connection', 'keep-alive').end());
+      };
+      const { key, certificate } = createCertificate('127.0.0.1', Date.now());
+      const server = scheme === '' ? createServer(listener) : createTlsServer({ key, cert: certificate }, listener);
+      let opened = 0;
+      server.on('connection', () => {
+        opened += 1;
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const addr = `${scheme}localhost:${(server.address() as AddressInfo).port}`;
+      const tunnel = { name: 'web', proto: 'http', addr, ...(scheme && { verify_upstream_tls: false }) };
+      const { public_url: url } = await patient.tunnel(tunnel);
+      try {
+        for (const pauseMs of [0, ...pausesMs]) {
+          later += pauseMs;
+          expect((await patient.visit(url, { method: 'POST', body: 'x' })).status).toBe(200);
+        }
+        return opened;
+      } finally {
+        await patient.close();
+        server.close();
+        server.closeAllConnections();
+      }
+    }
+
+    test.each([
+      ['nothing of use', 'x', [100, 1_000], 1],
+      ['nothing of use, and it was idle for long', 'x', [100, 2_000], 2],
+      ['a long time', 'timeout=60', [100, 1_000, 2_000], 2],
+      ['the shortest time', 'timeout=1', [0, 0, 0], 4],
+      ['no time at all', 'timeout=0', [0], 2],
+      ['a short time', 'timeout=2', [500, 500, 1_200], 2],
+      ['a short time after its number of requests', 'max=9, Timeout = "2"', [500, 1_200], 2],
+      ['a time in one of two headers', ['max=9', 'timeout=1'], [0, 0], 3],
+      ['no further request', 'timeout=60, max=0', [0, 0], 3],
+      ['two requests', 'max=2', [0, 0, 0], 2],
+    ])('%s', async (_, keepAlive, pausesMs, connections) => {
+      expect(await connectionsFor(keepAlive, pausesMs)).toBe(connections);
+    });
   });
 
   test('connections to the local server are used again, and not more than 256 are kept', async () => {

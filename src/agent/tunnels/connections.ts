@@ -1,38 +1,64 @@
-import { Agent, type ClientRequest } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { Ticks } from '../metrics/rate.ts';
+import { reusableMs } from './keep-alive.ts';
 import type { Upstream } from './upstream.ts';
 
 const mostIdle = 256;
-/** Servers close idle connections after 2 s and more: one that is just being closed would cost a request. */
-const usableMs = 1_500;
+/** TLS sessions that are kept to be resumed, one for each server name. */
+const mostSessions = 100;
 
-interface Idle {
+/** How a request asks for its connection, beside what Node's requests ask. */
+export interface Wanted {
+  /** Of a local server with TLS: the name that its certificate is to have. */
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+  /** One that is to become something else, and no one else's afterwards. */
+  readonly allowHalfOpen?: boolean;
+}
+
+interface Connection {
   readonly socket: Socket;
-  readonly since: number;
+  readonly servername: string | undefined;
+  /** Requests that were sent over it. */
+  served: number;
+  /** How long it may be used again from when it became idle. */
+  reusableMs: number;
+  idleSince: number;
 }
 
 /**
- * The connections to one local server, used again as they become free. Node's own Agent looks through its connections
- * by server for each request, which was a quarter of the CPU time of a small request.
+ * The connections to one local server, used again as they become free for as long as the server lets them be. Node's own
+ * Agent looks through its connections by server for each request, which was a quarter of the CPU time of a small request.
  */
 export class Connections extends Agent {
-  readonly #to: Pick<Upstream, 'host' | 'port'>;
+  readonly #to: Upstream;
   readonly #open = new Set<Socket>();
-  readonly #idle: Idle[] = [];
+  readonly #idle: Connection[] = [];
+  readonly #sessions = new Map<string, Buffer>();
   readonly #ticks: Ticks;
 
-  constructor({ host, port }: Upstream, ticks: Ticks) {
+  constructor(to: Upstream, ticks: Ticks) {
     super({ keepAlive: true });
-    this.#to = { host, port };
+    this.#to = to;
     this.#ticks = ticks;
   }
 
   /** What Node's requests ask of their agent: to be given a socket, that which became free last if there is one. */
-  addRequest(request: ClientRequest): void {
-    const socket = this.#takeIdle();
-    if (socket !== undefined) request.reusedSocket = true;
-    request.onSocket(socket ?? this.#connect());
+  addRequest(request: ClientRequest, wanted: Wanted): void {
+    const idle = wanted.allowHalfOpen ? undefined : this.#takeIdle(wanted.servername);
+    if (idle !== undefined) request.reusedSocket = true;
+    const connection = idle ?? this.#connect(wanted);
+    connection.served += 1;
+    // Not before it has answered: a request that was given up may have been sent in part.
+    connection.reusableMs = 0;
+    if (!wanted.allowHalfOpen) {
+      request.once('response', ({ rawHeaders }: IncomingMessage) => {
+        connection.reusableMs = reusableMs(rawHeaders, connection.served);
+      });
+    }
+    request.onSocket(connection.socket);
   }
 
   /** Cuts them all. */
@@ -40,32 +66,63 @@ export class Connections extends Agent {
     for (const socket of this.#open) socket.destroy();
   }
 
-  #takeIdle(): Socket | undefined {
+  #takeIdle(servername: string | undefined): Connection | undefined {
     for (;;) {
-      const idle = this.#idle.pop();
+      const isUsable = (idle: Connection) => idle.servername === servername;
+      const at = this.#to.tls ? this.#idle.findLastIndex(isUsable) : this.#idle.length - 1;
+      const [idle] = at < 0 ? [] : this.#idle.splice(at, 1);
       if (idle === undefined) return undefined;
-      if (this.#ticks() - idle.since > usableMs) idle.socket.destroy();
-      else if (!idle.socket.destroyed) return idle.socket;
+      if (this.#ticks() - idle.idleSince > idle.reusableMs) idle.socket.destroy();
+      else if (!idle.socket.destroyed) return idle;
     }
   }
 
-  #connect(): Socket {
-    const socket = connect({ ...this.#to, noDelay: true, keepAlive: true });
+  #connect(wanted: Wanted): Connection {
+    const socket = this.#to.tls ? this.#connectTls(wanted) : this.#connectPlain(wanted);
+    const connection = { socket, servername: wanted.servername, served: 0, reusableMs: 0, idleSince: 0 };
     this.#open.add(socket);
     // An event of Node's requests: the answer is complete, and the connection may be used again.
-    socket.on('free', () => this.#keep(socket));
+    socket.on('free', () => this.#keep(connection));
     socket.on('close', () => {
       this.#open.delete(socket);
-      const at = this.#idle.findIndex((idle) => idle.socket === socket);
+      const at = this.#idle.indexOf(connection);
       if (at >= 0) this.#idle.splice(at, 1);
     });
     // While one is idle nobody else listens; that it closes is all there is to it.
     socket.on('error', () => {});
+    return connection;
+  }
+
+  #connectPlain({ allowHalfOpen = false }: Wanted): Socket {
+    const { host, port } = this.#to;
+    return connect({ host, port, noDelay: true, keepAlive: true, allowHalfOpen });
+  }
+
+  #connectTls({ servername = '', rejectUnauthorized = true, allowHalfOpen = false }: Wanted): Socket {
+    const { host, port } = this.#to;
+    const session = this.#sessions.get(servername);
+    const security = { servername, rejectUnauthorized, ALPNProtocols: ['http/1.1'], ...(session && { session }) };
+    const options = { host, port, allowHalfOpen, ...security };
+    const socket = connectTls(options).setNoDelay().setKeepAlive(true);
+    socket.on('session', (session) => this.#remember(servername, session));
+    socket.on('close', (failed) => failed && this.#sessions.delete(servername));
     return socket;
   }
 
-  #keep(socket: Socket): void {
-    if (socket.writable && this.#idle.length < mostIdle) this.#idle.push({ socket, since: this.#ticks() });
-    else socket.destroy();
+  #remember(servername: string, session: Buffer): void {
+    this.#sessions.delete(servername);
+    this.#sessions.set(servername, session);
+    const [oldest = servername] = this.#sessions.keys();
+    if (this.#sessions.size > mostSessions) this.#sessions.delete(oldest);
+  }
+
+  #keep(connection: Connection): void {
+    const { socket } = connection;
+    if (!socket.writable || connection.reusableMs === 0 || this.#idle.length >= mostIdle) {
+      socket.destroy();
+      return;
+    }
+    connection.idleSince = this.#ticks();
+    this.#idle.push(connection);
   }
 }

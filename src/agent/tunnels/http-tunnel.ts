@@ -1,11 +1,4 @@
-import {
-  type Agent,
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  ServerResponse,
-} from 'node:http';
-import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Capture, CarryingTunnel, RequestHead } from '../captures/capture.ts';
@@ -14,7 +7,7 @@ import { valuesOf } from '../captures/message.ts';
 import type { History } from '../metrics/history.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
-import { Connections } from './connections.ts';
+import { Connections, type Wanted } from './connections.ts';
 import type { HttpDefinition } from './definition.ts';
 import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
@@ -53,7 +46,7 @@ export class HttpTunnel implements Tunnel {
   readonly publicURL: string;
   readonly metrics: TunnelMetrics;
   readonly #parts: HttpTunnelParts;
-  readonly #agent: Agent;
+  readonly #connections: Connections;
   readonly #carrying: CarryingTunnel;
   readonly #upgraded = new Set<Exchange>();
   #stopped = false;
@@ -66,7 +59,7 @@ export class HttpTunnel implements Tunnel {
     this.metrics = newTunnelMetrics(ticks);
     this.#parts = parts;
     this.#carrying = { key, name: definition.name };
-    this.#agent = upstream.tls ? new TlsAgent({ keepAlive: true }) : new Connections(upstream, ticks);
+    this.#connections = new Connections(upstream, ticks);
   }
 
   serve(request: IncomingMessage, client: ServerResponse): void {
@@ -93,7 +86,7 @@ export class HttpTunnel implements Tunnel {
   /** Cuts what is under way. */
   close(): void {
     this.#stopped = true;
-    this.#agent.destroy();
+    this.#connections.destroy();
     for (const exchange of this.#upgraded) exchange.cut();
   }
 
@@ -135,22 +128,21 @@ export class HttpTunnel implements Tunnel {
   }
 
   #dial(head: RequestHead, options: ForwardOptions): ClientRequest {
-    const { host, port, tls } = this.#parts.upstream;
-    const send = tls ? httpsRequest : httpRequest;
-    return send({
-      host,
-      port,
+    const wanted: Wanted = { ...this.#tlsOptions(head), allowHalfOpen: options.upgrade !== undefined };
+    const sent: RequestOptions & Wanted = {
       method: head.method,
       path: head.target,
       headers: requestHeaders(head.rawHeaders, options),
       setHost: false,
-      ...(options.upgrade === undefined ? { agent: this.#agent } : { agent: false, allowHalfOpen: true }),
+      agent: this.#connections,
       maxHeaderSize: maxHeaderBytes,
-      ...(tls ? this.#tlsOptions(head) : {}),
-    });
+      ...wanted,
+    };
+    return request(sent);
   }
 
-  #tlsOptions(head: RequestHead): { readonly servername: string; readonly rejectUnauthorized: boolean } {
+  #tlsOptions(head: RequestHead): Wanted {
+    if (!this.#parts.upstream.tls) return {};
     const host = this.#hostHeader() ?? valuesOf(head.rawHeaders, 'host')[0] ?? '';
     const wanted = this.#parts.upstream.host;
     return {
