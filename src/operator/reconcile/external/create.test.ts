@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { ApiError } from '../../../common/http/errors.ts';
 import { silentLog } from '../../../common/log.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
+import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { Memory } from '../memory.ts';
@@ -137,4 +138,18 @@ test('after creates of unknown fate a refusal for certain does not bring the nex
   clock.advance(settleMs);
   nextError = new ApiError('no connection', { reason: 'Unreachable', definite: true });
   expect((await reconcile()).retry).toEqual({ kind: 'backoff', atLeastMs: 32_000 });
+});
+
+test('an id that a person names during a look-up is not replaced by what the look-up finds', async () => {
+  nextError = new ApiError('reset', { reason: 'Unreachable', definite: false });
+  await reconcile();
+  const list = async function* () {
+    await annotate(object, { [annotation.externalID]: 'thing_named' });
+    yield { id: 'thing_lost' };
+  };
+  flow = new ExternalFlow({ ...contract, list }, { listResources: async () => [object], createSettleMs: settleMs });
+  clock.advance(settleMs);
+  await reconcile();
+  expect(object.metadata.annotations).toMatchObject({ [annotation.externalID]: 'thing_named' });
+  expect(object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
 });

@@ -75,8 +75,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const { object, uid } = this.#context;
     const intent = intentOf(object);
     if (intent === undefined) return { object };
-    // A person named the object: that settles it.
-    if (annotationOf(object, annotation.externalID) !== undefined) return { object: await this.#withdraw(object) };
+    if (isNamed(object)) return { object: await this.#withdraw(object) };
     const made = this.#pending.claimOf(uid);
     if (made !== undefined) return { object: await this.#record(object, made) };
     return this.#lookUp(intent.content);
@@ -121,6 +120,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
     const found = await this.#pending.cache.sweep(Math.min(startedAt, settledAt), call);
     const resources = await this.#options.listResources();
+    const latest = resources.find((resource) => resource.metadata.uid === uid) ?? object;
+    if (isNamed(latest)) return { object: await this.#withdraw(latest) };
     if (this.#pending.isCreating(content)) return { report: this.#wait() };
     const resolution = resolveLostCreate(
       unresolved(object),
@@ -182,6 +183,11 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   #withdraw(object: ManagedObject): Promise<ManagedObject> {
     return this.#context.writer.insist(object, () => ({ [annotation.createIntent]: null, [annotation.account]: null }));
   }
+}
+
+/** A person named the object: that settles what an unrecorded create made. */
+function isNamed(object: ManagedObject): boolean {
+  return annotationOf(object, annotation.externalID) !== undefined;
 }
 
 function unresolved(object: ManagedObject): UnresolvedCreate {
