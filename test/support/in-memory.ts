@@ -1,7 +1,6 @@
 import type { Listener } from '../../src/common/dated.ts';
 import { type Runtime, systemRuntime } from '../../src/common/runtime.ts';
 import { MemoryDispatcher } from './memory-dispatcher.ts';
-import { quickRuntime } from './quick-runtime.ts';
 
 declare global {
   /** Set for the runs whose servers are in this process, without sockets: see jest.config.js. */
@@ -13,12 +12,11 @@ export const isInMemory = globalThis.inMemory === true;
 const listeners = new Map<string, Listener>();
 let names = 0;
 
-/** What the world of a test lives in: the system's, or one in memory, whose time runs fast. */
+/** What the world of a test lives in: the system's, or with what carries requests in memory. */
 export const testRuntime: Runtime = isInMemory ? inMemoryRuntime() : systemRuntime;
 
 function inMemoryRuntime(): Runtime {
-  const quick = quickRuntime(2);
-  return { ...quick, dispatcher: new MemoryDispatcher(listeners, quick.monotonic) };
+  return { ...systemRuntime, dispatcher: new MemoryDispatcher(listeners, systemRuntime.monotonic) };
 }
 
 /** Makes the listener known under an address of its own, in this process only. */

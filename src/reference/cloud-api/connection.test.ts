@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, METHODS, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { rawRequest, unreadable } from '../../../test/support/raw-request.ts';
+import { bodiless, rawRequest, unreadable } from '../../../test/support/raw-request.ts';
 
 /* What takes a connection of one's own to ask. */
 
@@ -44,6 +44,13 @@ test.each(unreadable)('%s has the shape of the others', async (_, text, status) 
       details: { operation_id: expect.stringMatching(/^op_[0-9A-Za-z]{27}$/) },
     },
   });
+});
+
+test.each(bodiless)('a DELETE of a client %s is carried out', async (_, text) => {
+  const { body } = await cloud.call('POST', '/bot_users', { name: 'gone' });
+  const head = `Host: localhost\r\nAuthorization: Bearer ${cloud.apiKey}\r\nService-Version: 2\r\nConnection: close\r\n`;
+  const answer = await rawRequest(cloud.url, `DELETE /bot_users/${body.id} HTTP/1.1\r\n${head}${text}`);
+  expect(answer).toEqual({ status: 204, type: undefined, body: undefined });
 });
 
 const uriFor = (host: string) =>

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
-import { bodiless, rawRequest } from '../../../test/support/raw-request.ts';
 
 let cloud: TestCloud;
 
@@ -96,13 +95,6 @@ describe('bodies (section 4)', () => {
     ['a field named __proto__', '{"name":"a","__proto__":{}}', 'ERR_EDGE_304'],
   ])('%s is 400', async (_, body, code) => {
     expect(await post(body, 'application/json')).toMatchObject({ status: 400, code });
-  });
-
-  test.each(bodiless)('a DELETE of a client %s is carried out', async (_, text) => {
-    const { body } = await cloud.call('POST', '/bot_users', { name: 'gone' });
-    const head = `Host: localhost\r\nAuthorization: Bearer ${cloud.apiKey}\r\nService-Version: 2\r\nConnection: close\r\n`;
-    const answer = await rawRequest(cloud.url, `DELETE /bot_users/${body.id} HTTP/1.1\r\n${head}${text}`);
-    expect(answer).toEqual({ status: 204, type: undefined, body: undefined });
   });
 
   test('1 MiB is read, a byte more is 413', async () => {
