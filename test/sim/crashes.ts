@@ -16,9 +16,9 @@ await runCommand(async () => {
   const { kinds, lives, pairs, workers, json } = parseCrashFlags(process.argv.slice(2));
   const began = performance.now();
   const module = new URL('crash-map/tell-life.ts', import.meta.url);
-  const pool = new Pool<LifeJob, ToldLife>({ module, workers, patienceMs: 600_000 });
+  using pool = new Pool<LifeJob, ToldLife>({ module, workers, patienceMs: 600_000 });
   const lived = kinds.flatMap((kind) => lives.map((life) => mapLife(kind, life, pairs, (job) => pool.run(job))));
-  const rows = await Promise.all(lived).finally(() => pool.close());
+  const rows = await Promise.all(lived);
   for (const line of [...tableOf(rows), '', ...absencesOf(rows)]) console.log(line);
   for (const row of rows) tell(row);
   const runs = rows.reduce((total, row) => total + row.singles + row.pairs, 0);

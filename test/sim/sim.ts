@@ -12,7 +12,7 @@ import { folder, nameOf, readStory } from './regressions/story-file.ts';
 import { type Found, runCommand } from './search/command.ts';
 import { type Flags, parseFlags } from './search/flags.ts';
 import { lineOf, lineOfShrunken, lineOfTotal } from './search/report.ts';
-import { search } from './search/search.ts';
+import { check, search } from './search/search.ts';
 import { type ShrunkenSeed, storyOf } from './search/work.ts';
 import { troubles } from './troubles/index.ts';
 
@@ -24,7 +24,7 @@ await runCommand(async () => {
   const flags = parseFlags(process.argv.slice(2), names);
   if (flags.list) return list();
   if (flags.one !== undefined) return showOne(flags, flags.one);
-  return searchAndSay(flags);
+  return flags.check ? checkAndSay(flags) : searchAndSay(flags);
 });
 
 function list(): Found {
@@ -41,6 +41,13 @@ async function showOne(flags: Flags, one: NonNullable<Flags['one']>): Promise<Fo
   const { lines, outcome } = await show(story, { oracles: flags.oracles, how });
   console.log(lines.join('\n'));
   return outcome.violations.length === 0 ? 'nothing' : 'something';
+}
+
+async function checkAndSay(flags: Flags): Promise<Found> {
+  const unequal = await check(flags);
+  for (const { seed, hashes } of unequal) console.log(`seed ${seed}  ${JSON.stringify(hashes)}`);
+  console.log(`${flags.seeds ?? 1} seeds told three times, ${unequal.length} of them not the same each time`);
+  return unequal.length === 0 ? 'nothing' : 'something';
 }
 
 async function searchAndSay(flags: Flags): Promise<Found> {
@@ -65,10 +72,10 @@ async function searchAndSay(flags: Flags): Promise<Found> {
 }
 
 /** As a test that is ready to be kept. */
-function keep(shrunken: ShrunkenSeed, { print }: Flags): void {
+function keep(shrunken: ShrunkenSeed, { print, only }: Flags): void {
   const { seed, story, violation } = shrunken;
   const { oracle, message } = violation;
-  const text = printStory({ about: message, oracle, story });
+  const text = printStory({ about: message, oracle, seed, ...(only === undefined ? {} : { only }), story });
   const path = join(folder, nameOf(oracle, seed));
   console.log(lineOfShrunken(shrunken, print ? '' : `, ${relative(process.cwd(), path)}`));
   if (print) console.log(text);

@@ -7,7 +7,7 @@ export function logBetween(chance: Chance, least: number, most: number): number 
 }
 
 /** When something is done: mostly around one of the moments of the scene, never before `from` or after its end. */
-export function someTime(chance: Chance, { moments, spanMs }: Scene, from = 0): number {
+export function someTime(chance: Chance, { moments, spanMs }: Pick<Scene, 'moments' | 'spanMs'>, from = 0): number {
   const near = moments.filter((moment) => moment >= from);
   const [uniform, isNear, moment] = [chance.next(), chance.chance(0.6), chance.next()];
   const offset = (chance.chance(0.3) ? -1 : 1) * logBetween(chance, 1, 5_000);

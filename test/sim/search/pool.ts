@@ -22,7 +22,7 @@ export interface PoolOptions {
 }
 
 /** Does jobs in worker processes, each one at a time; a process that dies costs its job alone. */
-export class Pool<Job, Result> {
+export class Pool<Job, Result> implements Disposable {
   readonly #options: PoolOptions;
   readonly #waiting: Waiting<Job, Result>[] = [];
   readonly #idle: ChildProcess[] = [];
@@ -43,8 +43,8 @@ export class Pool<Job, Result> {
     });
   }
 
-  /** Ends the processes; nothing may be under way. */
-  close(): void {
+  /** Ends the processes; what is under way is lost. */
+  [Symbol.dispose](): void {
     for (const process of this.#processes) process.kill();
   }
 

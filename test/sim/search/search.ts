@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import { areEqual } from './check.ts';
 import type { Flags } from './flags.ts';
 import { Pool } from './pool.ts';
-import type { Job, ShrunkenSeed, Told } from './work.ts';
+import type { Checked, Done, Job, ShrunkenSeed, Told } from './work.ts';
 
 /** Told of what is found, as it is found. */
 export interface Listener {
@@ -25,22 +26,27 @@ const patienceMs = 600_000;
 
 /** Tells the stories of many seeds, and makes shorter what fails. */
 export async function search(flags: Flags, listener: Listener): Promise<Total> {
-  const pool = new Pool<Job, Told | ShrunkenSeed>({
-    module: new URL('work.ts', import.meta.url),
-    workers: flags.workers,
-    patienceMs,
-  });
-  try {
-    return await new Search(flags, listener, pool).run();
-  } finally {
-    pool.close();
-  }
+  using pool = poolOf(flags);
+  return await new Search(flags, listener, pool).run();
+}
+
+/** Tells the story of each seed three times; those whose hashes are not equal. */
+export async function check(flags: Flags): Promise<readonly Checked[]> {
+  using pool = poolOf(flags);
+  const { from, seeds = 1, only, known } = flags;
+  const jobs = Array.from({ length: seeds }, (_, n) => ({ do: 'check', seed: from + n, only, known }) as const);
+  const checked = await Promise.all(jobs.map((job) => pool.run(job) as Promise<Checked>));
+  return checked.filter(({ hashes }) => !areEqual(hashes));
+}
+
+function poolOf({ workers }: Flags): Pool<Job, Done> {
+  return new Pool({ module: new URL('work.ts', import.meta.url), workers, patienceMs });
 }
 
 class Search {
   readonly #flags: Flags;
   readonly #listener: Listener;
-  readonly #pool: Pool<Job, Told | ShrunkenSeed>;
+  readonly #pool: Pool<Job, Done>;
   readonly #began = performance.now();
   readonly #ends: number;
   readonly #shrunk = new Map<string, number>();
@@ -51,7 +57,7 @@ class Search {
   #violations = 0;
   #virtualMs = 0;
 
-  constructor(flags: Flags, listener: Listener, pool: Pool<Job, Told | ShrunkenSeed>) {
+  constructor(flags: Flags, listener: Listener, pool: Pool<Job, Done>) {
     this.#flags = flags;
     this.#listener = listener;
     this.#pool = pool;

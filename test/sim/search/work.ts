@@ -4,6 +4,7 @@ import type { Story } from '../core/story.ts';
 import { known } from '../known.ts';
 import { makeStory } from '../people/index.ts';
 import { troubles } from '../troubles/index.ts';
+import { type Hashes, hashesOf } from './check.ts';
 import { shrink } from './shrink/shrink.ts';
 import { sortOf } from './shrink/sort.ts';
 import { tell } from './tell.ts';
@@ -43,11 +44,23 @@ export interface ShrunkenSeed {
   readonly violation: Violation;
 }
 
-export type Job = TellJob | ShrinkJob;
+/** To tell the story of a seed three times; see `check.ts`. */
+export interface CheckJob extends OfSeed {
+  readonly do: 'check';
+}
+
+export interface Checked {
+  readonly seed: number;
+  readonly hashes: Hashes;
+}
+
+export type Job = TellJob | ShrinkJob | CheckJob;
+export type Done = Told | ShrunkenSeed | Checked;
 
 const most = { runs: 400, realMs: 120_000 };
 
-export async function work(job: Job): Promise<Told | ShrunkenSeed> {
+export async function work(job: Job): Promise<Done> {
+  if (job.do === 'check') return { seed: job.seed, hashes: await hashesOf(storyOf(job)) };
   return job.do === 'tell' ? tellSeed(job) : shrinkSeed(job);
 }
 

@@ -1,5 +1,6 @@
 import { note } from '../acts.ts';
 import { ownText, parentIn } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import { byRef, type CastResource } from '../scene.ts';
 import { someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
@@ -12,7 +13,7 @@ const other = { kind: 'ReservedAddr', namespace: 'b', name: 'not-absent', holds:
 
 /** Of a kind that has no external id; the service refuses what it asks. */
 const misnamed = { kind: 'HttpsRouteModules', namespace: 'a', name: 'misnamed', holds: 'main' } as const;
-const edge = 10;
+const edge = edgeOf.absentImports;
 
 const reasons: Readonly<Record<string, string>> = { [crowd.name]: 'ExternalNotFound', [misnamed.name]: 'Rejected' };
 

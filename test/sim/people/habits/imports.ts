@@ -3,13 +3,14 @@ import type { Act } from '../../core/story.ts';
 import { byHand, edit, foreignID, note, remove } from '../acts.ts';
 import { keyOf } from '../cloud-keys.ts';
 import { ownText, parentIn, type Role, specFor } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import { routePath } from '../paths.ts';
 import { byRef, type CastResource, isExternal, type Scene } from '../scene.ts';
 import type { JsonMap } from '../specs/schemas.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
 
-const edge = 4;
+const edge = edgeOf.imports;
 
 /** Managed at once, only observed, or observed first and managed later. */
 const ways = ['managed', 'observed', 'adopted'] as const;

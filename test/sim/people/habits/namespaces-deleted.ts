@@ -2,13 +2,14 @@ import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
 import { apply, keySecret, manifestOf, manifestOfAccount, remove, start, stop } from '../acts.ts';
 import { type Role, referents, specFor } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import { type CastAccount, type CastResource, firstInstallation, type Scene, secretOf } from '../scene.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
 
 const namespace = 'doomed';
 const account = 'doomed-account';
-const edge = 6;
+const edge = edgeOf.namespacesDeleted;
 
 function users(chance: Chance, scene: Scene): readonly CastResource[] {
   const kinds = ['ReservedAddr', 'BotUser', 'HttpsRouteModules', 'TlsEdgeTrafficPolicy', 'BotUser'];

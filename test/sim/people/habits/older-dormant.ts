@@ -2,12 +2,13 @@ import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
 import { annotate, edit, idOf, note, remove } from '../acts.ts';
 import { ownText, parentIn, type Role } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import { type CastResource, isExternal, type Scene } from '../scene.ts';
 import type { JsonMap } from '../specs/schemas.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
 
-const edge = 8;
+const edge = edgeOf.olderDormant;
 const ways = ['observer', 'paused', 'broken'] as const;
 
 function content(role: Role): JsonMap {

@@ -2,11 +2,12 @@ import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
 import { annotate, apply, edit, idOf, manifestOf, note, remove } from '../acts.ts';
 import { otherSpec, ownText, type Role, roleOf, specFor } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import { type CastAccount, type CastResource, isExternal, type Scene, secretOf } from '../scene.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
 
-const edge = 5;
+const edge = edgeOf.sharedKey;
 const names = ['shared-one', 'shared-two'] as const;
 
 function account(namespace: string, name: string, bornAt: number): CastAccount {

@@ -2,13 +2,11 @@ import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
 import { apply, edit, manifestOf, remove } from '../acts.ts';
 import { parentIn, type Role } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import { byRef, type CastResource, type Scene } from '../scene.ts';
 import type { JsonMap } from '../specs/schemas.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
-
-/** Each pair has an edge of its own. */
-const firstEdge = 7;
 
 const parts: Readonly<Record<string, readonly JsonMap[]>> = {
   HttpsRouteModules: [
@@ -46,7 +44,7 @@ function pair(index: number, chance: Chance, scene: Scene): readonly CastResourc
       namespace: order === 0 ? 'a' : chance.pick(['a', 'b']),
       name: `${names[order]}-${index}`,
     };
-    const spec = { ...parentIn(kind, firstEdge + index), ...own };
+    const spec = { ...parentIn(kind, edgeOf.sharedParents + index), ...own };
     return { ...role, holds: 'main', spec, bornAt: bornAt + order * 25_000 };
   });
 }

@@ -2,6 +2,7 @@ import type { InstallationSpec } from '../../core/story.ts';
 import { remove } from '../acts.ts';
 import { keyOf } from '../cloud-keys.ts';
 import { type Role, specFor } from '../content.ts';
+import { edgeOf } from '../edges.ts';
 import type { CastResource } from '../scene.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
@@ -15,7 +16,7 @@ const narrow: InstallationSpec = {
     mirrorNamespace: 'edge-operator-narrow',
   },
 };
-const edge = 9;
+const edge = edgeOf.twoAccountsTwoOperators;
 
 const isContested = ({ name }: CastResource): boolean => name.startsWith('contested-');
 

@@ -1,4 +1,4 @@
-import type { Story } from '../../core/story.ts';
+import type { Act, Story } from '../../core/story.ts';
 import { isSound } from './sound.ts';
 
 /** Whether a story still shows what is looked for. */
@@ -41,7 +41,8 @@ export class Attempts {
   }
 
   /** Takes the story for the shortest where it still shows it; no story is told twice. */
-  async take(story: Story): Promise<boolean> {
+  async take(candidate: Story): Promise<boolean> {
+    const story = withoutIdleExpectations(candidate);
     const text = JSON.stringify(story);
     if (this.spent || this.#told.has(text) || !isSound(story, this.#original)) return false;
     this.#told.add(text);
@@ -50,4 +51,20 @@ export class Attempts {
     this.#story = story;
     return true;
   }
+}
+
+/** Nothing is expected of resources that no act names any more. */
+function withoutIdleExpectations(story: Story): Story {
+  if (story.expect === undefined) return story;
+  const { expect, ...rest } = story;
+  const named = new Set(story.acts.flatMap((act) => namesIn(act)));
+  const left = Object.entries(expect).filter(([resource]) => named.has(resource));
+  return left.length === 0 ? rest : { ...rest, expect: Object.fromEntries(left) };
+}
+
+function namesIn(act: Act): readonly string[] {
+  if (act.do === 'copy') return [`${act.from.kind}/${act.to.namespace ?? ''}/${act.to.name}`];
+  if (act.do !== 'apply' && act.do !== 'replace') return [];
+  const { kind, metadata } = act.object;
+  return [`${kind}/${metadata.namespace ?? ''}/${metadata.name}`];
 }

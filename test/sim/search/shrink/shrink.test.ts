@@ -25,6 +25,7 @@ const long: Story = {
   seed: 7,
   installations: [{ name: 'op', replicas: 3, settings: { concurrency: '1' } }, { name: 'other' }],
   cloud: { rateLimit: 60 },
+  expect: { 'ReservedAddr/team-a/a3': 'Rejected' },
   acts: [
     { at: 130, do: 'start', installation: 'op' },
     { at: 170, do: 'start', installation: 'other' },
@@ -101,4 +102,23 @@ test('it tells no story twice', async () => {
 test('whoever runs in the end goes on running', async () => {
   const { story } = await shrink(long, async () => true, unbound);
   expect(story.acts).toEqual([{ at: 0, do: 'start', installation: 'other' }]);
+});
+
+test('of a deed that is done many times fewer are left, and what is expected of nobody is gone', async () => {
+  const many: Act = { at: 0, do: 'cloud', method: 'POST', path: '/bot_users', times: 300 };
+  const expect_ = { 'ReservedAddr/team-a/a0': 'Rejected', 'ReservedAddr/team-a/a1': 'Rejected' };
+  const story: Story = {
+    seed: 1,
+    installations: [{ name: 'op' }],
+    acts: [{ at: 0, do: 'start', installation: 'op' }, many, apply(1_000.25, 'a0'), apply(2_345.67, 'a1')],
+    expect: expect_,
+  };
+  const enough = async ({ acts }: Story) => {
+    const made = acts.find((act) => act.do === 'cloud');
+    const named = acts.some((act) => act.do === 'apply' && act.object.metadata.name === 'a1' && act.at > 600);
+    return named && made?.do === 'cloud' && (made.times ?? 1) > 30;
+  };
+  const { story: short } = await shrink(story, enough, unbound);
+  expect(short.expect).toEqual({ 'ReservedAddr/team-a/a1': 'Rejected' });
+  expect(short.acts).toMatchObject([{ do: 'start' }, { do: 'cloud', times: 50 }, { do: 'apply', at: 1_000 }]);
 });

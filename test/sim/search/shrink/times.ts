@@ -16,6 +16,7 @@ const niceMs = [
   30 * minute,
   hour,
 ];
+const niceTimes = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 /**
  * Less would not be enough for a right operator: what waits longest is tried again within five minutes, and looked at
  * within ten.
@@ -30,6 +31,7 @@ export async function shorterTimes(attempts: Attempts): Promise<void> {
   await attempts.take({ ...attempts.story, acts: attempts.story.acts.map((act) => ({ ...act, at: rounded(act.at) })) });
   for (const at of attempts.story.acts.keys()) await shorterGap(attempts, at);
   for (const at of attempts.story.acts.keys()) await shorterDuration(attempts, at);
+  for (const at of attempts.story.acts.keys()) await fewerTimes(attempts, at);
   await shorterWatch(attempts);
 }
 
@@ -39,8 +41,8 @@ const rounded = (ms: number) => Math.round(ms / second) * second;
 async function shorterGap(attempts: Attempts, index: number): Promise<void> {
   const { acts } = attempts.story;
   const gap = (acts[index]?.at ?? 0) - (acts[index - 1]?.at ?? 0);
-  for (const nice of niceMs) {
-    if (nice >= gap) return;
+  const rounder = [rounded(gap), Math.round(gap)].filter((ms) => ms !== gap);
+  for (const nice of [...niceMs.filter((ms) => ms < gap), ...rounder]) {
     const moved = acts.map((act, at) => (at < index ? act : { ...act, at: act.at - gap + nice }));
     if (await attempts.take({ ...attempts.story, acts: moved })) return;
   }
@@ -54,6 +56,15 @@ async function shorterDuration(attempts: Attempts, index: number): Promise<void>
     if (nice >= act.forMs) return;
     const shorter: Act = { ...act, forMs: nice };
     if (await attempts.take({ ...attempts.story, acts: acts.with(index, shorter) })) return;
+  }
+}
+
+async function fewerTimes(attempts: Attempts, index: number): Promise<void> {
+  const { acts } = attempts.story;
+  const act = acts[index];
+  if (act === undefined || !('times' in act) || act.times === undefined) return;
+  for (const fewer of niceTimes.filter((times) => times < (act.times ?? 1))) {
+    if (await attempts.take({ ...attempts.story, acts: acts.with(index, { ...act, times: fewer }) })) return;
   }
 }
 
