@@ -6,6 +6,7 @@ import { apiRoutes } from './api/routes.ts';
 import { agentStatus } from './api/status.ts';
 import { Captures } from './captures/captures.ts';
 import type { AgentConfig } from './config.ts';
+import { Descriptors } from './descriptors/descriptors.ts';
 import type { Random } from './ids.ts';
 import { addInspector } from './inspector/inspector.ts';
 import { readPage } from './inspector/page.ts';
@@ -29,6 +30,8 @@ export interface AgentOptions {
   /** For durations and rates; default `performance.now`. */
   readonly ticks?: Ticks;
   readonly random?: Random;
+  /** Files that the process may have open, which bounds its connections; default without limit. */
+  readonly openFiles?: number | undefined;
   readonly log?: Log;
 }
 
@@ -52,9 +55,10 @@ export interface Agent {
 export async function startAgent(config: AgentConfig, options: AgentOptions): Promise<Agent> {
   const { now = Date.now, ticks = () => performance.now(), random = Math.random, log = silentLog } = options;
   const captures = new Captures({ budget: config.inspect_db_size, now, ticks, random });
-  const edge = new Edge();
+  const descriptors = new Descriptors({ limit: options.openFiles, ticks, log });
+  const edge = new Edge(descriptors);
   const history = new History(ticks);
-  const open = edgeTunnels({ edge, captures, history, ticks, random, log });
+  const open = edgeTunnels({ edge, captures, history, ticks, random, descriptors, log });
   const tunnels = new Tunnels({ open, random, log });
   const replays = new Replays(captures, tunnels);
   const { version, cloud } = options;
@@ -62,7 +66,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   let leases: RunningLeases | undefined;
   const status = () => agentStatus({ version, region, edge: edge.address, ticks, cloud: leases?.status() });
   const routes = apiRoutes({ tunnels, captures, replays, status });
-  const app = createApp({ routes, allowHosts: config.web_allow_hosts, log });
+  const app = createApp({ routes, allowHosts: config.web_allow_hosts, descriptors, log });
   addInspector(app, { captures, replays, history, page: await readPage() });
   const close = async () => {
     tunnels.stopAll();

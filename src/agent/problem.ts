@@ -20,6 +20,7 @@ export const problems = {
   requestUnknown: { number: 120, status: 404, msg: 'no such captured request' },
   notReplayable: { number: 121, status: 400, msg: 'request cannot be replayed' },
   internal: { number: 130, status: 500, msg: 'internal error' },
+  noDescriptors: { number: 131, status: 503, msg: 'no connection left' },
 } as const;
 
 export type Cause = keyof typeof problems;

@@ -25,7 +25,8 @@ export function parseAddress(text: string): Address | undefined {
 /** Resolves with the address it really has; rejects, naming the address, when it cannot be had. */
 export async function listen(server: Server, address: Address): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(cannotListen(address, cause)));
+    // Later ones are of connections that could not be accepted, which ends no server.
+    server.on('error', (cause) => reject(cannotListen(address, cause)));
     server.listen({ ...address }, resolve);
   });
   const { address: host, port } = server.address() as AddressInfo;

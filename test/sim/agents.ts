@@ -5,6 +5,7 @@ import type { AgentStatus } from '../../src/agent/api/status.ts';
 import { type WireCapture, type WireTunnel, wireCapture, wireTunnel } from '../../src/agent/api/wire.ts';
 import { Captures } from '../../src/agent/captures/captures.ts';
 import type { RawHeaders } from '../../src/agent/captures/message.ts';
+import { Descriptors } from '../../src/agent/descriptors/descriptors.ts';
 import { Replays } from '../../src/agent/replay.ts';
 import { readDefinition } from '../../src/agent/tunnels/definition.ts';
 import { Tunnels } from '../../src/agent/tunnels/tunnels.ts';
@@ -101,10 +102,11 @@ async function createSimAgent(
   const captures = new Captures({ budget: 0, now: () => clock.now(), ticks, random });
   const { open } = new SimTunnels({ captures, ticks, random });
   const tunnels = new Tunnels({ open, random, log: silentLog });
+  const descriptors = new Descriptors({ limit: undefined, ticks, log: silentLog });
   const routes = apiRoutes({ tunnels, captures, replays: new Replays(captures, tunnels), status: async () => status });
   const journal: AgentCall[] = [];
   const app = lazily(async () => {
-    const made = createApp({ routes, allowHosts: [new URL(origin).hostname], log: silentLog });
+    const made = createApp({ routes, allowHosts: [new URL(origin).hostname], descriptors, log: silentLog });
     keepJournal(made, (call) => journal.push({ at: clock.now(), ...call }));
     await made.ready();
     return { listener: dated(clock, made.routing), close: () => made.close() };

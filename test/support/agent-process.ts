@@ -17,9 +17,12 @@ export interface AgentProcess {
 export async function startAgentProcess(
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
+  { openFiles }: { readonly openFiles?: number } = {},
 ): Promise<AgentProcess> {
   const webAddr = args.includes('--web-addr') ? [] : ['--web-addr', '127.0.0.1:0'];
-  const child = spawn(process.execPath, [main, 'agent', ...args, ...webAddr], {
+  const bound = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$@"`, 'sh'];
+  const [command = '', ...rest] = [...bound, process.execPath, main, 'agent', ...args, ...webAddr];
+  const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...env },
   });

@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isAllowedHost } from '../../common/http-server/hosts.ts';
 import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import type { Log } from '../../common/log.ts';
-import { AgentProblem } from '../problem.ts';
+import type { Descriptors } from '../descriptors/descriptors.ts';
+import { guard } from '../descriptors/door.ts';
+import { AgentProblem, errorBody } from '../problem.ts';
 import { readJson, refusal } from './http.ts';
 import type { ApiRequest, Route } from './routes.ts';
 
@@ -10,22 +12,29 @@ export interface AppParts {
   readonly routes: readonly Route[];
   /** Beside loopback; see isAllowedHost. */
   readonly allowHosts: readonly string[];
+  readonly descriptors: Descriptors;
   readonly log: Log;
 }
 
 /** Serves routes as JSON, to loopback Host headers only and without CORS, so that no web page of others can use it. */
-export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstance {
+export function createApp({ routes, allowHosts, descriptors, log }: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'agent',
     routerOptions: { ignoreTrailingSlash: true },
     readBody: readJson,
     refusal: (error, unforeseen) => refusal(error, unforeseen, log),
   });
+  guard(app.server, {
+    descriptors,
+    admit: (client) => descriptors.admitToApi(client),
+    refused: () => ({ contentType: 'application/json; charset=utf-8', body: shortageText(descriptors.shortage) }),
+  });
   app.setNotFoundHandler(async () => {
     throw new AgentProblem('pathUnknown', 'there is nothing at this path');
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
+    if (descriptors.isCrowded) reply.header('connection', 'close');
     if (isAllowedHost(request.headers.host, allowHosts)) return;
     throw new AgentProblem('hostRefused', 'the Host header must be loopback; web_allow_hosts allows others');
   });
@@ -33,6 +42,12 @@ export function createApp({ routes, allowHosts, log }: AppParts): FastifyInstanc
     new AgentProblem('methodNotAllowed', `${method} is not one of ${allow}`);
   serve(app, routes, { read, refuse });
   return app;
+}
+
+function shortageText(shortage: string): string {
+  return JSON.stringify(
+    errorBody(new AgentProblem('noDescriptors', `the agent can take no further connection: ${shortage}`)),
+  );
 }
 
 function read({ method, params, query, body }: FastifyRequest): ApiRequest {

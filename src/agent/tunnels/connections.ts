@@ -1,6 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { Descriptors } from '../descriptors/descriptors.ts';
+import { DescriptorsExhausted } from '../descriptors/exhausted.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { reusableMs } from './keep-alive.ts';
 import type { Upstream } from './upstream.ts';
@@ -16,6 +18,11 @@ export interface Wanted {
   readonly rejectUnauthorized?: boolean;
   /** One that is to become something else, and no one else's afterwards. */
   readonly allowHalfOpen?: boolean;
+}
+
+export interface ConnectionsParts {
+  readonly ticks: Ticks;
+  readonly descriptors: Descriptors;
 }
 
 interface Connection {
@@ -34,36 +41,61 @@ interface Connection {
  */
 export class Connections extends Agent {
   readonly #to: Upstream;
-  readonly #open = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
   readonly #idle: Connection[] = [];
   readonly #sessions = new Map<string, Buffer>();
+  readonly #waiting = new Set<ClientRequest>();
   readonly #ticks: Ticks;
+  readonly #descriptors: Descriptors;
+  readonly #forget: () => void;
 
-  constructor(to: Upstream, ticks: Ticks) {
+  constructor(to: Upstream, { ticks, descriptors }: ConnectionsParts) {
     super({ keepAlive: true });
     this.#to = to;
     this.#ticks = ticks;
+    this.#descriptors = descriptors;
+    this.#forget = descriptors.onShortage(() => this.#dropIdle());
   }
 
   /** What Node's requests ask of their agent: to be given a socket, that which became free last if there is one. */
   addRequest(request: ClientRequest, wanted: Wanted): void {
     const idle = wanted.allowHalfOpen ? undefined : this.#takeIdle(wanted.servername);
-    if (idle !== undefined) request.reusedSocket = true;
-    const connection = idle ?? this.#connect(wanted);
-    connection.served += 1;
-    // Not before it has answered: a request that was given up may have been sent in part.
-    connection.reusableMs = 0;
-    if (!wanted.allowHalfOpen) {
-      request.once('response', ({ rawHeaders }: IncomingMessage) => {
-        connection.reusableMs = reusableMs(rawHeaders, connection.served);
-      });
+    if (idle === undefined) {
+      this.#open(request, wanted);
+      return;
     }
-    request.onSocket(connection.socket);
+    request.reusedSocket = true;
+    give(request, idle, wanted);
   }
 
   /** Cuts them all. */
   override destroy(): void {
-    for (const socket of this.#open) socket.destroy();
+    this.#forget();
+    for (const socket of this.#sockets) socket.destroy();
+    for (const request of this.#waiting) fail(request, new Error('cut'));
+    this.#waiting.clear();
+  }
+
+  /** A request waits here while there is no descriptor for its connection. */
+  #open(request: ClientRequest, wanted: Wanted): void {
+    this.#waiting.add(request);
+    const descriptors = this.#descriptors;
+    descriptors.open({
+      isOver: () => request.destroyed || !this.#waiting.has(request),
+      open: () => {
+        if (!this.#waiting.delete(request) || request.destroyed) return undefined;
+        const connection = this.#connect(wanted);
+        give(request, connection, wanted);
+        return connection.socket;
+      },
+      giveUp: () => {
+        if (this.#waiting.delete(request)) fail(request, new DescriptorsExhausted(descriptors.shortage));
+      },
+    });
+  }
+
+  #dropIdle(): void {
+    for (const { socket } of this.#idle.splice(0)) socket.destroy();
   }
 
   #takeIdle(servername: string | undefined): Connection | undefined {
@@ -80,11 +112,11 @@ export class Connections extends Agent {
   #connect(wanted: Wanted): Connection {
     const socket = this.#to.tls ? this.#connectTls(wanted) : this.#connectPlain(wanted);
     const connection = { socket, servername: wanted.servername, served: 0, reusableMs: 0, idleSince: 0 };
-    this.#open.add(socket);
+    this.#sockets.add(socket);
     // An event of Node's requests: the answer is complete, and the connection may be used again.
     socket.on('free', () => this.#keep(connection));
     socket.on('close', () => {
-      this.#open.delete(socket);
+      this.#sockets.delete(socket);
       const at = this.#idle.indexOf(connection);
       if (at >= 0) this.#idle.splice(at, 1);
     });
@@ -118,11 +150,29 @@ export class Connections extends Agent {
 
   #keep(connection: Connection): void {
     const { socket } = connection;
-    if (!socket.writable || connection.reusableMs === 0 || this.#idle.length >= mostIdle) {
+    const isUseless = !socket.writable || connection.reusableMs === 0;
+    if (isUseless || this.#idle.length >= mostIdle || this.#descriptors.isAwaited) {
       socket.destroy();
       return;
     }
     connection.idleSince = this.#ticks();
     this.#idle.push(connection);
   }
+}
+
+function give(request: ClientRequest, connection: Connection, { allowHalfOpen = false }: Wanted): void {
+  connection.served += 1;
+  // Not before it has answered: a request that was given up may have been sent in part.
+  connection.reusableMs = 0;
+  if (!allowHalfOpen) {
+    request.on('response', ({ rawHeaders }: IncomingMessage) => {
+      connection.reusableMs = reusableMs(rawHeaders, connection.served);
+    });
+  }
+  request.onSocket(connection.socket);
+}
+
+/** As Node's own agent tells a request that it gets no socket. */
+function fail(request: ClientRequest, error: Error): void {
+  (request as unknown as { onSocket(socket: undefined, error: Error): void }).onSocket(undefined, error);
 }

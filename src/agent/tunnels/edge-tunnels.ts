@@ -1,5 +1,6 @@
 import type { Log } from '../../common/log.ts';
 import type { Captures } from '../captures/captures.ts';
+import type { Descriptors } from '../descriptors/descriptors.ts';
 import type { Random } from '../ids.ts';
 import type { History } from '../metrics/history.ts';
 import type { Ticks } from '../metrics/rate.ts';
@@ -18,6 +19,7 @@ export interface EdgeTunnelsParts {
   readonly history: History;
   readonly ticks: Ticks;
   readonly random: Random;
+  readonly descriptors: Descriptors;
   readonly log: Log;
 }
 
@@ -28,14 +30,14 @@ export function edgeTunnels(parts: EdgeTunnelsParts): TunnelOpener {
 }
 
 function openHttp(
-  { edge, captures, history, ticks, random }: EdgeTunnelsParts,
+  { edge, captures, history, ticks, random, descriptors }: EdgeTunnelsParts,
   key: string,
   definition: HttpDefinition,
 ): OpenTunnel {
   const label = labelOf(definition, (wanted) => edge.has(wanted), random);
   const publicURL = edge.publicURL(label);
   const upstream = upstreamOf(definition.addr, 'http');
-  const tunnel = new HttpTunnel({ key, definition, upstream, publicURL, captures, history, ticks });
+  const tunnel = new HttpTunnel({ key, definition, upstream, publicURL, captures, history, ticks, descriptors });
   edge.add(label, tunnel);
   const stop = () => {
     edge.remove(label);
@@ -45,12 +47,20 @@ function openHttp(
 }
 
 async function openPort(
-  { edge, ticks, log }: EdgeTunnelsParts,
+  { edge, ticks, descriptors, log }: EdgeTunnelsParts,
   key: string,
   definition: PassedThroughDefinition,
 ): Promise<OpenTunnel> {
   const upstream = upstreamOf(definition.addr, 'tcp');
-  const tunnel = new PassedThroughTunnel({ key, definition, upstream, host: edge.address.host, ticks, log });
+  const tunnel = new PassedThroughTunnel({
+    key,
+    definition,
+    upstream,
+    host: edge.address.host,
+    ticks,
+    descriptors,
+    log,
+  });
   await tunnel.listen().catch((cause: Error) => {
     throw new AgentProblem('tunnelFailed', cause.message, { cause });
   });

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Address, listen } from '../../common/listen.ts';
-import { errorPage } from './error-page.ts';
+import type { Descriptors } from '../descriptors/descriptors.ts';
+import { guard } from '../descriptors/door.ts';
+import { errorPage, plainPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
 
 const domain = 'localhost';
@@ -12,10 +14,12 @@ export class Edge {
   readonly #server: Server;
   readonly #tunnels = new Map<string, HttpTunnel>();
   readonly #visited = new WeakMap<Socket, Set<HttpTunnel>>();
+  readonly #descriptors: Descriptors;
   #address: Address = { host: '127.0.0.1', port: 0 };
   #url = '';
 
-  constructor() {
+  constructor(descriptors: Descriptors) {
+    this.#descriptors = descriptors;
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: maxHeaderBytes,
@@ -24,6 +28,12 @@ export class Edge {
       // An upload may take as long as it takes.
       requestTimeout: 0,
       shouldUpgradeCallback: isUpgrade,
+    });
+    guard(this.#server, {
+      descriptors,
+      admit: (client) => descriptors.admitClient(client),
+      refused: () =>
+        plainPage({ statusCode: 503, what: `The agent can take no further connection: ${descriptors.shortage}.` }),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) => this.#serve(request, response);
     this.#server.on('request', serve).on('checkContinue', serve);
@@ -73,6 +83,7 @@ export class Edge {
       refuse(request, response);
       return;
     }
+    if (this.#descriptors.isCrowded) response.shouldKeepAlive = false;
     this.#count(request.socket, tunnel);
     tunnel.serve(request, response);
   }
@@ -103,11 +114,11 @@ export class Edge {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const host = request.headers.host ?? '';
-  const page = errorPage(request.headers.accept, '404 Not Found', `No tunnel is running for the host "${host}".`);
+  const what = `No tunnel is running for the host "${request.headers.host ?? ''}".`;
+  const { statusMessage, rawHeaders, body } = errorPage(request.headers.accept, { statusCode: 404, what });
   request.resume();
-  response.writeHead(404, { 'content-type': page.contentType, 'content-length': page.body.length });
-  response.end(page.body);
+  response.writeHead(404, statusMessage, rawHeaders);
+  response.end(body);
 }
 
 /** Node hands over no body with an upgrade, and HTTP/2 cannot be inspected: such requests are served as they are. */

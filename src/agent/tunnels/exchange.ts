@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Capture, RequestHead, ResponseHead } from '../captures/capture.ts';
 import { pairs, type RawHeaders, valuesOf } from '../captures/message.ts';
-import { errorPage } from './error-page.ts';
+import { isExhaustion } from '../descriptors/exhausted.ts';
+import { errorPage, type Failure } from './error-page.ts';
 import { responseHeaders, withoutTrailer } from './headers.ts';
 import { join } from './join.ts';
 
@@ -162,15 +163,13 @@ export class Exchange {
   #refuse(error: NodeJS.ErrnoException): void {
     const { request, upstreamName, capture, client } = this.#parts;
     const [accept] = valuesOf(request.rawHeaders, 'accept');
-    const what = isAway(error) ? 'cannot be reached' : 'gave no answer that can be passed on';
-    const page = errorPage(accept, '502 Bad Gateway', `The local server at ${upstreamName} ${what}: ${why(error)}.`);
-    const rawHeaders = ['Content-Type', page.contentType, 'Content-Length', String(page.body.length)];
-    const head = { statusCode: 502, statusMessage: 'Bad Gateway', httpVersion: '1.1', rawHeaders };
-    capture?.respond(head);
-    capture?.responseData(page.body);
+    const { statusCode, what } = this.#parts.isStopped() ? stopped : failureOf(error, upstreamName);
+    const { statusMessage, rawHeaders, body } = errorPage(accept, { statusCode, what });
+    capture?.respond({ statusCode, statusMessage, httpVersion: '1.1', rawHeaders });
+    capture?.responseData(body);
     capture?.responseEnd();
-    client?.writeHead(head.statusCode, head.statusMessage, head.rawHeaders as string[]);
-    client?.end(page.body);
+    client?.writeHead(statusCode, statusMessage, rawHeaders);
+    client?.end(body);
     this.#close(this.#reason(error));
   }
 
@@ -187,7 +186,8 @@ export class Exchange {
   }
 
   #reason(error: Error): string {
-    return this.#parts.isStopped() ? 'the tunnel was stopped' : `local server: ${why(error)}`;
+    if (this.#parts.isStopped()) return 'the tunnel was stopped';
+    return isExhaustion(error) ? `no connection to the local server: ${why(error)}` : `local server: ${why(error)}`;
   }
 
   #close(error?: string): void {
@@ -205,6 +205,17 @@ export function declaresBody(rawHeaders: RawHeaders): boolean {
 const why = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
 const isAway = ({ syscall }: NodeJS.ErrnoException): boolean => syscall === 'connect' || syscall === 'getaddrinfo';
+
+const stopped: Failure = { statusCode: 502, what: 'The tunnel was stopped.' };
+
+/** Descriptors that are lacking are the agent's own affair. */
+function failureOf(error: Error, upstreamName: string): Failure {
+  if (isExhaustion(error)) {
+    return { statusCode: 503, what: `The agent can open no connection to the local server: ${why(error)}.` };
+  }
+  const what = isAway(error) ? 'cannot be reached' : 'gave no answer that can be passed on';
+  return { statusCode: 502, what: `The local server at ${upstreamName} ${what}: ${why(error)}.` };
+}
 
 /** Whether it may be sent twice (RFC 9110, section 9.2.1), and nothing of it is used up. */
 function isRepeatable({ method, rawHeaders }: RequestHead): boolean {

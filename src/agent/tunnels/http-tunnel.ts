@@ -5,16 +5,15 @@ import type { Capture, CarryingTunnel, RequestHead } from '../captures/capture.t
 import type { Captures } from '../captures/captures.ts';
 import { valuesOf } from '../captures/message.ts';
 import type { History } from '../metrics/history.ts';
-import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
-import { Connections, type Wanted } from './connections.ts';
+import { Connections, type ConnectionsParts, type Wanted } from './connections.ts';
 import type { HttpDefinition } from './definition.ts';
 import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
 import type { Replay, Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
-export interface HttpTunnelParts {
+export interface HttpTunnelParts extends ConnectionsParts {
   /** Last segment of its `uri`. */
   readonly key: string;
   readonly definition: HttpDefinition;
@@ -22,7 +21,6 @@ export interface HttpTunnelParts {
   readonly publicURL: string;
   readonly captures: Captures;
   readonly history: History;
-  readonly ticks: Ticks;
 }
 
 const noBody = Buffer.alloc(0);
@@ -59,7 +57,7 @@ export class HttpTunnel implements Tunnel {
     this.metrics = newTunnelMetrics(ticks);
     this.#parts = parts;
     this.#carrying = { key, name: definition.name };
-    this.#connections = new Connections(upstream, ticks);
+    this.#connections = new Connections(upstream, parts);
   }
 
   serve(request: IncomingMessage, client: ServerResponse): void {

@@ -1,10 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Listening, listen } from '../../common/listen.ts';
 import type { Log } from '../../common/log.ts';
+import type { Descriptors } from '../descriptors/descriptors.ts';
+import { isExhaustion } from '../descriptors/exhausted.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';
-import { join } from './join.ts';
+import { join, reset } from './join.ts';
 import type { Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
@@ -15,6 +17,7 @@ export interface PassedThroughParts {
   /** Address to listen on. */
   readonly host: string;
   readonly ticks: Ticks;
+  readonly descriptors: Descriptors;
   readonly log: Log;
 }
 
@@ -42,8 +45,9 @@ export class PassedThroughTunnel implements Tunnel {
 
   /** @throws Error when the port cannot be had. */
   async listen(): Promise<void> {
-    const { host, definition } = this.#parts;
+    const { host, definition, descriptors } = this.#parts;
     const at: Listening = await listen(this.#server, { host, port: definition.remote_port ?? 0 });
+    descriptors.hold(this.#server);
     this.#publicURL = `${definition.proto}://${at.local}`;
   }
 
@@ -54,9 +58,15 @@ export class PassedThroughTunnel implements Tunnel {
   }
 
   #carry(client: Socket): void {
-    const { host, port } = this.#parts.upstream;
+    const { descriptors, upstream } = this.#parts;
+    if (!descriptors.admitPair(client)) {
+      reset(client);
+      return;
+    }
+    const { host, port } = upstream;
     const done = this.metrics.conns.begin();
     const local = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    descriptors.hold(local);
     this.#sockets.add(client).add(local);
     local.once('error', (error: NodeJS.ErrnoException) => this.#warn(error));
     join(client, local, () => {
@@ -69,6 +79,7 @@ export class PassedThroughTunnel implements Tunnel {
   #warn(error: NodeJS.ErrnoException): void {
     const { key, upstream, log } = this.#parts;
     const fields = { tunnel: key, addr: upstreamHost(upstream), error: error.code ?? error.message };
-    log.warn('connection to the local server failed', fields);
+    const what = isExhaustion(error) ? 'no file descriptor for a connection' : 'connection';
+    log.warn(`${what} to the local server failed`, fields);
   }
 }

@@ -5,6 +5,7 @@ import { UsageError } from '../../common/usage.ts';
 import { version } from '../../common/version.ts';
 import { announcements } from '../announce.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { openFilesLimit } from './open-files.ts';
 import { type AgentRunFlags, cloudOf, configOf } from './settings.ts';
 
 /** The flags of the commands that run an agent. */
@@ -33,7 +34,8 @@ async function run(config: AgentConfig, definition?: Definition): Promise<void> 
     import('../../agent/agent.ts'),
     import('../../common/logger.ts'),
   ]);
-  const agent = await startAgent(config, { version, cloud, log: createLogger({ level: 'info', format: 'text' }) });
+  const log = createLogger({ level: 'info', format: 'text' });
+  const agent = await startAgent(config, { version, cloud, openFiles: openFilesLimit(), log });
   try {
     const tunnel = definition && (await agent.startTunnel(definition).catch(cannotStart));
     const stopped = stopSignal();

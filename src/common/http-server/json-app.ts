@@ -56,6 +56,8 @@ export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: A
   app.addHook('onRequest', async ({ headers }) => {
     if (headers.host === undefined) throw new Unreadable('no Host');
   });
+  // Of connections that could not be accepted.
+  app.server.on('error', () => {});
   app.setErrorHandler((error, _, reply) => answer(error, reply));
   return app;
 }
