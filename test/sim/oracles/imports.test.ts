@@ -1,0 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const dir = import.meta.dirname;
+const files = readdirSync(dir).filter((name) => name.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(name));
+
+test('oracles know nothing of the operator: a common mistake would hide itself', () => {
+  expect(files.length).toBeGreaterThan(20);
+  const imports = files.flatMap((file) =>
+    [...readFileSync(join(dir, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from = '']) => ({ file, from })),
+  );
+  expect(imports.filter(({ from }) => from.includes('src/operator'))).toEqual([]);
+});
