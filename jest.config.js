@@ -32,7 +32,7 @@ const inMemory = {
   testPathIgnorePatterns: [
     '/node_modules/',
     'test/kube-conformance/kubectl',
-    'cloud-api/(connection|core|persistence)',
+    'cloud-api/(connection|control|core|persistence)',
     // What asks no server.
     'cloud-api/(accounts|journal|operations|problem|faults/fault-spec)',
   ],
