@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceType } from '../kube/types.ts';
+import { finalizer } from './annotations.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -42,4 +43,17 @@ test('a status that is right already is not written', async () => {
   const { writer, taken } = serverOf(widget('1', status));
   await writer.writeStatus(widget('1', status), status);
   expect(taken).toEqual([]);
+});
+
+test('a finalizer stays when the spec was changed since it was read', async () => {
+  const held = (version: string, generation: number): ManagedObject => {
+    const given = widget(version, {});
+    return { ...given, metadata: { ...given.metadata, generation, finalizers: [finalizer] } };
+  };
+  const changed = serverOf(held('2', 5));
+  await expect(changed.writer.removeFinalizer(held('1', 4))).rejects.toBe(conflict);
+  expect(changed.taken).toEqual([]);
+  const touched = serverOf(held('2', 4));
+  await touched.writer.removeFinalizer(held('1', 4));
+  expect(touched.taken).toEqual([{ metadata: { finalizers: [], resourceVersion: '2' } }]);
 });

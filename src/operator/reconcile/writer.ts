@@ -34,10 +34,12 @@ export class ObjectWriter {
     return this.record(object, {});
   }
 
+  /** Of the spec as it was read: whoever changed it since may want something else of the deletion. Throws a conflict then. */
   async removeFinalizer(object: ManagedObject): Promise<void> {
     if (!hasFinalizer(object)) return;
+    const isAsRead = (latest: ManagedObject) => latest.metadata.generation === object.metadata.generation;
     try {
-      await this.#insist(object, (latest) => ({ metadata: { finalizers: withoutFinalizer(latest) } }));
+      await this.#insist(object, (latest) => ({ metadata: { finalizers: withoutFinalizer(latest) } }), { isAsRead });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -63,7 +65,7 @@ export class ObjectWriter {
   async writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<ManagedObject> {
     const missing = (latest: ManagedObject) => mergePatch(latest.status ?? {}, next);
     if (missing(object) === undefined) return object;
-    return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), 'status');
+    return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), { subresource: 'status' });
   }
 
   /** Deletes the resource as it was read; one that has changed since is a conflict. */
@@ -75,8 +77,9 @@ export class ObjectWriter {
   async #insist(
     object: ManagedObject,
     patch: (latest: ManagedObject) => MergePatch,
-    subresource?: 'status',
+    options: { readonly subresource?: 'status'; readonly isAsRead?: (latest: ManagedObject) => boolean } = {},
   ): Promise<ManagedObject> {
+    const { subresource, isAsRead = () => true } = options;
     let latest = object;
     for (;;) {
       try {
@@ -85,7 +88,7 @@ export class ObjectWriter {
         if (!isConflict(error)) throw error;
         const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
-        if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
+        if (reread.metadata.resourceVersion === latest.metadata.resourceVersion || !isAsRead(reread)) throw error;
         latest = reread;
       }
     }
