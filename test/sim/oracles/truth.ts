@@ -36,10 +36,9 @@ function lies(world: Witness, resource: Resource, isEnd: boolean, hashes: Map<st
     const isOld = now - version.at >= quietMs && !isDisturbed(version.at);
     return isOld ? [`of generation ${ready.observedGeneration}, not ${version.generation}`] : [];
   }
-  const told = faultsOf(world, resource)
+  return [...faultsOf(world, resource), ...wrongHash(world, resource, status?.fields.appliedPolicyHash, hashes)]
     .filter((fault) => isKnowable(world, resource, fault, isDisturbed))
     .map(({ what }) => what);
-  return [...told, ...wrongHash(world, resource, status?.fields.appliedPolicyHash, hashes)];
 }
 
 /** Whether it has been so for as long as anybody could take to find out. */
@@ -73,16 +72,16 @@ function wrongHash(
   { kind, version }: Resource,
   hash: unknown,
   hashes: Map<string, string>,
-): readonly string[] {
+): readonly Fault[] {
   if (kind !== 'TlsEdgeTrafficPolicy') return [];
   const text = textOf(hash);
-  if (text === undefined) return ['appliedPolicyHash is missing'];
+  if (text === undefined) return [{ what: 'appliedPolicyHash is missing', thing: undefined }];
   const path = `/edges/tls/${String(version.spec.edgeID)}/traffic_policy`;
   const shown = [...cloudModelOf(world).things].filter(({ name, content }) => name === path && content !== undefined);
   const policies = shown.map(({ content }) => canonical(parsed(textOf(content?.value))));
   const before = hashes.get(text);
   if (before !== undefined && policies.length > 0 && !policies.includes(before))
-    return ['appliedPolicyHash is of another policy'];
+    return [{ what: 'appliedPolicyHash is of another policy', thing: shown[0] }];
   if (before === undefined && policies.length === 1) hashes.set(text, policies[0] ?? '');
   return [];
 }
