@@ -85,7 +85,7 @@ export class Reconciler<Client> {
     const forced = !leavesNothing && annotationOf(object, annotation.forceOrphan) === 'true';
     if (forced) emit({ ...options, object }, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
     if (forced || leavesNothing || flow.remove === undefined) {
-      await options.writer.removeFinalizer(object);
+      await (forced ? options.writer.removeFinalizer(object) : options.writer.removeFinalizerAsRead(object));
       return { kind: 'finished' };
     }
     try {

@@ -34,15 +34,14 @@ export class ObjectWriter {
     return this.record(object, {});
   }
 
-  /** Of the spec as it was read: whoever changed it since may want something else of the deletion. Throws a conflict then. */
+  /** After what the finalizer guards is gone, whatever else was changed meanwhile. */
   async removeFinalizer(object: ManagedObject): Promise<void> {
-    if (!hasFinalizer(object)) return;
-    const isAsRead = (latest: ManagedObject) => latest.metadata.generation === object.metadata.generation;
-    try {
-      await this.#insist(object, (latest) => ({ metadata: { finalizers: withoutFinalizer(latest) } }), { isAsRead });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await this.#release(object, () => this.#insist(object, unguarded));
+  }
+
+  /** Where nothing is done because the resource says so: of one that was changed since it was read this is a conflict. */
+  async removeFinalizerAsRead(object: ManagedObject): Promise<void> {
+    await this.#release(object, () => this.#patch(object, unguarded(object)));
   }
 
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
@@ -65,7 +64,7 @@ export class ObjectWriter {
   async writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<ManagedObject> {
     const missing = (latest: ManagedObject) => mergePatch(latest.status ?? {}, next);
     if (missing(object) === undefined) return object;
-    return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), { subresource: 'status' });
+    return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), 'status');
   }
 
   /** Deletes the resource as it was read; one that has changed since is a conflict. */
@@ -74,12 +73,20 @@ export class ObjectWriter {
     await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
   }
 
+  async #release(object: ManagedObject, perform: () => Promise<unknown>): Promise<void> {
+    if (!hasFinalizer(object)) return;
+    try {
+      await perform();
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
   async #insist(
     object: ManagedObject,
     patch: (latest: ManagedObject) => MergePatch,
-    options: { readonly subresource?: 'status'; readonly isAsRead?: (latest: ManagedObject) => boolean } = {},
+    subresource?: 'status',
   ): Promise<ManagedObject> {
-    const { subresource, isAsRead = () => true } = options;
     let latest = object;
     for (;;) {
       try {
@@ -88,7 +95,7 @@ export class ObjectWriter {
         if (!isConflict(error)) throw error;
         const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
-        if (reread.metadata.resourceVersion === latest.metadata.resourceVersion || !isAsRead(reread)) throw error;
+        if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
         latest = reread;
       }
     }
@@ -117,6 +124,6 @@ function withFinalizer(object: ManagedObject): readonly string[] {
   return hasFinalizer(object) ? finalizers : [...finalizers, finalizer];
 }
 
-function withoutFinalizer(object: ManagedObject): readonly string[] {
-  return object.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
+function unguarded({ metadata }: ManagedObject): MergePatch {
+  return { metadata: { finalizers: metadata.finalizers?.filter((name) => name !== finalizer) ?? [] } };
 }
