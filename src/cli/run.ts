@@ -11,7 +11,15 @@ export function runCommand(): Command {
   for (const { flag, variable, arg, about } of settingsHelp()) {
     command.addOption(new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable));
   }
-  return command.action(run);
+  return command.action((options: Record<string, unknown>) => run({ ...options, ...switchesOf(command) }));
+}
+
+/** The variables of switches as they are: commander takes one that is there for true, whatever it says. */
+function switchesOf(command: Command): Record<string, unknown> {
+  const switches = settingsHelp().filter(({ arg, name }) => {
+    return arg === undefined && command.getOptionValueSource(name) === 'env';
+  });
+  return Object.fromEntries(switches.map(({ name, variable }) => [name, process.env[variable]]));
 }
 
 async function run(options: Record<string, unknown>): Promise<void> {

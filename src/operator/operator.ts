@@ -22,12 +22,7 @@ export interface OperatorOptions {
   readonly log: Log;
   /** Default the system's. */
   readonly runtime?: Runtime;
-  /** Longest time that the cloud may take to carry out a create after we lost sight of it; default 10 s. */
-  readonly createSettleMs?: number;
 }
-
-/** As long as any request of ours waits for its answer. */
-const defaultCreateSettleMs = 10_000;
 
 /**
  * Runs the operator until `signal` aborts; then finishes and records what is under way. Throws UsageError for settings
@@ -54,7 +49,9 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     log,
     concurrency: settings.concurrency,
     resyncIntervalMs: settings.resyncInterval,
-    createSettleMs: options.createSettleMs ?? defaultCreateSettleMs,
+    createSettleMs: settings.createSettle,
+    installation: settings.installation,
+    takeOver: settings.takeOver,
     metrics,
   };
   const family = { shared, settings, guard };

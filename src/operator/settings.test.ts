@@ -9,6 +9,8 @@ describe('settings', () => {
       resyncInterval: 600_000,
       allowedApiHosts: [],
       mirrorInterval: 30_000,
+      createSettle: 60_000,
+      takeOver: false,
       concurrency: 4,
       leaderElect: false,
       metricsAddr: { host: '0.0.0.0', port: 8080 },
@@ -31,6 +33,7 @@ describe('settings', () => {
   test.each([
     ['resyncInterval', '8760h', '8761h'],
     ['mirrorInterval', '24h', '25h'],
+    ['createSettle', '1h', '61m'],
     ['mirrorInterval', '24h', `${'9'.repeat(400)}h`],
   ] as const)('the longest %s is %s', (name, longest, tooLong) => {
     expect(parseSettings({ [name]: longest })[name]).toBeGreaterThan(0);
@@ -44,6 +47,12 @@ describe('settings', () => {
     ['watchNamespaces', 'ok,Not_Ok'],
     ['mirrorNamespace', ''],
     ['leaderElectNamespace', 'a.b'],
+    ['createSettle', '500ms'],
+    ['createSettle', '0'],
+    ['installation', 'a b'],
+    ['installation', '-a'],
+    ['installation', 'a'.repeat(64)],
+    ['takeOver', 'yes'],
     ['labelSelector', ''],
     ['labelSelector', 'a in b'],
     ['labelSelector', 'a,'],
@@ -98,6 +107,13 @@ describe('settings', () => {
       expect(parse).not.toThrow(/s3cret/);
     },
   );
+
+  test.each([
+    ['', undefined],
+    ['blue-2.eu_west', 'blue-2.eu_west'],
+  ])('an installation is known by %j', (given, installation) => {
+    expect(parseSettings({ installation: given }).installation).toBe(installation);
+  });
 
   test.each([
     ['0', 0],

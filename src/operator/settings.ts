@@ -42,6 +42,15 @@ const namespaces = names.refine(
   'is no list of namespaces: write their names, separated by commas',
 );
 
+/** As the value of a label: it is written beside what the installation makes. Empty for none. */
+const installation = z
+  .string()
+  .refine(
+    (name) => /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/.test(name),
+    'is no name of an installation: write up to 63 letters, digits, ".", "_" and "-"',
+  )
+  .transform((name) => name || undefined);
+
 const selector = z
   .string()
   .refine(isLabelSelector, 'is no label selector: write app=shop,tier!=test or tier in (a,b), as for kubectl -l');
@@ -88,7 +97,7 @@ const url = z.string().transform((value, context) => {
 });
 
 const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
+  .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
   .transform((value) => value === true || value === 'true');
 
 export const runSettings = z.object({
@@ -131,6 +140,15 @@ export const runSettings = z.object({
       about: 'time between two checks for drift',
       shown: '10m',
     }),
+  createSettle: duration({ atLeast: second, atMost: hour }).default(60_000).meta({
+    arg: 'duration',
+    about: 'longest time that the cloud may take to carry out a create whose answer was lost',
+    shown: '60s',
+  }),
+  installation: installation
+    .optional()
+    .meta({ arg: 'name', about: 'what this installation is known by (default: an identity of its own)' }),
+  takeOver: flag.default(false).meta({ about: 'take over what other installations hold' }),
   concurrency: count(1_000).default(4).meta({ arg: 'n', about: 'resources of a kind reconciled at the same time' }),
   leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
   leaderElectNamespace: namespace

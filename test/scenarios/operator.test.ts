@@ -242,6 +242,8 @@ describe('what cannot be used is one line and exit code 2', () => {
     [['--watch-namespaces', 'A B'], /--watch-namespaces .*"A B" is no list of namespaces/],
     [['--no-such-flag'], /--no-such-flag/],
     [['--api-url', 'http://cloud'], /EDGE_OPERATOR_API_KEY holds no API key/, { EDGE_OPERATOR_API_KEY: 'two\nlines' }],
+    [[], /EDGE_OPERATOR_TAKE_OVER.*"maybe" must be true or false/, { EDGE_OPERATOR_TAKE_OVER: 'maybe' }],
+    [['--create-settle', '2h'], /--create-settle .*at most 1h/],
     [[], /EDGE_OPERATOR_LOG_FORMAT.*"xml" .*json or text/, { EDGE_OPERATOR_LOG_FORMAT: 'xml' }],
   ];
   test.concurrent.each(cases)('%j', async (args, line, env = {}) => {

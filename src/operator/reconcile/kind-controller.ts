@@ -32,6 +32,10 @@ export interface KindOptions<Client> extends Runtime {
   readonly resyncIntervalMs: number;
   /** How long after a create of unknown fate the service may still be carrying it out. */
   readonly createSettleMs: number;
+  /** What this installation is known by, if somebody said so. */
+  readonly installation: string | undefined;
+  /** Whether what other installations hold is taken over. */
+  readonly takeOver: boolean;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
