@@ -20,7 +20,18 @@ const answer = (status: number, text = '', more: Partial<Answer> = {}): Answer =
   secrets: [],
   ...more,
 });
+/** The form of the service, and those of what may stand in between. */
+const own = '{"code":1}';
+const foreign = ['', '{}', '<html>', '{"message":"no Route matched"}'];
 const saying = (said: object, more: Partial<Answer> = {}) => refusal(answer(400, JSON.stringify(said), more));
+
+function failure(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+}
 
 describe('what a refusal says', () => {
   test('is one line without control characters, at most 300 characters', () => {
@@ -76,13 +87,69 @@ describe('what a service differs in', () => {
 describe('absent', () => {
   const readers = [bodyOrAbsent(z.object({})), doneOrAbsent('deleted')];
 
-  test.each(['', ' \n', '{}', '"not found"'])('is what a 404 with %p says', (text) => {
-    expect(readers.map((read) => read(answer(404, text)))).toEqual([undefined, 'absent']);
-    expect(() => done(answer(404, text))).toThrow('the service answered 404');
+  test('is what a 404 in the words of the service says', () => {
+    const gone = answer(404, own);
+    expect(readers.map((read) => read(gone))).toEqual([undefined, 'absent']);
+    expect(() => done(gone)).toThrow('the service answered 404');
   });
 
-  test('is not what the 404 page of another server says', () => {
-    for (const read of [...readers, done])
-      expect(() => read(answer(404, '<html>'))).toThrow('a 404 that is not JSON; check the service URL');
+  test.each([...foreign, ' \n', '"not found"', '[]', 'null'])('is not what a 404 with %p says', (text) => {
+    const strange = answer(404, text);
+    for (const read of [...readers, done, body(z.object({}), { missing: 'Unreachable' })]) {
+      expect(failure(() => read(strange))).toMatchObject({
+        message: "the response is malformed: a 404 that is not of the service's own form; check the service URL",
+        reason: 'Unreachable',
+        definite: false,
+        status: 404,
+      });
+    }
   });
+
+  test.each([400, 403, 410, 500])('is not what a %i says', (status) => {
+    for (const read of readers) expect(() => read(answer(status, own))).toThrow(`the service answered ${status}`);
+  });
+});
+
+describe('definite', () => {
+  test.each([400, 402, 404, 405, 409, 410, 413, 415, 422, 431])(
+    'is a %i in the words of the service only',
+    (status) => {
+      expect(refusal(answer(status, own)).definite).toBe(true);
+      for (const text of foreign) expect(refusal(answer(status, text)).definite).toBe(false);
+    },
+  );
+
+  test.each([401, 403, 429])('is a %i whoever answers', (status) => {
+    for (const text of [own, ...foreign]) expect(refusal(answer(status, text)).definite).toBe(true);
+  });
+
+  test.each([408, 425, 460, 499])('is no %i: it is about the connection', (status) => {
+    for (const text of [own, ...foreign]) {
+      const meaning = { refused: 'Conflict' } as const;
+      expect(refusal(answer(status, text), meaning)).toMatchObject({ reason: 'Unreachable', definite: false });
+    }
+  });
+
+  test.each([302, 500, 502, 503, 504])('is no %i', (status) => {
+    for (const text of [own, ...foreign]) expect(refusal(answer(status, text)).definite).toBe(false);
+  });
+
+  test('is no 404 where nothing can be missing: the address is wrong', () => {
+    const create = body(z.object({}), { missing: 'Unreachable' });
+    expect(failure(() => create(answer(404, own)))).toMatchObject({
+      message: 'the service answered 404: check the service URL',
+      reason: 'Unreachable',
+      definite: false,
+      code: 1,
+    });
+    expect(failure(() => create(answer(400, own)))).toMatchObject({ reason: 'Rejected', definite: true });
+  });
+
+  test('is a refusal whose code is not repeated, as it is a secret', () => {
+    expect(saying({ code: 'k3y' }, { secrets: ['k3y'] })).toMatchObject({ definite: true, code: undefined });
+  });
+});
+
+test('a 4xx of another server is about what was asked, without being definite', () => {
+  expect(refusal(answer(400, '<html>'))).toMatchObject({ reason: 'Rejected', definite: false });
 });

@@ -65,7 +65,7 @@ export function doneOrAbsent<T extends string>(result: T): Read<T | 'absent'> {
   };
 }
 
-/** The service answered, and did not do what was asked. Definite for every 4xx. */
+/** The service answered, and did not do what was asked. */
 export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
   const { service, operation, at, status, headers, secrets } = answer;
   const { code: given, messages, requestIDs = [] } = service.errorBody(parseJSON(answer.text));
@@ -80,7 +80,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
   return new ApiError(message.join(': '), {
     operation,
     reason: reasonOf(answer, code, meaning),
-    definite: status >= 400 && status < 500,
+    definite: isDefinite(answer, meaning),
     status,
     code,
     retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, at, longestRetryAfterMs),
@@ -92,28 +92,47 @@ export function malformed({ operation, status }: Pick<Answer, 'operation' | 'sta
   return new ApiError(message, { operation, reason: 'Unreachable', definite: false, status });
 }
 
-/** Only the service itself may say that something is gone: another server's 404 page would duplicate resources. */
-function isAbsent({ status, text }: Answer): boolean {
-  return status === 404 && (text.trim() === '' || parseJSON(text) !== undefined);
+/** Only the service itself may say that something is gone: another server's 404 would duplicate resources. */
+function isAbsent(answer: Answer): boolean {
+  return answer.status === 404 && isOwn(answer);
+}
+
+/** In the service's own form of errors: what stands in between, as a gateway, answers in others. */
+function isOwn({ service, text }: Answer): boolean {
+  return service.errorBody(parseJSON(text)).code !== undefined;
+}
+
+/** By whoever answers: the request was let in by nobody. */
+const notLetIn = [401, 403, 429];
+/** These are about the connection: what was sent may be under way. */
+const aboutConnection = [408, 425, 460, 499];
+
+/** Certainly not carried out. Where nothing that was asked for can be missing, a 404 is of an address that is wrong for now. */
+function isDefinite(answer: Answer, { missing }: Meaning): boolean {
+  const { status } = answer;
+  if (notLetIn.includes(status)) return true;
+  if (status < 400 || status >= 500 || aboutConnection.includes(status)) return false;
+  return isOwn(answer) && !(status === 404 && missing === 'Unreachable');
 }
 
 function unexpected(answer: Answer, meaning: Meaning): ApiError {
   const { service, status } = answer;
   if (status < 300) return malformed(answer, `unexpected status ${status}`);
   if (status === 404 && !isAbsent(answer))
-    return malformed(answer, `a 404 that is not JSON; check the ${service.urlName}`);
+    return malformed(answer, `a 404 that is not of the service's own form; check the ${service.urlName}`);
   return refusal(answer, meaning);
 }
 
-function reasonOf({ service, status }: Answer, code: ApiError['code'], meaning: Meaning): ApiErrorReason {
+function reasonOf(answer: Answer, code: ApiError['code'], meaning: Meaning): ApiErrorReason {
+  const { service, status } = answer;
   const { missing = 'NotFound', refused = 'Rejected' } = meaning;
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 404) return missing;
   if (status === 409) return 'Conflict';
   if (status === 429) return 'RateLimited';
   if (status === 502 && code !== undefined) return service.codedBadGateway ?? 'Unreachable';
-  // 408 is about the connection, not about what was asked.
-  return status >= 400 && status < 500 && status !== 408 ? refused : 'Unreachable';
+  const isRefused = status >= 400 && status < 500 && !aboutConnection.includes(status);
+  return isRefused ? refused : 'Unreachable';
 }
 
 function hints({ service, status }: Answer, { missing }: Meaning): readonly string[] {

@@ -17,7 +17,7 @@ export class ApiError extends Error {
   /** Such as `reserved_addrs.create`; the message begins with it. */
   readonly operation: string | undefined;
   readonly reason: ApiErrorReason;
-  /** The service certainly did not carry the request out: it was not sent, or answered with a 4xx. */
+  /** The service certainly did not carry the request out: it was not sent, or refused it in words of its own. */
   readonly definite: boolean;
   /** Of the answer, where there was one. */
   readonly status: number | undefined;

@@ -28,6 +28,14 @@ export function text(status: number, body = '', headers: Readonly<Record<string,
   return (response) => response.writeHead(status, headers).end(body);
 }
 
+/** What says 404 in place of a service: as a gateway without its route, or another server. */
+export const foreign404s: readonly (readonly [name: string, respond: Respond])[] = [
+  ['no body', text(404)],
+  ['HTML', text(404, '<html>not here</html>', { 'content-type': 'text/html' })],
+  ['an empty object', json(404, {})],
+  ['the JSON of a gateway', json(404, { message: 'no Route matched' })],
+];
+
 export async function startScriptedServer(): Promise<ScriptedServer> {
   const script: Respond[] = [];
   const requests: Recorded[] = [];

@@ -42,11 +42,14 @@ describe('an answer that is not a success', () => {
     [401, 'Unauthorized', true],
     [403, 'Unauthorized', true],
     [404, 'NotFound', true],
-    [408, 'Unreachable', true],
+    [408, 'Unreachable', false],
     [409, 'Conflict', true],
     [413, 'Rejected', true],
     [415, 'Rejected', true],
+    [425, 'Unreachable', false],
     [429, 'RateLimited', true],
+    [460, 'Unreachable', false],
+    [499, 'Unreachable', false],
     [500, 'Unreachable', false],
     [502, 'Rejected', false],
     [503, 'Unreachable', false],
@@ -78,6 +81,20 @@ describe('an answer that is not a success', () => {
     expect(failed.message).toContain(message);
     expect(failed.message.length).toBeLessThan(120);
     expect(failed.code).toBeUndefined();
+  });
+
+  test.each([
+    [400, 'Rejected', false],
+    [401, 'Unauthorized', true],
+    [403, 'Unauthorized', true],
+    [409, 'Conflict', false],
+    [413, 'Rejected', false],
+    [429, 'RateLimited', true],
+  ])('that is not of the agent: %i as HTML is %s, definite: %s', async (status, reason, definite) => {
+    server.play(text(status, '<html>the gateway</html>'));
+    const message = `requests.replay: the agent answered ${status}`;
+    const failed = await failure(open().replay({ id: 'req_1' }));
+    expect(failed).toMatchObject({ message, reason, definite, status, code: undefined });
   });
 
   test('a 502 that is not of the agent is on the way to it', async () => {

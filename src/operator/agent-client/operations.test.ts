@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { json, type ScriptedServer, startScriptedServer, text } from '../../common/http/scripted-server.fixture.ts';
+import {
+  foreign404s,
+  json,
+  type ScriptedServer,
+  startScriptedServer,
+  text,
+} from '../../common/http/scripted-server.fixture.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { AgentClient } from './client.ts';
 
@@ -129,14 +135,17 @@ describe.each(operations)('%s', (operation, send, target, body, [code, answer], 
     }
   });
 
-  test('a 404 page of another server says nothing about the agent', async () => {
-    server.play(text(404, '<html>not here</html>'));
-    await expect(send(agent)).rejects.toMatchObject({
-      message: `${operation}: the response is malformed: a 404 that is not JSON; check the agent URL`,
-      reason: 'Unreachable',
-      definite: false,
-    });
-  });
+  test.each([...foreign404s, ['a code that is not of the agent', json(404, { error_code: 'ERR_EDGE_202' })] as const])(
+    'a 404 of something else, with %s, says nothing about the agent',
+    async (_, respond) => {
+      server.play(respond);
+      await expect(send(agent)).rejects.toMatchObject({
+        message: `${operation}: the response is malformed: a 404 that is not of the service's own form; check the agent URL`,
+        reason: 'Unreachable',
+        definite: false,
+      });
+    },
+  );
 });
 
 test('without a filter the list has no query, and without a tunnel a replay names none', async () => {

@@ -36,11 +36,15 @@ describe('an answer that is not a success', () => {
     [400, 'Rejected', true],
     [401, 'Unauthorized', true],
     [403, 'Unauthorized', true],
-    [408, 'Unreachable', true],
+    [404, 'Unreachable', false],
+    [408, 'Unreachable', false],
     [409, 'Conflict', true],
     [413, 'Rejected', true],
     [422, 'Rejected', true],
+    [425, 'Unreachable', false],
     [429, 'RateLimited', true],
+    [460, 'Unreachable', false],
+    [499, 'Unreachable', false],
     [500, 'Unreachable', false],
     [503, 'Unreachable', false],
   ])('%i is %s, definite: %s', async (status, reason, definite) => {
@@ -75,6 +79,20 @@ describe('an answer that is not a success', () => {
     const failed = await failure(api.client().botUsers.update('bot_1', {}, call));
     expect(failed.message).toContain(`bot_users.update: ${message}`);
     expect(failed.code).toBeUndefined();
+  });
+
+  test.each([
+    [400, 'Rejected', false],
+    [401, 'Unauthorized', true],
+    [403, 'Unauthorized', true],
+    [409, 'Conflict', false],
+    [413, 'Rejected', false],
+    [429, 'RateLimited', true],
+  ])('that is not of the API: %i as HTML is %s, definite: %s', async (status, reason, definite) => {
+    api.play(text(status, '<html>the gateway</html>'));
+    const failed = await failure(api.client().botUsers.create({ name: 'x' }, call));
+    const message = `bot_users.create: the API answered ${status}`;
+    expect(failed).toMatchObject({ message, reason, definite, status, code: undefined });
   });
 
   test('a redirect to elsewhere is never followed', async () => {
@@ -141,6 +159,8 @@ describe('an answer that cannot be understood', () => {
     expect(await failure(api.client().botUsers.delete('bot_1', call))).toMatchObject({
       message: 'bot_users.delete: the response is malformed: unexpected status 200',
     });
+    api.play(error(410));
+    expect(await failure(api.client().botUsers.delete('bot_1', call))).toMatchObject({ reason: 'Rejected' });
   });
 
   test('a body that does not end is cut off at 8 MiB', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudClient } from './client.ts';
 import type { ScriptedAPI } from './scripted-api.fixture.ts';
-import { json, startScriptedAPI, text } from './scripted-api.fixture.ts';
+import { foreign404s, json, startScriptedAPI, text } from './scripted-api.fixture.ts';
 
 const call = { priority: 'change' } as const;
 const created_at = '2026-01-02T03:04:05Z';
@@ -62,6 +62,14 @@ const mutualTLS = { enabled: true, certificate_authorities: [ref] };
 const termination = { enabled: true, terminate_at: 'edge', min_version: '1.2' };
 const route = { edgeID: 'edghts_1', routeID: 'edghtsrt_1' };
 const routePath = '/edges/https/edghts_1/routes/edghtsrt_1';
+
+const own404 = json(404, { error_code: 'ERR_EDGE_404', status_code: 404, msg: 'no such thing' });
+const strange404s = [...foreign404s, ['a code that is not of the API', json(404, { error_code: 112 })]] as const;
+const is404OfAnother = {
+  reason: 'Unreachable',
+  definite: false,
+  message: expect.stringMatching(/: a 404 that is not of the service's own form; check the API URL$/),
+};
 
 /** operation, call, method and path, request body, answer (undefined: 204 or what the result says) */
 type Case = readonly [string, (cloud: CloudClient) => Promise<unknown>, string, object | undefined, unknown];
@@ -235,28 +243,22 @@ describe.each([...collections, ...modules])('%s', (operation, send, target, body
     expect(api.reports.at(-1)).toMatchObject({ operation, method: request?.method, outcome: 'ok', priority: 'change' });
   });
 
-  test.each([
-    ['an empty body', text(404)],
-    ['a JSON body', json(404, { error_code: 'ERR_EDGE_404', status_code: 404, msg: 'no such thing' })],
-  ])('a 404 with %s means what the operation says', async (_, notFound) => {
-    api.play(notFound);
+  test('a 404 of the API means what the operation says', async () => {
+    api.play(own404);
     const result = send(api.client());
     if (operation.endsWith('.get')) expect(await result).toBeUndefined();
     else if (operation.endsWith('.delete')) expect(await result).toBe('absent');
     else {
-      const reason = operation.endsWith('.create') ? 'Unreachable' : 'NotFound';
-      await expect(result).rejects.toMatchObject({ operation, reason, status: 404 });
+      const isCreate = operation.endsWith('.create');
+      const reason = isCreate ? 'Unreachable' : 'NotFound';
+      await expect(result).rejects.toMatchObject({ operation, reason, definite: !isCreate, status: 404 });
     }
   });
 
-  test('a 404 page of some other server is never "absent"', async () => {
-    api.play(text(404, '<html>not here</html>', { 'content-type': 'text/html' }));
-    await expect(send(api.client())).rejects.toMatchObject({
-      operation,
-      reason: 'Unreachable',
-      definite: false,
-      message: `${operation}: the response is malformed: a 404 that is not JSON; check the API URL`,
-    });
+  test.each(strange404s)('a 404 of something else, with %s, is never "absent"', async (_, respond) => {
+    api.play(respond);
+    await expect(send(api.client())).rejects.toMatchObject({ operation, ...is404OfAnother });
+    expect(api.reports.at(-1)).toMatchObject({ operation, status: 404, outcome: 'Unreachable' });
   });
 });
 
@@ -271,12 +273,18 @@ describe.each(lists)('%s', (operation, send, target, _body, answer) => {
   });
 
   test('a 404 is an error', async () => {
-    api.play(json(404, {}));
+    api.play(json(404, { error_code: 'ERR_EDGE_404' }));
     await expect(send(api.client())).rejects.toMatchObject({
       operation,
       reason: 'Unreachable',
-      message: `${operation}: the API answered 404: check the API URL`,
+      definite: false,
+      message: `${operation}: the API answered 404: ERR_EDGE_404: check the API URL`,
     });
+  });
+
+  test.each(strange404s)('a 404 of something else, with %s, is an error', async (_, respond) => {
+    api.play(respond);
+    await expect(send(api.client())).rejects.toMatchObject({ operation, ...is404OfAnother });
   });
 });
 

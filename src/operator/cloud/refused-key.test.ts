@@ -5,7 +5,7 @@ import { json, type Respond, type ScriptedAPI, startScriptedAPI } from './script
 
 const call = { priority: 'change' } as const;
 const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
-const answer = (status: number) => json(status, status === 200 ? bot : {});
+const answer = (status: number) => json(status, status === 200 ? bot : { error_code: `ERR_EDGE_${status}` });
 const cut: Respond = (response) => void response.socket?.destroy();
 
 let api: ScriptedAPI;
