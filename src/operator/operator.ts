@@ -4,6 +4,7 @@ import { type Runtime, systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import { userAgent, version } from '../common/version.ts';
 import { Leadership } from './controller/leadership.ts';
+import { installationIn } from './installation.ts';
 import { AgentFamily } from './kinds/agents/family.ts';
 import { CloudFamily } from './kinds/cloud/family.ts';
 import { agentKinds, cloudKinds } from './kinds/index.ts';
@@ -13,6 +14,8 @@ import { EventRecorder } from './kube/events.ts';
 import { KubeConfigError } from './kube/kubeconfig.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
+import { Census } from './reconcile/external/census.ts';
+import { Neighbours } from './reconcile/neighbours.ts';
 import type { RunSettings } from './settings.ts';
 
 export interface OperatorOptions {
@@ -39,6 +42,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const client = new KubeClient(connection.withGuard(guard), runtime);
   const metrics = createMetrics({ version, ofProcess: settings.metricsAddr !== undefined });
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
+  // Known before anything is written, and not before anything is watched.
+  let installation = settings.installation ?? '';
   const shared = {
     ...runtime,
     reader,
@@ -50,11 +55,14 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     concurrency: settings.concurrency,
     resyncIntervalMs: settings.resyncInterval,
     createSettleMs: settings.createSettle,
-    installation: settings.installation,
+    installation: () => installation,
+    neighbours: new Neighbours(() => runtime.monotonic.now()),
+    census: new Census(),
     takeOver: settings.takeOver,
     metrics,
   };
   const family = { shared, settings, guard };
+  const ownNamespace = settings.leaderElectNamespace ?? connection.namespace;
   const mirrorNamespace = settings.mirrorNamespace ?? connection.namespace;
   const cloud = new CloudFamily({
     ...family,
@@ -71,6 +79,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (leading) => {
     metrics.leader(true);
+    installation ||= await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, leading);
     await Promise.all([cloud.run(leading), agents.run(leading)]);
     await events.flush();
     metrics.leader(false);

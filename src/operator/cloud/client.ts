@@ -100,6 +100,11 @@ export class CloudClient {
     };
   }
 
+  /** What the service's clock shows now, in milliseconds since the epoch; undefined before its first answer. */
+  serviceTime(): number | undefined {
+    return this.#transport.serviceTime();
+  }
+
   /** Waits for the requests under way; an injected dispatcher stays open. */
   close(): Promise<void> {
     return this.#transport.close();

@@ -1,5 +1,6 @@
 import { Breaker } from '../../common/breaker.ts';
 import { isKey } from '../../common/credential/key.ts';
+import type { Answer } from '../../common/http/answer.ts';
 import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
 import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
@@ -63,6 +64,8 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #http: HttpClient;
   readonly #now: () => number;
+  /** What the service's clock showed, and what the monotonic one did then. */
+  #serviceClock: { readonly date: number; readonly at: number } | undefined;
   #refusals: { readonly key: string; readonly breaker: Breaker<ApiError> } | undefined;
 
   /** @throws TypeError for a base URL that is not usable. */
@@ -92,6 +95,12 @@ export class Transport {
     } finally {
       limiter.release(call.priority, sent);
     }
+  }
+
+  /** What the service's clock shows now, by the `Date` of its last answer; undefined without one. */
+  serviceTime(): number | undefined {
+    const clock = this.#serviceClock;
+    return clock === undefined ? undefined : clock.date + this.#now() - clock.at;
   }
 
   /** Waits for the requests under way; an injected dispatcher stays open. */
@@ -137,6 +146,12 @@ export class Transport {
     }
   }
 
+  /** The header has whole seconds, of which the service was somewhere within. */
+  #readClock({ headers: { date } }: Answer): void {
+    const shown = Date.parse(String(date));
+    if (!Number.isNaN(shown)) this.#serviceClock = { date: shown, at: this.#now() };
+  }
+
   async #exchange<T>(operation: CloudOperation<T>, { key, limiter, waitedMs, priority }: Grant): Promise<T> {
     const started = this.#now();
     let status: number | undefined;
@@ -144,6 +159,7 @@ export class Transport {
     try {
       const answer = await this.#http.exchange(operation, key);
       status = answer.status;
+      this.#readClock(answer);
       return operation.read(answer);
     } catch (error) {
       if (error instanceof ApiError) {

@@ -56,6 +56,14 @@ export const configMapType: ResourceType = {
   namespaced: true,
 };
 
+export const namespaceType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+
 export function apiVersionOf(type: ResourceType): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
 }

@@ -8,21 +8,32 @@ export const finalizer = `${domain}/external-resource`;
 export const annotation = {
   /** The durable record of the external id; set by hand it imports an existing object. */
   externalID: `${domain}/external-id`,
-  /** The external id that this operator created (not imported): such an object may be created again when it vanishes. */
+  /** The external id that this resource created (did not import): such an object may be created again when it vanishes. */
   createdID: `${domain}/created-id`,
   /** A create that was begun and whose result is not recorded yet. */
   createIntent: `${domain}/create-intent`,
   /** The account that holds what this resource made: `default`, or `CloudAccount/` and a name. */
   account: `${domain}/account`,
+  /** The address of the API where that account is. */
+  apiURL: `${domain}/api-url`,
+  /** The installation of the operator that manages the resource. */
+  installation: `${domain}/installation`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
   paused: `${domain}/paused`,
   reconcileAt: `${domain}/reconcile-at`,
   forceOrphan: `${domain}/force-orphan`,
+  /** Names the installation, or the API address, that what is on record may be taken over from. */
+  takeOver: `${domain}/take-over`,
 } as const;
 
 /** What people say by annotations; the other ones are records of the operator. */
-const wishes: readonly string[] = [annotation.paused, annotation.reconcileAt, annotation.forceOrphan];
+const wishes: readonly string[] = [
+  annotation.paused,
+  annotation.reconcileAt,
+  annotation.forceOrphan,
+  annotation.takeOver,
+];
 
 export function annotationOf(object: KubeObject, name: string): string | undefined {
   const value = object.metadata.annotations?.[name];
@@ -35,22 +46,18 @@ export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Reado
   return Object.fromEntries(Object.entries(annotations).filter(isRecord));
 }
 
-/** The parts that this resource applied and that are therefore its to remove; durable, unlike status. */
-export function appliedParts(object: KubeObject): ReadonlySet<string> {
-  const names = annotationOf(object, annotation.appliedParts)?.split(',') ?? [];
-  return new Set(names.filter((name) => name !== ''));
-}
-
 /** The mark of a create that was begun and whose result is not recorded yet. */
 export interface CreateIntent {
   /** RFC 3339, milliseconds. */
   readonly at: string;
+  /** Whose clock `at` is of; the service's is known from its answers. */
+  readonly clock: 'service' | 'own';
   /** Fingerprint of what was asked for: the spec may have changed since. */
   readonly content: string;
 }
 
-export function formatIntent({ at, content }: CreateIntent): string {
-  return JSON.stringify({ at, content });
+export function formatIntent({ at, clock, content }: CreateIntent): string {
+  return JSON.stringify({ at, clock, content });
 }
 
 /** What is written there, with `undefined` for what a person garbled: a garbled intent is still an unresolved create. */
@@ -58,9 +65,10 @@ export function intentOf(object: KubeObject): Partial<CreateIntent> | undefined 
   const text = annotationOf(object, annotation.createIntent);
   if (text === undefined) return undefined;
   try {
-    const { at, content } = JSON.parse(text) as Record<string, unknown>;
+    const { at, clock, content } = JSON.parse(text) as Record<string, unknown>;
     return {
       ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}),
+      ...(clock === 'service' || clock === 'own' ? { clock } : {}),
       ...(typeof content === 'string' ? { content } : {}),
     };
   } catch {

@@ -19,13 +19,13 @@ function world() {
   };
   const observations = new ExternalCache<Thing>({
     now: () => state.now,
-    idOf: (thing) => thing.id,
-    list: async function* () {
+    identityOf: ({ id }) => ({ id, createdAt: '' }),
+    list: async () => {
       state.lists += 1;
       const page = [...state.things];
       await state.gate;
       if (state.fail) throw new Error('list failed');
-      yield* page;
+      return page;
     },
   });
   return { state, observations };

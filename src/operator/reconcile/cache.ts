@@ -1,8 +1,17 @@
 import type { Call } from '../../common/priority.ts';
+import type { Identity } from './external/contract.ts';
 
 interface Sweep<Observed> {
   readonly startedAt: number;
   readonly items: ReadonlyMap<string, Observed>;
+}
+
+/** A list that was broken off at what is too old to matter. */
+interface Look<Observed> {
+  readonly startedAt: number;
+  /** By the service's clock. */
+  readonly backTo: number;
+  readonly items: Promise<readonly Observed[]>;
 }
 
 interface Seen<Observed> {
@@ -11,31 +20,36 @@ interface Seen<Observed> {
   readonly observed: Observed | undefined;
 }
 
+export interface ExternalCacheOptions<Observed> {
+  /** Newest first; with `isWanted` as far as that holds. */
+  readonly list: (call: Call, isWanted?: (observed: Observed) => boolean) => Promise<readonly Observed[]>;
+  readonly identityOf: (observed: Observed) => Identity;
+  /** On the monotonic clock, in milliseconds. */
+  readonly now: () => number;
+}
+
 /**
  * What is known of one account's objects of one kind: from our own calls, and from sweeps (one paged list that every
  * resource of the kind shares). Knows presence only: that an object is missing from a list is not taken for its
  * absence, because a list may lag behind; absence is confirmed by a get.
  */
 export class ExternalCache<Observed> {
-  readonly #list: (call: Call) => AsyncIterable<Observed>;
-  readonly #idOf: (observed: Observed) => string;
+  readonly #list: ExternalCacheOptions<Observed>['list'];
+  readonly #identityOf: (observed: Observed) => Identity;
   readonly #now: () => number;
   readonly #seen = new Map<string, Seen<Observed>>();
   readonly #closing = new AbortController();
   #last: Sweep<Observed> | undefined;
   #running: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
+  #look: Look<Observed> | undefined;
 
-  constructor(options: {
-    list: (call: Call) => AsyncIterable<Observed>;
-    idOf: (observed: Observed) => string;
-    now: () => number;
-  }) {
+  constructor(options: ExternalCacheOptions<Observed>) {
     this.#list = options.list;
-    this.#idOf = options.idOf;
+    this.#identityOf = options.identityOf;
     this.#now = options.now;
   }
 
-  /** The object as of `since` (milliseconds since the epoch) or later; undefined when nothing that fresh is known. */
+  /** The object as of `since` (on the monotonic clock) or later; undefined when nothing that fresh is known. */
   known(id: string, since: number): Observed | undefined {
     const own = this.#seen.get(id);
     const swept = this.#last?.items.get(id);
@@ -56,7 +70,7 @@ export class ExternalCache<Observed> {
 
   /** An answer to a call of our own; `at` is when a read was sent, or when a write was answered. */
   record(observed: Observed, at: number): void {
-    this.#seen.set(this.#idOf(observed), { at, observed });
+    this.#seen.set(this.#identityOf(observed).id, { at, observed });
   }
 
   forget(id: string): void {
@@ -80,14 +94,44 @@ export class ExternalCache<Observed> {
     return this.current();
   }
 
+  /**
+   * What was made at `backTo` (by the service's clock, in milliseconds since the epoch) or later, by a list that began at
+   * `since` or later and read no further back; shared as a sweep is.
+   */
+  async recent(since: number, backTo: number, call: Call): Promise<readonly Observed[]> {
+    const isRecent = (observed: Observed) => !(Date.parse(this.#identityOf(observed).createdAt) < backTo);
+    if (this.#last !== undefined && this.#last.startedAt >= since) return this.current().filter(isRecent);
+    if (this.#look === undefined || this.#look.startedAt < since || this.#look.backTo > backTo) {
+      this.#look = this.#startLook(backTo, call, isRecent);
+    }
+    const { startedAt, items } = this.#look;
+    const found = await unlessAborted(items, call.signal);
+    const known = new Map(found.map((observed) => [this.#identityOf(observed).id, observed]));
+    for (const [id, { at, observed }] of this.#seen) {
+      if (observed === undefined && at >= startedAt) known.delete(id);
+      else if (observed !== undefined && at >= startedAt) known.set(id, observed);
+    }
+    return [...known.values()].filter(isRecent);
+  }
+
   /** Ends a list under way. */
   close(): void {
     this.#closing.abort(new Error('the operator stops'));
   }
 
-  #start({ priority }: Call) {
+  #startLook(backTo: number, { priority, ...turn }: Call, isRecent: (observed: Observed) => boolean): Look<Observed> {
+    const call = { ...turn, priority, signal: this.#closing.signal };
+    const look = { startedAt: this.#now(), backTo, items: this.#list(call, isRecent) };
+    // Nobody may be waiting any more when it fails, and what failed is not to be shared.
+    look.items.catch(() => {
+      if (this.#look === look) this.#look = undefined;
+    });
+    return look;
+  }
+
+  #start({ priority, ...turn }: Call) {
     const startedAt = this.#now();
-    const done = this.#read(startedAt, { priority, signal: this.#closing.signal }).finally(() => {
+    const done = this.#read(startedAt, { ...turn, priority, signal: this.#closing.signal }).finally(() => {
       this.#running = undefined;
     });
     // Nobody may be waiting any more when it fails.
@@ -97,7 +141,7 @@ export class ExternalCache<Observed> {
 
   async #read(startedAt: number, call: Call): Promise<void> {
     const items = new Map<string, Observed>();
-    for await (const observed of this.#list(call)) items.set(this.#idOf(observed), observed);
+    for (const observed of await this.#list(call)) items.set(this.#identityOf(observed).id, observed);
     this.#last = { startedAt, items };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { freshSince, priorityOf, type ReconcileContext } from './context.ts';
+import { priorityOf } from './context.ts';
 import { Memory } from './memory.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -33,13 +33,4 @@ describe('what a reconcile is worth', () => {
   ])('%s', (_, object, known, priority) => {
     expect(priorityOf(object, known)).toBe(priority);
   });
-});
-
-test('a clock that is set back after a failure does not make every look a new one', () => {
-  const memory = new Memory();
-  memory.of('u').failedAt = 9_000_000;
-  const clock = { now: () => 5_000, sleep: async () => {} };
-  const context = { object: resource('Unreachable'), uid: 'u', memory, clock, startedAt: 5_000, requested: false };
-  const options = { epochOf: () => 0, resyncIntervalMs: 1_000 };
-  expect(freshSince({ ...context, ...options } as unknown as ReconcileContext<undefined>)).toBe(5_000);
 });

@@ -4,6 +4,7 @@ import type { Call, Priority } from '../../common/priority.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import type { Facts, Memory } from './memory.ts';
+import type { Neighbours } from './neighbours.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -13,6 +14,7 @@ export interface ResourceCache {
   get(key: string): ManagedObject | undefined;
   /** Everything that claims the same external object; `claim` as made by claimOf. */
   claimants(claim: string): readonly ManagedObject[];
+  list(): readonly ManagedObject[];
 }
 
 /** An account of the cloud, or an agent: a client, and everything that is shared by those who use it. */
@@ -20,8 +22,14 @@ export interface Connection<Client> {
   /** Unique in this operator; that of the default account is `default`. */
   readonly key: string;
   readonly client: Client;
+  /** The address of the service. */
+  readonly url?: string;
   /** Aborts when it closes; absent where it never does. */
   readonly closed?: AbortSignal;
+  /** What the service's clock shows now, in milliseconds since the epoch, by its answers; undefined before the first. */
+  serviceTime?(): number | undefined;
+  /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
+  confirmedAt?: number | undefined;
 }
 
 export interface Recorder {
@@ -42,7 +50,10 @@ export interface ReconcilerOptions<Client> {
   readonly writer: ObjectWriter;
   readonly events: Recorder;
   readonly memory: Memory;
+  /** Of the wall: for what is written. */
   readonly clock: Clock;
+  /** For order and durations: it is never set. */
+  readonly monotonic: Clock;
   readonly log: Log;
   readonly resyncIntervalMs: number;
   /**
@@ -51,6 +62,14 @@ export interface ReconcilerOptions<Client> {
    */
   readonly epochOf: (object: ManagedObject) => number;
   readonly onDriftCorrected?: () => void;
+  /** What this installation of the operator is known by. */
+  readonly installation: () => string;
+  /** Takes over what other installations, or other addresses, have on record. */
+  readonly takeOver: boolean;
+  /** Which other installations are at work. */
+  readonly neighbours: Neighbours;
+  /** What the account of a resource really is: the same for one key at one address, whatever its names. */
+  readonly accountOf: (object: ManagedObject) => string;
 }
 
 /** One reconcile of one resource: what was true when it began. */
@@ -82,10 +101,14 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
 
 export function isRequested(object: ManagedObject): boolean {
   if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
-  const recorded = annotationOf(object, annotation.externalID);
-  if (recorded !== object.status?.id) return true;
+  if (annotationOf(object, annotation.externalID) !== lookedFor(object)) return true;
   const ready = conditionOf(object, 'Ready');
   return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
+}
+
+/** The external id that the last reconcile looked for. */
+function lookedFor({ status }: ManagedObject): string | undefined {
+  return status?.lastHandledExternalID ?? (status?.id as string | undefined);
 }
 
 /** Reasons under which something that a person requested for is still to be done. */
@@ -119,23 +142,24 @@ export function isDrift(object: ManagedObject, facts: Facts): boolean {
 /** What was observed from this moment on answers the context: what a person requested for is to be looked at afresh. */
 export function freshSince<Client>(context: ReconcileContext<Client>): number {
   if (context.requested) return context.startedAt;
-  const since = Math.max(lastDue(context, context.object), context.memory.of(context.uid).failedAt ?? 0);
-  // Nothing is ever observed after now: a clock that was set back must not make every look a new one.
-  return Math.min(since, context.startedAt);
+  return Math.max(
+    lastDue(context, context.object),
+    context.memory.of(context.uid).failedAt ?? Number.NEGATIVE_INFINITY,
+  );
 }
 
-type ScheduleOptions = Pick<ReconcilerOptions<never>, 'epochOf' | 'clock' | 'resyncIntervalMs'>;
+type ScheduleOptions = Pick<ReconcilerOptions<never>, 'epochOf' | 'monotonic' | 'resyncIntervalMs'>;
 
 /** The last moment at which the resource was due for a drift check. */
 export function lastDue(options: ScheduleOptions, object: ManagedObject): number {
-  const now = options.clock.now();
+  const now = options.monotonic.now();
   const interval = resyncIntervalOf(object, options.resyncIntervalMs);
   const elapsed = (now - options.epochOf(object)) % interval;
   return now - (elapsed < 0 ? elapsed + interval : elapsed);
 }
 
 export function msUntilDue(options: ScheduleOptions, object: ManagedObject): number {
-  return lastDue(options, object) + resyncIntervalOf(object, options.resyncIntervalMs) - options.clock.now();
+  return lastDue(options, object) + resyncIntervalOf(object, options.resyncIntervalMs) - options.monotonic.now();
 }
 
 function resyncIntervalOf(object: ManagedObject, fallbackMs: number): number {

@@ -9,8 +9,10 @@ import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
+import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
+import type { Neighbours } from './neighbours.ts';
 import { Reconciler } from './reconciler.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
@@ -32,8 +34,13 @@ export interface KindOptions<Client> extends Runtime {
   readonly resyncIntervalMs: number;
   /** How long after a create of unknown fate the service may still be carrying it out. */
   readonly createSettleMs: number;
-  /** What this installation is known by, if somebody said so. */
-  readonly installation: string | undefined;
+  readonly neighbours: Neighbours;
+  /** Of all accounts. */
+  readonly census: Census;
+  /** What the account of a resource really is: the same for one key at one address, whatever its names. */
+  readonly accountOf: (object: ManagedObject) => string;
+  /** What this installation of the operator is known by; not asked for before this process leads. */
+  readonly installation: () => string;
   /** Whether what other installations hold is taken over. */
   readonly takeOver: boolean;
   readonly metrics: {
@@ -44,7 +51,7 @@ export interface KindOptions<Client> extends Runtime {
 }
 
 /** What the composition root gives to every family. */
-export type SharedOptions = Omit<KindOptions<never>, 'connectionOf'>;
+export type SharedOptions = Omit<KindOptions<never>, 'connectionOf' | 'accountOf'>;
 
 /** Everything that runs for one kind. */
 export interface KindController {
@@ -86,8 +93,9 @@ export function kindController<Client>(
       cache: {
         get: (key) => resources.get(key),
         claimants: (claim) => resources.byIndex('claim', claim),
+        list: () => resources.list(),
       },
-      writer: new ObjectWriter(client, type, resources),
+      writer: new ObjectWriter(client, type, resources, options.installation),
       memory,
       epochOf,
       onDriftCorrected: metrics.drift(type.kind),

@@ -1,11 +1,19 @@
-/** What one process remembers of one resource. */
+/** What one process remembers of one resource; moments are of the monotonic clock. */
 export interface Facts {
-  /** When this process first met the resource's unresolved create, or saw the create fail. */
-  unresolvedSince?: number;
+  /** When this process first met the resource's unresolved create, or saw the create fail, and when it first looked. */
+  unresolved?: { readonly since: number; lookedAt?: number };
+  /** The external object that an answer said is not there, and when: one witness, which needs another. */
+  absent?: { readonly id: string; readonly at: number; readonly confirmed: boolean };
+  /** How often what vanished was created again, and when for the last time. */
+  recreated?: { readonly times: number; readonly at: number };
+  /** The external object whose delete was sent and not answered. */
+  deleteSentID?: string;
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
   readonly refused: Map<string, { readonly until: number; readonly message: string }>;
+  /** The parts that an answer said are not there, and when. */
+  readonly absentParts: Map<string, number>;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
@@ -23,7 +31,7 @@ export class Memory {
   of(uid: string): Facts {
     const known = this.#facts.get(uid);
     if (known !== undefined) return known;
-    const fresh: Facts = { refused: new Map() };
+    const fresh: Facts = { refused: new Map(), absentParts: new Map() };
     this.#facts.set(uid, fresh);
     return fresh;
   }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../common/http/errors.ts';
 import type { Reason } from './reasons.ts';
+import type { Ownership } from './resource.ts';
 
 /**
  * When to look again without being asked:
@@ -26,6 +27,10 @@ export type Outcome =
       readonly fields?: Readonly<Record<string, unknown>>;
       /** Conditions of parts, beside Ready. */
       readonly parts?: readonly PartReport[];
+      /** What the resource holds from now on; without it what is on record stays. */
+      readonly ownership?: Ownership;
+      /** Another installation manages the resource: nothing but the condition is ours to write. */
+      readonly isForeign?: boolean;
     };
 
 export type Report = Extract<Outcome, { kind: 'reported' }>;
@@ -65,7 +70,7 @@ const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retr
 export function report(
   reason: Reason,
   message: string,
-  more: Partial<Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry'>> = {},
+  more: Partial<Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign'>> = {},
 ): Report {
   return { kind: 'reported', reason, message, ...policy[reason], ...more };
 }

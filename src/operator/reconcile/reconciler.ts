@@ -1,6 +1,5 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, recordsOf } from './annotations.ts';
-import { movedAccount } from './claims.ts';
 import {
   isDeleting,
   isDrift,
@@ -12,7 +11,9 @@ import {
 } from './context.ts';
 import { emit } from './events.ts';
 import type { Flow } from './flow.ts';
-import { type Outcome, report, reportFailure } from './outcome.ts';
+import { foreignMessage } from './neighbours.ts';
+import { type Outcome, type Report, report, reportFailure } from './outcome.ts';
+import { installationOf, movedAccount, recordedURLOf, unprovenAccount } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
@@ -34,6 +35,12 @@ export class Reconciler<Client> {
     const { namespace, name } = object.metadata;
     const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID });
     const options = { ...this.#options, log };
+    const foreign = this.#foreign(object);
+    if (foreign !== undefined) {
+      const say = options.neighbours.ask(foreign, object);
+      if (say.kind === 'after') return { ...say, priority: 'resync' };
+      return conclude(options, key, object, report('Conflict', foreignMessage(foreign), { isForeign: true }));
+    }
     const outcome = await this.#attempt(options, object, signal).catch((error: unknown) => {
       if (signal.aborted) return undefined;
       return reportFailure(error);
@@ -43,6 +50,14 @@ export class Reconciler<Client> {
     if (outcome === undefined || givenUp) return { kind: 'done' };
     this.#remember(object, outcome);
     return conclude(options, key, object, outcome);
+  }
+
+  /** The other installation that manages the resource, unless it is to be taken over from that. */
+  #foreign(object: ManagedObject): string | undefined {
+    const { installation, takeOver } = this.#options;
+    const holder = installationOf(object);
+    if (holder === undefined || holder === installation() || takeOver) return undefined;
+    return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;
   }
 
   /** What is on record of a resource that is held, in case somebody replaces it by a manifest without. */
@@ -76,7 +91,20 @@ export class Reconciler<Client> {
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     const moved = movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
-    return this.#flow.ensure(this.#context(options, object, signal));
+    const context = this.#context(options, object, signal);
+    return this.#movedAddress(context) ?? this.#flow.ensure(context);
+  }
+
+  /** What is on record was made at another address: nothing that this one says is about it. */
+  #movedAddress({ object, connection, takeOver }: ReconcileContext<Client>): Report | undefined {
+    const recorded = recordedURLOf(object);
+    if (connection.url === undefined || recorded === undefined || takeOver) return undefined;
+    if (isSameURL(recorded, connection.url) || annotationOf(object, annotation.takeOver) === recorded) return undefined;
+    return report(
+      'Rejected',
+      `what this resource made is at ${recorded}, and its account is at ${connection.url} now: set the address back, or, ` +
+        `if the API has moved, set the annotation ${annotation.takeOver} to ${recorded}`,
+    );
   }
 
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
@@ -89,7 +117,10 @@ export class Reconciler<Client> {
       return { kind: 'finished' };
     }
     try {
-      return await flow.remove(this.#context(options, object, signal));
+      const unproven = unprovenAccount(object);
+      if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
+      const context = this.#context(options, object, signal);
+      return this.#movedAddress(context) ?? (await flow.remove(context));
     } catch (error) {
       const failure = reportFailure(error);
       return { ...failure, message: `deleting: ${failure.message}` };
@@ -100,7 +131,7 @@ export class Reconciler<Client> {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
     if (outcome.reason === 'Available') facts.realizedGeneration = object.metadata.generation ?? 0;
-    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.clock.now();
+    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.monotonic.now();
   }
 
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): ReconcileContext<Client> {
@@ -111,7 +142,7 @@ export class Reconciler<Client> {
       uid: object.metadata.uid ?? '',
       connection: options.connectionOf(object),
       call: { priority: priorityOf(object, facts), signal },
-      startedAt: options.clock.now(),
+      startedAt: options.monotonic.now(),
       requested: isRequested(object),
       drift: isDrift(object, facts),
     };
@@ -120,4 +151,9 @@ export class Reconciler<Client> {
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
+}
+
+/** As the transport takes it: a slash at the end means nothing. */
+function isSameURL(a: string, b: string): boolean {
+  return a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
 }

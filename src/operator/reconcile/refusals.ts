@@ -11,14 +11,14 @@ export async function unlessRefused<Client>(
   what: string,
   attempt: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { clock } = context;
+  const { monotonic } = context;
   const known = refusedLately(context, what);
   if (known !== undefined) return known;
   const { refused } = context.memory.of(context.uid);
   const outcome = await attempt().catch(reportFailure);
-  forgetAged(refused, clock.now());
+  forgetAged(refused, monotonic.now());
   if (outcome.kind === 'reported' && outcome.reason === 'Rejected') {
-    const until = refused.get(what)?.until ?? clock.now() + rejectedRetryMs;
+    const until = refused.get(what)?.until ?? monotonic.now() + rejectedRetryMs;
     refused.set(what, { until, message: outcome.message });
   } else {
     refused.delete(what);
@@ -28,12 +28,12 @@ export async function unlessRefused<Client>(
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */
 export function refusedLately<Client>(
-  { memory, uid, requested, clock }: ReconcileContext<Client>,
+  { memory, uid, requested, monotonic }: ReconcileContext<Client>,
   what: string,
 ): Report | undefined {
   const known = memory.of(uid).refused.get(what);
-  if (known === undefined || requested || clock.now() >= known.until) return undefined;
-  return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - clock.now() } });
+  if (known === undefined || requested || monotonic.now() >= known.until) return undefined;
+  return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - monotonic.now() } });
 }
 
 /** @param fields of the spec, by name */

@@ -46,6 +46,30 @@ export const conditionSchema = z.object({
 
 export type Condition = z.infer<typeof conditionSchema>;
 
+export const ownershipSchema = z.object({
+  installation: z.string().max(253).optional().describe('The installation of the operator that manages this resource.'),
+  account: z
+    .string()
+    .max(266)
+    .optional()
+    .describe('The account that holds what this resource manages: default, or CloudAccount/ and a name.'),
+  apiURL: z.string().max(2_048).optional().describe('The address of the API where that account is.'),
+  how: z
+    .enum(['Created', 'Imported', 'Applied'])
+    .optional()
+    .describe('How the external object came to be managed by this resource.'),
+  id: z.string().max(256).optional().describe('The external object that this resource manages.'),
+  parts: z
+    .array(z.string().max(63))
+    .max(16)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'set' })
+    .describe('The parts that this resource applied.'),
+});
+
+/** Whose an external object is: one record per resource (ownership.ts reads it). */
+export type Ownership = z.infer<typeof ownershipSchema>;
+
 export const managedStatus = {
   observedGeneration: z
     .int()
@@ -56,6 +80,17 @@ export const managedStatus = {
     .string()
     .optional()
     .describe('The last value of the annotation edge-operator.dev/reconcile-at that was acted on.'),
+  lastHandledExternalID: z
+    .string()
+    .optional()
+    .describe(
+      'The last value of the annotation edge-operator.dev/external-id that was looked for, where it is not the id.',
+    ),
+  ownership: ownershipSchema
+    .optional()
+    .describe(
+      'What this resource manages outside, and through whom. Written by the operator before anything else is believed.',
+    ),
   conditions: z
     .array(conditionSchema)
     .optional()

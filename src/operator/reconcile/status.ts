@@ -9,7 +9,7 @@ import { conditionOf, type ManagedObject, managedStatus } from './resource.ts';
 
 type StatusOptions = Pick<
   ReconcilerOptions<never>,
-  'cache' | 'writer' | 'clock' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs'
+  'cache' | 'writer' | 'clock' | 'monotonic' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs' | 'installation'
 >;
 
 /** The one place where an outcome becomes status, conditions, an event and the next time to look. */
@@ -50,10 +50,16 @@ function statusOf(
   const before = latest.status ?? {};
   const asked = outcome.reason === 'Paused' ? undefined : annotationOf(object, annotation.reconcileAt);
   const kept = Object.entries(before).filter(([field]) => !(field in managedStatus));
+  const fields = outcome.fields ?? Object.fromEntries(kept);
+  const named =
+    outcome.reason === 'Paused' ? before.lastHandledExternalID : annotationOf(object, annotation.externalID);
+  const ownership = outcome.ownership ?? before.ownership;
   return {
-    ...(outcome.fields ?? Object.fromEntries(kept)),
+    ...fields,
     observedGeneration: generation,
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
+    lastHandledExternalID: named === fields.id ? undefined : named,
+    ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation() },
     conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(options.clock.now())),
   };
 }

@@ -26,7 +26,7 @@ function serverOf(there: ManagedObject) {
       return there;
     },
   };
-  return { writer: new ObjectWriter(client as unknown as KubeClient, type, cache), taken };
+  return { writer: new ObjectWriter(client as unknown as KubeClient, type, cache, () => 'one'), taken };
 }
 
 const conflict = new KubeError('patching', { status: 409, reason: 'Conflict', message: 'has been modified' });

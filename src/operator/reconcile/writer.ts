@@ -1,8 +1,9 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { annotationOf, finalizer } from './annotations.ts';
+import { annotation, annotationOf, finalizer } from './annotations.ts';
 import { mergePatch } from './json.ts';
+import { installationOf } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
@@ -23,11 +24,14 @@ export class ObjectWriter {
   readonly #client: KubeClient;
   readonly #type: ResourceType;
   readonly #cache: WriteCache;
+  readonly #installation: () => string;
 
-  constructor(client: KubeClient, type: ResourceType, cache: WriteCache) {
+  /** @param installation that manages what it writes to */
+  constructor(client: KubeClient, type: ResourceType, cache: WriteCache, installation: () => string) {
     this.#client = client;
     this.#type = type;
     this.#cache = cache;
+    this.#installation = installation;
   }
 
   async addFinalizer(object: ManagedObject): Promise<ManagedObject> {
@@ -45,7 +49,8 @@ export class ObjectWriter {
   }
 
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
-  async record(object: ManagedObject, annotations: Annotations): Promise<ManagedObject> {
+  async record(object: ManagedObject, records: Annotations): Promise<ManagedObject> {
+    const annotations = { ...records, [annotation.installation]: this.#installation() };
     if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
     return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
   }
@@ -96,6 +101,8 @@ export class ObjectWriter {
         const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
         if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
+        // Another installation began to manage it meanwhile.
+        if (installationOf(reread) !== installationOf(latest)) throw error;
         latest = reread;
       }
     }

@@ -346,7 +346,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'the-first-by-name-wins',
     sort: 'claim by name',
-    file: 'reconcile/claims.ts',
+    file: 'reconcile/ownership.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     find: "`${object.metadata.creationTimestamp ?? ''} ${keyOf(object)}`",
     replace: 'keyOf(object)',
@@ -427,7 +427,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'wiped-records-stay-wiped',
     sort: 'policy ignored',
-    file: 'reconcile/claims.ts',
+    file: 'reconcile/ownership.ts',
     find: 'const remembered = object.status?.id;',
     replace: 'const remembered: unknown = undefined;',
     only: ['annotations-wiped'],

@@ -25,8 +25,8 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
   readonly #agents: Agents;
 
   constructor({ kinds, shared, settings, guard }: AgentFamilyOptions) {
-    const { clock, random, dispatcher } = shared;
-    const runtime = { clock, random, dispatcher };
+    const { clock, monotonic, random, dispatcher } = shared;
+    const runtime = { clock, monotonic, random, dispatcher };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
       clock,

@@ -3,9 +3,9 @@ import type { Runtime } from '../../../common/runtime.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
-import { accountKeyOf } from '../../reconcile/claims.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
+import { accountKeyOf } from '../../reconcile/ownership.ts';
 import type { AccountEntry } from './accounts/account-entry.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { apiHosts } from './accounts/address.ts';
@@ -61,7 +61,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     });
     super({
       kinds,
-      controllers: { ...shared, accounts, mirrors, connectionOf: (object) => accounts.of(object) },
+      controllers: {
+        ...shared,
+        accounts,
+        mirrors,
+        connectionOf: (object) => accounts.of(object),
+        accountOf: (object) => accounts.identityOf(object),
+      },
       usedBy: accountKeyOf,
       registry: accounts,
     });

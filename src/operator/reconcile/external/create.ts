@@ -1,13 +1,13 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, annotationOf, formatIntent, intentOf } from '../annotations.ts';
-import { accountKeyOf, externalIDOf, requestedAccountOf } from '../claims.ts';
+import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import { isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
+import { accountKeyOf, externalIDOf, ownershipOf, requestedAccountOf } from '../ownership.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
-import { resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
+import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 /** The resource as last written, or what there is to report instead of going on. */
@@ -20,8 +20,12 @@ export interface CreateOptions {
   readonly createSettleMs: number;
 }
 
-/** Wait between two look-ups while a create of unknown fate may still be carried out. */
-const lookAgainMs = 2_000;
+/** When what an unanswered create may have made is looked for, after it was lost from sight; for the last time when it must have settled. */
+const looksAfterMs = [0, 2_000, 10_000, 30_000];
+/** Two lists that are to say the same of something are this far apart. */
+const apartMs = 2_000;
+/** An unclaimed match that shows up so long after a create was taken for lost is told of. */
+const suspectMs = 3_600_000;
 
 /**
  * The create of one resource's external object, so that a crash at any point leaves either nothing, or an intent by which
@@ -47,12 +51,14 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
   /** Creates the object and records its id. */
   async perform(object: ManagedObject, spec: Spec): Promise<Step> {
-    const { writer, uid, clock } = this.#context;
+    const { writer, uid, connection, memory } = this.#context;
     this.#pending.unclaim(uid);
+    delete memory.of(uid).unresolved;
     const content = fingerprint(this.#contract.content(spec));
     const marked = await writer.record(object, {
-      [annotation.createIntent]: formatIntent({ at: new Date(clock.now()).toISOString(), content }),
+      [annotation.createIntent]: formatIntent({ ...this.#now(), content }),
       [annotation.account]: requestedAccountOf(object),
+      [annotation.apiURL]: connection.url ?? null,
       [annotation.externalID]: null,
       [annotation.createdID]: null,
     });
@@ -75,32 +81,33 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const { object, uid } = this.#context;
     const intent = intentOf(object);
     if (intent === undefined) return { object };
-    if (isNamed(object)) return { object: await this.#withdraw(object) };
+    // What the status knows is newer than any mark of a create: that one came back with an old manifest.
+    if (isNamed(object) || ownershipOf(object).id !== undefined) return { object: await this.#withdraw(object) };
     const made = this.#pending.claimOf(uid);
     if (made !== undefined) return { object: await this.#record(object, made) };
-    return this.#lookUp(intent.content);
+    return this.#lookUp(intent);
   }
 
   /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
   async #post(marked: ManagedObject, spec: Spec): Promise<string> {
-    const { connection, call, uid, clock } = this.#context;
+    const { connection, call, uid, monotonic } = this.#context;
     const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
       if (error instanceof ApiError && error.definite) await this.#withdraw(marked);
       throw error;
     });
     const { id } = this.#contract.identity(observed);
     this.#pending.claim(uid, id);
-    this.#pending.cache.record(observed, clock.now());
+    this.#pending.cache.record(observed, monotonic.now());
     this.#pending.lost.forget(uid);
     return id;
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
   #failed(error: unknown): Report {
-    const { memory, uid, clock } = this.#context;
+    const { memory, uid, monotonic } = this.#context;
     const isLost = !(error instanceof ApiError && error.definite);
     if (isLost) {
-      memory.of(uid).unresolvedSince = clock.now();
+      memory.of(uid).unresolved = { since: monotonic.now() };
       this.#pending.lost.next(uid);
     }
     const failure = reportFailure(error);
@@ -110,21 +117,29 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return { ...failure, fields: {}, retry: { kind: 'backoff', atLeastMs } };
   }
 
-  async #lookUp(recordedContent: string | undefined): Promise<Step> {
+  async #lookUp(intent: Partial<CreateIntent>): Promise<Step> {
     const { object, uid, memory, startedAt, call } = this.#context;
     const { displayName, content: contentOf, spec } = this.#contract;
-    const content = recordedContent ?? fingerprint(contentOf(spec.parse(object.spec)));
+    const content = intent.content ?? fingerprint(contentOf(spec.parse(object.spec)));
     const facts = memory.of(uid);
-    facts.unresolvedSince ??= startedAt;
-    const settledAt = facts.unresolvedSince + this.#options.createSettleMs;
+    facts.unresolved ??= { since: startedAt };
+    const { unresolved } = facts;
+    const { createSettleMs } = this.#options;
+    const looks = [...looksAfterMs.filter((ms) => ms < createSettleMs), createSettleMs];
+    const passedMs = startedAt - unresolved.since;
+    const last = looks.findLast((ms) => ms <= passedMs) ?? 0;
+    const next = looks.find((ms) => ms > passedMs);
 
-    const found = await this.#pending.cache.sweep(Math.min(startedAt, settledAt), call);
+    const known = this.#unresolved(this.#context.cache.list(), content);
+    const backTo = Math.min(...known.map((each) => each.notBefore));
+    const found = await this.#pending.cache.recent(unresolved.since + last, backTo, call);
+    // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((resource) => resource.metadata.uid === uid) ?? object;
     if (isNamed(latest)) return { object: await this.#withdraw(latest) };
-    if (this.#pending.isCreating(content)) return { report: this.#wait() };
+    if (this.#pending.isCreating(content)) return { report: this.#wait(apartMs) };
     const resolution = resolveLostCreate(
-      unresolved(object),
+      asUnresolved(object),
       this.#unresolved(resources, content),
       this.#unclaimed(resources, found, content),
     );
@@ -136,8 +151,12 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       emit(this.#context, 'Adopted', `adopted ${displayName} ${resolution.id}, made by a create whose answer was lost`);
       return { object: recorded };
     }
-    if (startedAt < settledAt) return { report: this.#wait() };
-    delete facts.unresolvedSince;
+    const firstLook = unresolved.lookedAt;
+    unresolved.lookedAt ??= startedAt;
+    if (next !== undefined) return { report: this.#wait(next - passedMs) };
+    if (firstLook === undefined || startedAt - firstLook < apartMs) return { report: this.#wait(apartMs) };
+    delete facts.unresolved;
+    this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     return { object: await this.#withdraw(object) };
   }
 
@@ -161,27 +180,38 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
         externalIDOf(resource) === undefined &&
         this.#pending.claimOf(resource.metadata.uid ?? '') === undefined,
     );
-    return [object, ...others].map(unresolved);
+    return [object, ...others].map(asUnresolved);
   }
 
-  #wait(): Report {
+  #wait(ms: number): Report {
     const reason = isDeleting(this.#context.object) ? 'Deleting' : 'Creating';
     const message = `looking for what an unanswered create of the ${this.#contract.displayName} may have made`;
-    return report(reason, message, { retry: { kind: 'after', ms: lookAgainMs } });
+    return report(reason, message, { retry: { kind: 'after', ms } });
   }
 
-  /** The id, durably. */
+  /** By the service's clock where its answers have told it, so that a wrong clock here does not matter. */
+  #now(): Pick<CreateIntent, 'at' | 'clock'> {
+    const { connection, clock } = this.#context;
+    const time = connection.serviceTime?.();
+    return { at: new Date(time ?? clock.now()).toISOString(), clock: time === undefined ? 'own' : 'service' };
+  }
+
+  /** The id, durably. What a person named meanwhile stays to be seen: it is not what this resource made. */
   #record(object: ManagedObject, id: string): Promise<ManagedObject> {
-    return this.#context.writer.insist(object, () => ({
+    return this.#context.writer.insist(object, (latest) => ({
       [annotation.createIntent]: null,
-      [annotation.externalID]: id,
       [annotation.createdID]: id,
+      ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),
     }));
   }
 
   /** The create certainly did not happen. */
   #withdraw(object: ManagedObject): Promise<ManagedObject> {
-    return this.#context.writer.insist(object, () => ({ [annotation.createIntent]: null, [annotation.account]: null }));
+    return this.#context.writer.insist(object, () => ({
+      [annotation.createIntent]: null,
+      [annotation.account]: null,
+      [annotation.apiURL]: null,
+    }));
   }
 }
 
@@ -190,8 +220,8 @@ function isNamed(object: ManagedObject): boolean {
   return annotationOf(object, annotation.externalID) !== undefined;
 }
 
-function unresolved(object: ManagedObject): UnresolvedCreate {
-  return { uid: object.metadata.uid ?? '', begunAt: Date.parse(intentOf(object)?.at ?? '') || 0 };
+function asUnresolved(object: ManagedObject): UnresolvedCreate {
+  return { uid: object.metadata.uid ?? '', notBefore: notBefore(intentOf(object) ?? {}) };
 }
 
 function ambiguous(ids: readonly string[]): Report {

@@ -6,6 +6,7 @@ const managed: Situation = {
   managementPolicy: 'Manage',
   id: 'bot_1',
   imported: false,
+  owned: true,
   exists: true,
   differences: [],
 };

@@ -8,6 +8,8 @@ export interface Situation {
   readonly id: string | undefined;
   /** The id was set by a person, not by a create of this operator. */
   readonly imported: boolean;
+  /** It was imported and then managed: the resource stands for nothing else. */
+  readonly owned: boolean;
   readonly exists: boolean;
   /** Empty unless it exists. */
   readonly differences: readonly Difference[];
@@ -41,7 +43,8 @@ function nothingToObserve(s: Situation): string {
 }
 
 function vanished(s: Situation): string {
-  return `${s.displayName} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, or remove it to create one`;
+  const orElse = s.owned ? 'or delete this resource' : 'or remove it to create one';
+  return `${s.displayName} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, ${orElse}`;
 }
 
 function cannotChange(s: Situation, fixed: readonly Difference[]): string {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { clockSkewMs, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
+import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
 
 const t0 = Date.parse('2026-01-01T00:00:00Z');
-const create = (uid: string, seconds = 0): UnresolvedCreate => ({ uid, begunAt: t0 + seconds * 1_000 });
+const create = (uid: string, seconds = 0): UnresolvedCreate => ({
+  uid,
+  notBefore: notBefore({ at: new Date(t0 + seconds * 1_000).toISOString(), clock: 'own' }),
+});
 const object = (id: string, seconds = 0) => ({ id, createdAt: new Date(t0 + seconds * 1_000).toISOString() });
 
 describe('resolveLostCreate', () => {
@@ -20,14 +23,21 @@ describe('resolveLostCreate', () => {
   });
 
   test('an object older than the create, by more than clocks may differ, is not ours', () => {
-    const old = object('old', -clockSkewMs / 1_000 - 1);
+    const old = object('old', -61);
     expect(resolveLostCreate(create('a'), [create('a')], [old])).toEqual({ kind: 'none' });
     expect(resolveLostCreate(create('a'), [create('a')], [old, object('x')])).toEqual({ kind: 'adopt', id: 'x' });
   });
 
   test('the service’s clock may lag behind ours', () => {
-    const early = object('x', -clockSkewMs / 1_000 + 1);
+    const early = object('x', -59);
     expect(resolveLostCreate(create('a'), [create('a')], [early])).toEqual({ kind: 'adopt', id: 'x' });
+  });
+
+  test('by the clock of the service it need not be looked for so far back', () => {
+    const at = new Date(t0).toISOString();
+    expect(t0 - notBefore({ at, clock: 'own' })).toBe(60_000);
+    expect(t0 - notBefore({ at, clock: 'service' })).toBe(5_000);
+    expect(notBefore({})).toBeLessThan(0);
   });
 
   test('twins lost together are handed out oldest first, each to one', () => {

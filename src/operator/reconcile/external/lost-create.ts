@@ -1,13 +1,22 @@
+import type { CreateIntent } from '../annotations.ts';
 import type { Identity } from './contract.ts';
 
-/** The service's clock and ours may differ by this much. */
-export const clockSkewMs = 60_000;
+/** The service's clock and ours may differ by this much where the service's is not known. */
+const clockSkewMs = 60_000;
+/** Its stamps and the clock in its answers may differ by this much. */
+const stampSkewMs = 5_000;
 
 /** A create that was begun and whose result nobody recorded. */
 export interface UnresolvedCreate {
   readonly uid: string;
-  /** When it was begun, milliseconds since the epoch. */
-  readonly begunAt: number;
+  /** What it made was not made before, by the service's clock, in milliseconds since the epoch. */
+  readonly notBefore: number;
+}
+
+/** From when on what a create made is to be looked for; the beginning of time where a person garbled the mark of it. */
+export function notBefore({ at = '', clock }: Partial<CreateIntent>): number {
+  const begunAt = Date.parse(at) || 0;
+  return begunAt - (clock === 'service' ? stampSkewMs : clockSkewMs);
 }
 
 export type Resolution =
@@ -27,10 +36,10 @@ export function resolveLostCreate(
   unresolved: readonly UnresolvedCreate[],
   unclaimed: readonly Identity[],
 ): Resolution {
-  const creates = [...unresolved].sort((a, b) => a.begunAt - b.begunAt || (a.uid < b.uid ? -1 : 1));
-  const earliest = creates[0]?.begunAt ?? mine.begunAt;
+  const creates = [...unresolved].sort((a, b) => a.notBefore - b.notBefore || (a.uid < b.uid ? -1 : 1));
+  const earliest = creates[0]?.notBefore ?? mine.notBefore;
   const objects = unclaimed
-    .filter((object) => Date.parse(object.createdAt) >= earliest - clockSkewMs)
+    .filter((object) => Date.parse(object.createdAt) >= earliest)
     .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1));
   if (objects.length > creates.length) return { kind: 'ambiguous', ids: objects.map((object) => object.id) };
   const object = objects[creates.findIndex((create) => create.uid === mine.uid)];

@@ -2,12 +2,21 @@ import { Backoff } from '../../../common/backoff.ts';
 import { Breaker } from '../../../common/breaker.ts';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
-import { ExternalCache } from '../cache.ts';
+import { ExternalCache, type ExternalCacheOptions } from '../cache.ts';
 
-export interface PendingCreatesOptions<Observed> {
+export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
   readonly list: (call: Call) => AsyncIterable<Observed>;
-  readonly idOf: (observed: Observed) => string;
-  readonly now: () => number;
+}
+
+/** A create that was taken for lost: what it was of, and from when on what it made may show up. */
+export interface Suspect {
+  readonly content: string;
+  /** By the service's clock. */
+  readonly backTo: number;
+  /** On the monotonic clock. */
+  readonly until: number;
+  /** What was told of it. */
+  readonly toldOf: Set<string>;
 }
 
 /**
@@ -18,6 +27,8 @@ export class PendingCreates<Observed> {
   readonly cache: ExternalCache<Observed>;
   /** Pauses between creates of unknown fate, by uid of the resource. */
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
+  /** uid of a resource -> its creates that were taken for lost. */
+  readonly suspects = new Map<string, Suspect>();
   /** uid of a resource -> external id. */
   readonly #claims = new Map<string, string>();
   /** uid of a resource -> content of its create under way. */
@@ -62,6 +73,7 @@ export class PendingCreates<Observed> {
   forget(uid: string): void {
     this.unclaim(uid);
     this.lost.forget(uid);
+    this.suspects.delete(uid);
   }
 }
 
@@ -73,12 +85,20 @@ export class PendingCreates<Observed> {
 export function guarded<Observed>({
   list,
   now,
-}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): (call: Call) => AsyncIterable<Observed> {
+}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): ExternalCacheOptions<Observed>['list'] {
   const breaker = new Breaker({ minMs: 500, maxMs: 10_000, now });
-  return async function* (call) {
+  return async (call, isWanted = () => true) => {
     breaker.check();
-    yield* await breaker.try(() => Array.fromAsync(list(call)), failureOf);
+    return breaker.try(() => Array.fromAsync(takeWhile(list(call), isWanted)), failureOf);
   };
+}
+
+/** Reads no page beyond the first item that is not wanted. */
+async function* takeWhile<Item>(items: AsyncIterable<Item>, isWanted: (item: Item) => boolean): AsyncIterable<Item> {
+  for await (const item of items) {
+    if (!isWanted(item)) return;
+    yield item;
+  }
 }
 
 /** A key that was refused may be replaced at any moment, and is then to be tried at once. */

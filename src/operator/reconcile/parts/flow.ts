@@ -1,11 +1,11 @@
 import { keyOf } from '../../kube/types.ts';
-import { annotation, appliedParts } from '../annotations.ts';
-import { accountKeyOf, requestedAccountOf } from '../claims.ts';
+import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController, spread } from '../kind-controller.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
+import { appliedParts, requestedAccountOf } from '../ownership.ts';
 import { References } from '../references.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
@@ -23,7 +23,7 @@ export function partsKind<Spec extends ManagedSpec, Client>(
     definition,
     contract,
     controller: (options) => {
-      const epoch = options.clock.now();
+      const epoch = options.monotonic.now();
       return kindController(definition.type, options, (enqueue) => ({
         flow: new PartsFlow(
           contract,
@@ -50,7 +50,9 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     this.#references = references;
   }
 
+  /** Who only observes claims nothing. */
   claims(object: ManagedObject): readonly string[] {
+    if (object.spec.managementPolicy === 'Observe') return [];
     const names = new Set([...this.#namedBy(object), ...appliedParts(object)]);
     return [...names].map((name) => this.#claim(object, name));
   }
@@ -64,8 +66,8 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     session.end();
     const object = await this.#record(context, parts, plans);
     const results = await Promise.all(parts.map((part, index) => part.act(plans[index] as PartPlan)));
-    await this.#forgetForeign(context, object, parts, results);
-    return this.#summary(context, parsed.spec, parts, results);
+    const held = await this.#forgetForeign(context, object, parts, results);
+    return { ...this.#summary(context, parsed.spec, parts, results), ...ownership(context, held) };
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -77,7 +79,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const parts = this.#partsOf(context, idsOf<Spec>(context.object)).filter(({ part }) => applied.has(part.name));
     const reports = await Promise.all(
       parts.map(async (each): Promise<NamedReport[]> => {
-        const failure = await each.delete().then(() => undefined, reportFailure);
+        const failure = await each.delete().catch(reportFailure);
         return failure === undefined ? [] : [{ ...each.part, report: failure }];
       }),
     );
@@ -135,9 +137,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     if (context.object.spec.managementPolicy === 'Observe') return context.object;
     const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');
     const applied = new Set([...appliedParts(context.object), ...ours.map(({ part }) => part.name)]);
-    return applied.size === 0
-      ? context.object
-      : context.writer.record(context.object, appliedRecord(applied, requestedAccountOf(context.object)));
+    return applied.size === 0 ? context.object : context.writer.record(context.object, appliedRecord(applied, context));
   }
 
   /** After they are gone, or were refused: which parts are not this resource's. */
@@ -146,13 +146,17 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     object: ManagedObject,
     parts: readonly PartReconciler<Spec, Client>[],
     results: readonly PartResult[],
-  ): Promise<void> {
+  ): Promise<ManagedObject> {
     const foreign = parts.filter((_, index) => results[index]?.isForeign).map(({ part }) => part.name);
-    if (foreign.length > 0) await this.#forget(context, object, new Set(foreign));
+    return foreign.length > 0 ? this.#forget(context, object, new Set(foreign)) : object;
   }
 
-  async #forget({ writer }: ReconcileContext<Client>, object: ManagedObject, gone: ReadonlySet<string>): Promise<void> {
-    await writer.insist(object, (latest) => appliedRecord(appliedParts(latest).difference(gone)));
+  #forget(
+    { writer }: ReconcileContext<Client>,
+    object: ManagedObject,
+    gone: ReadonlySet<string>,
+  ): Promise<ManagedObject> {
+    return writer.insist(object, (latest) => appliedRecord(appliedParts(latest).difference(gone)));
   }
 
   #summary(
@@ -176,15 +180,29 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   #claim(object: ManagedObject, name: string): string {
-    return `${accountKeyOf(object)} ${this.#contract.parent(idsOf(object))} ${name}`;
+    return `${this.#contract.parent(idsOf(object))} ${name}`;
   }
 }
 
-/** The account that holds them stays on record as it is where none is given. */
-function appliedRecord(parts: ReadonlySet<string>, account?: string): Annotations {
-  if (parts.size === 0) return { [annotation.appliedParts]: null, [annotation.account]: null };
-  const applied = { [annotation.appliedParts]: [...parts].sort().join(',') };
-  return account === undefined ? applied : { ...applied, [annotation.account]: account };
+/** What tells where the parts are. */
+type Held = Pick<ReconcileContext<never>, 'object'> & { readonly connection: { readonly url?: string } };
+
+/** The account that holds them stays on record as it is where no context is given, also of no parts: it tells an empty record from a lost one. */
+function appliedRecord(parts: ReadonlySet<string>, context?: Held): Annotations {
+  const applied = { [annotation.appliedParts]: parts.size === 0 ? null : [...parts].sort().join(',') };
+  if (context === undefined) return applied;
+  const { object, connection } = context;
+  return { ...applied, [annotation.account]: requestedAccountOf(object), [annotation.apiURL]: connection.url ?? null };
+}
+
+/** What is this resource's from now on, for the status. */
+function ownership({ connection, object: { spec } }: Held, object: ManagedObject): Pick<Report, 'ownership'> {
+  const parts = [...appliedParts(object)].sort();
+  if (spec.managementPolicy === 'Observe') return {};
+  if (parts.length === 0) return { ownership: {} };
+  const { url: apiURL } = connection;
+  const account = requestedAccountOf(object);
+  return { ownership: { account, how: 'Applied', parts, ...(apiURL === undefined ? {} : { apiURL }) } };
 }
 
 /** For what needs the ids of the parent only, which the CRD guarantees: a resource must always be deletable. */

@@ -34,8 +34,15 @@ async function reconcile(size: number, largest: number, puts: number[], memory: 
     delete: async () => 'deleted',
   };
   const context = {
-    ...{ object, uid: 'u', memory, clock: { now: () => 0 }, log: silentLog, events: { record: () => {} } },
-    ...{ cache: { claimants: () => [] }, connection: {}, startedAt: 0, epochOf: () => 0, resyncIntervalMs: 1 },
+    ...{ object, uid: 'u', memory, monotonic: { now: () => 0 }, log: silentLog, events: { record: () => {} } },
+    ...{
+      cache: { claimants: () => [] },
+      accountOf: () => 'default',
+      connection: {},
+      startedAt: 0,
+      epochOf: () => 0,
+      resyncIntervalMs: 1,
+    },
   } as unknown as ReconcileContext<undefined>;
   const reconciler = new PartReconciler(part, {
     context,

@@ -1,10 +1,9 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { appliedParts } from '../annotations.ts';
-import { winnerOver } from '../claims.ts';
-import { lastDue, type ReconcileContext } from '../context.ts';
+import { isDeleting, lastDue, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
+import { appliedParts, rivalName, standingOnPart, winnerOver } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { Part, ReadReference } from './part.ts';
@@ -12,6 +11,9 @@ import { type PartAction, planPart } from './plan.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
 export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
+
+/** Two witnesses of one absence are this far apart. */
+const apartMs = 3_000;
 
 /** Of each claim, what a call of ours last showed, when, and for which resource. */
 export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
@@ -66,7 +68,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<PartPlan> {
     const rival = this.#rival();
-    if (rival !== undefined && this.named) return stop(conflict(this.part.displayName, rival));
+    if (rival !== undefined && this.named) return stop(this.#conflict(rival));
     try {
       return await this.#compare(read);
     } catch (error) {
@@ -92,13 +94,37 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
   }
 
-  /** What an older resource holds is that one's to delete. Throws as calls do. */
-  async delete(): Promise<void> {
-    if (this.#rival() !== undefined) return;
-    const result = await this.part.delete(this.#context.connection.client, this.#spec, this.#context.call);
+  /** What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone; throws as calls do. */
+  async delete(): Promise<Report | undefined> {
+    if (this.#rival() !== undefined) return undefined;
+    const { connection, call, memory, uid, monotonic } = this.#context;
+    const { absentParts } = memory.of(uid);
+    const absentAt = absentParts.get(this.part.name);
+    let result: 'deleted' | 'absent';
+    if (absentAt === undefined) {
+      result = await this.part.delete(connection.client, this.#spec, call);
+      if (result === 'absent') return this.#lookAgain(apartMs);
+    } else {
+      const waitMs = absentAt + apartMs - monotonic.now();
+      if (waitMs > 0) return this.#lookAgain(waitMs);
+      absentParts.delete(this.part.name);
+      // There after all: what said that it is not was something else.
+      if ((await this.part.get(connection.client, this.#spec, call)) !== undefined) return this.delete();
+      result = 'absent';
+    }
     this.#seen.delete(this.#claim);
     const how = result === 'deleted' ? 'removed' : 'was gone already';
     emit(this.#context, 'Deleted', `${this.part.displayName} of ${this.#parent} ${how}`);
+    return undefined;
+  }
+
+  /** One answer is one witness. */
+  #lookAgain(ms: number): Report {
+    const { memory, uid, monotonic, object } = this.#context;
+    const { absentParts } = memory.of(uid);
+    if (!absentParts.has(this.part.name)) absentParts.set(this.part.name, monotonic.now());
+    const message = `the ${this.part.displayName} was not found: making sure that it is gone`;
+    return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {
@@ -122,7 +148,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const since = context.requested ? context.startedAt : lastDue(context, context.object);
     const known = this.#seen.get(this.#claim);
     if (known !== undefined && known.at >= since && known.uid === context.uid) return known.observed;
-    const sentAt = context.clock.now();
+    const sentAt = context.monotonic.now();
     const observed: unknown = await this.part.get(context.connection.client, this.#spec, context.call);
     this.#remember(observed, sentAt);
     return observed;
@@ -137,15 +163,15 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       this.#seen.delete(this.#claim);
       throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
     }
-    this.#remember(replaced, context.clock.now());
+    this.#remember(replaced, context.monotonic.now());
     this.#emitReplaced(observed === undefined, fields);
     return replaced;
   }
 
   async #removed(): Promise<PartResult> {
     try {
-      await this.delete();
-      return { report: undefined, isForeign: true };
+      const unsure = await this.delete();
+      return unsure === undefined ? { report: undefined, isForeign: true } : { report: unsure };
     } catch (error) {
       return { report: reportFailure(error) };
     }
@@ -183,8 +209,17 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
+  /** Who has a better claim, by what their accounts really are. */
   #rival(): ManagedObject | undefined {
-    return winnerOver(this.#context.object, this.#context.cache.claimants(this.#claim));
+    const { object, cache, accountOf } = this.#context;
+    const account = accountOf(object);
+    const rivals = cache.claimants(this.#claim).filter((other) => accountOf(other) === account);
+    return winnerOver(object, rivals, standingOnPart(this.part.name));
+  }
+
+  #conflict(rival: ManagedObject): Report {
+    const who = rivalName(this.#context.object, rival);
+    return report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`);
   }
 
   #remember(observed: unknown, at: number): void {
@@ -205,10 +240,4 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
 function stop(known: Report): PartPlan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
-}
-
-function conflict(displayName: string, rival: ManagedObject): Report {
-  const { namespace, name } = rival.metadata;
-  const who = `${rival.kind} ${namespace}/${name}`;
-  return report('Conflict', `the ${displayName} is managed by ${who}, which is older: remove it from one of the two`);
 }

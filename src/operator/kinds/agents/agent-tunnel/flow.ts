@@ -1,10 +1,10 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { winnerOver } from '../../../reconcile/claims.ts';
 import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
+import { winnerOver } from '../../../reconcile/ownership.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';

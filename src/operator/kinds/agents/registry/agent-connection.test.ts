@@ -47,7 +47,8 @@ beforeEach(async () => {
   agent = new AgentConnection('team/edge', {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: 'test',
-    clock: { ...systemClock, now: () => now, sleep: async () => {} },
+    clock: systemClock,
+    monotonic: { ...systemClock, now: () => now, sleep: async () => {} },
     random: () => 1,
     retryMs: 15_000,
     onChange: () => {

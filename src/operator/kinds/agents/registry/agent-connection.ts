@@ -12,6 +12,8 @@ const minRetryMs = 500;
 
 export interface AgentConnectionOptions extends AgentClientOptions {
   readonly clock: Clock;
+  /** For order: what was seen when. */
+  readonly monotonic: Clock;
   /** In 0..1, for jitter. */
   readonly random: () => number;
   /** Longest pause, in milliseconds, before an agent that is away is tried again. */
@@ -32,25 +34,25 @@ export class AgentConnection implements Connection<AgentClient> {
   /** While the agent is away one finds out for all whether it is back. */
   readonly #breaker: Breaker<ApiError>;
   /** When the agent was last found to be away: what was seen before may have ended with it. */
-  #awayAt = 0;
+  #awayAt = Number.NEGATIVE_INFINITY;
   #status: { readonly at: number; readonly status: AgentStatus } | undefined;
   /** Of the last list, without what changes all the time. */
   #shape: string | undefined;
 
   /** @param key unique in this operator */
   constructor(key: string, options: AgentConnectionOptions) {
-    const { url, clock } = options;
+    const { url, monotonic } = options;
     this.key = key;
     this.url = url;
     this.client = new AgentClient(options);
     this.#options = options;
     const { random, retryMs: maxMs } = options;
-    this.#breaker = new Breaker({ minMs: minRetryMs, maxMs, now: () => clock.now(), random });
+    this.#breaker = new Breaker({ minMs: minRetryMs, maxMs, now: () => monotonic.now(), random });
     this.#tunnels = new ExternalCache({
-      list: () => this.#list(),
+      list: () => Array.fromAsync(this.#list()),
       // An unnamed tunnel is told apart by its address.
-      idOf: ({ name, uri }) => name || uri,
-      now: () => clock.now(),
+      identityOf: ({ name, uri }) => ({ id: name || uri, createdAt: '' }),
+      now: () => monotonic.now(),
     });
   }
 
@@ -76,7 +78,7 @@ export class AgentConnection implements Connection<AgentClient> {
 
   async start(definition: TunnelDefinition): Promise<Tunnel> {
     const tunnel = await this.client.startTunnel(definition);
-    this.#tunnels.record(tunnel, this.#options.clock.now());
+    this.#tunnels.record(tunnel, this.#options.monotonic.now());
     this.#options.onCount();
     return tunnel;
   }
@@ -106,7 +108,7 @@ export class AgentConnection implements Connection<AgentClient> {
   #try<T>(attempt: () => Promise<T>): Promise<T> {
     return this.#breaker.try(attempt, (error) => {
       if (!(error instanceof ApiError)) return undefined;
-      this.#awayAt = this.#options.clock.now();
+      this.#awayAt = this.#options.monotonic.now();
       return asAway(error);
     });
   }
@@ -119,7 +121,7 @@ export class AgentConnection implements Connection<AgentClient> {
   async #statusAsOf(since: number): Promise<AgentStatus> {
     const known = this.#status;
     if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
-    const at = this.#options.clock.now();
+    const at = this.#options.monotonic.now();
     const status = await this.client.status();
     this.#status = { at, status };
     return status;
@@ -139,7 +141,7 @@ export class AgentConnection implements Connection<AgentClient> {
 
 /** What has no status and no tunnels is no agent. */
 function asAway(error: ApiError): ApiError {
-  if (error.reason !== 'NotFound') return error;
+  if (error.status !== 404) return error;
   return new ApiError('this is no Local Agent API; check the address of the agent', {
     ...error,
     reason: 'Unreachable',

@@ -29,6 +29,7 @@ export function agentKind<Options extends AgentKindOptions>(
         {
           ...options,
           connectionOf: (object) => ({ key: agentKey(object), client: undefined }),
+          accountOf: agentKey,
           concurrency: Math.max(options.concurrency, minConcurrency),
           resyncIntervalMs: resyncIntervalMs ?? options.resyncIntervalMs,
         },

@@ -26,6 +26,7 @@ beforeEach(() => {
         url: at,
         userAgent: 'test',
         clock: systemClock,
+        monotonic: systemClock,
         random,
         retryMs: 1_000,
         ...hooks,

@@ -238,14 +238,14 @@ describe('why it cannot be used', () => {
 });
 
 describe('the key', () => {
-  test('a rotated one is in force at once, and those in trouble are woken', async () => {
+  test('a rotated one is in force at once, and all who use it are woken: it may be that of another account', async () => {
     await writeKey('k1');
     follow();
     await known();
     woken.length = 0;
     await writeKey(' k2\n');
     await until('the new key', () => keyInForce() === 'k2');
-    expect(woken).toEqual(['unready users of default/acct', 'default/acct']);
+    expect(woken).toEqual(['all users of default/acct', 'default/acct']);
   });
 
   test('is kept for deletes when the Secret is gone, and for nothing else', async () => {

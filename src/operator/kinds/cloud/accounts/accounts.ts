@@ -1,7 +1,7 @@
 import { annotation } from '../../../reconcile/annotations.ts';
-import { accountKeyOf } from '../../../reconcile/claims.ts';
 import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
+import { accountKeyOf } from '../../../reconcile/ownership.ts';
 import { References, type ReferencesOptions } from '../../../reconcile/references.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
@@ -32,7 +32,8 @@ export class Accounts extends Registry<AccountEntry> {
       new AccountEntry(object, {
         ...entry,
         references,
-        onRotated: () => enqueueDependents(key, 'unready'),
+        // All: those of another account may be rivals from now on.
+        onRotated: () => enqueueDependents(key, 'all'),
         onDoubt: () => enqueue(key),
       });
     super({ open, enqueueDependents, clock: secrets.clock });
@@ -49,6 +50,13 @@ export class Accounts extends Registry<AccountEntry> {
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
     throw new DependencyError(`${nameOf(key)} ${problem}`);
+  }
+
+  /** What the account really is: the same for one key at one address, whatever its names; its name while the key is not known. */
+  identityOf(object: ManagedObject): string {
+    const key = accountKeyOf(object);
+    const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
+    return connection?.identity ?? key;
   }
 
   override async close(): Promise<void> {

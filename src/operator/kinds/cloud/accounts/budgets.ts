@@ -69,7 +69,8 @@ export class Budgets {
   }
 }
 
-function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
+/** The key in force at its address; undefined without a key. */
+export function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
   try {
     return `${url.replace(/\/+$/, '')} ${apiKey()}`;
   } catch {

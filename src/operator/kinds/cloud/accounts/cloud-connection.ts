@@ -3,7 +3,7 @@ import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
 import type { Connection } from '../../../reconcile/context.ts';
-import type { Budgets, BudgetUser } from './budgets.ts';
+import { type Budgets, type BudgetUser, credentialOf } from './budgets.ts';
 
 export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   readonly baseURL: string;
@@ -45,6 +45,17 @@ export class CloudConnection implements Connection<CloudClient> {
 
   get closed(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  confirmedAt?: number;
+
+  /** The same for every account of one key at one address; undefined while there is no key. Lives in memory alone. */
+  get identity(): string | undefined {
+    return credentialOf(this.#user);
+  }
+
+  serviceTime(): number | undefined {
+    return this.client.serviceTime();
   }
 
   setRequestsPerMinute(requestsPerMinute: number): void {

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import { lastDue, type ReconcileContext } from '../../../reconcile/context.ts';
+import { lastDue, type ReconcileContext, unhandledReconcileAt } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import {
@@ -53,6 +53,7 @@ export class AccountFlow implements Flow<undefined> {
     const { connection: account } = entry;
     if (account === undefined) return this.#refused(context, entry.refusal ?? 'spec: cannot be used');
     await this.#mirrors.stopOther(account.key, account);
+    if (unhandledReconcileAt(context.object) !== undefined) this.#confirm(context, account);
     try {
       await this.#requireKey(entry, account);
       await check(context, entry, account);
@@ -82,6 +83,12 @@ export class AccountFlow implements Flow<undefined> {
   /** It may have gone by force, or to another shard: nobody else stops its mirror. */
   forget(object: ManagedObject): void {
     void this.#mirrors.stop(keyOf(object));
+  }
+
+  /** A person who was told that much of the account is missing says that it is. */
+  #confirm({ startedAt }: Context, account: CloudConnection): void {
+    account.confirmedAt = startedAt;
+    this.#dependents.enqueue(account.key, 'unready');
   }
 
   async #refused(context: Context, refusal: string): Promise<Outcome> {

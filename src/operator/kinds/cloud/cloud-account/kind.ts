@@ -11,12 +11,13 @@ const minConcurrency = 16;
 export const cloudAccount: Kind<SharedOptions & AccountFlowOptions> = {
   definition,
   controller: (options) => {
-    const epoch = options.clock.now();
+    const epoch = options.monotonic.now();
     const controller = kindController<undefined>(
       definition.type,
       {
         ...options,
         connectionOf: (object) => ({ key: keyOf(object), client: undefined }),
+        accountOf: keyOf,
         concurrency: Math.max(options.concurrency, minConcurrency),
       },
       () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { accountKeyOf, claimOf, externalIDOf, winnerOver } from './claims.ts';
+import { accountKeyOf, claimOf, externalIDOf, winnerOver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 function resource(
@@ -36,7 +36,8 @@ describe('externalIDOf', () => {
 describe('claims', () => {
   test('are told apart by account', () => {
     expect(accountKeyOf(resource('a'))).toBe('default');
-    expect(claimOf(resource('a', { id: 'x' }))).not.toEqual(claimOf(resource('a', { id: 'x', account: 'other' })));
+    expect(accountKeyOf(resource('a', { account: 'other' }))).toBe('ns/other');
+    expect(claimOf(resource('a', { id: 'x' }))).toEqual(['x']);
     expect(claimOf(resource('a'))).toEqual([]);
   });
 

@@ -1,0 +1,35 @@
+import type { Log } from '../common/log.ts';
+import type { Runtime } from '../common/runtime.ts';
+import type { KubeClient } from './kube/client.ts';
+import { namespaceType } from './kube/types.ts';
+
+export interface InstallationOptions extends Pick<Runtime, 'clock'> {
+  readonly client: KubeClient;
+  /** The operator's own. */
+  readonly namespace: string;
+  readonly log: Log;
+}
+
+const retryMs = 5_000;
+
+/**
+ * What this installation of the operator is known by when nobody named it: its namespace and the beginning of that one's
+ * uid. It outlives restarts, upgrades and a reinstallation there, and is another one in a cluster that was set up from the
+ * same files. Waits until the API server says it: a guess would make everything somebody else's. Rejects when `signal` aborts.
+ */
+export async function installationIn({ client, namespace, clock, log }: InstallationOptions, signal: AbortSignal) {
+  for (;;) {
+    try {
+      const uid = (await client.get(namespaceType, { name: namespace }))?.metadata.uid;
+      return uid === undefined ? namespace : `${namespace}-${uid.slice(0, 8)}`;
+    } catch (error) {
+      const hint = 'it may need the right to get its own namespace, or --installation';
+      log.warn('cannot read the namespace that this installation is known by', {
+        namespace,
+        error: String(error),
+        hint,
+      });
+      await clock.sleep(retryMs, signal);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { keyOf } from '../kube/types.ts';
+import { annotation, annotationOf, intentOf } from './annotations.ts';
+import type { ManagedObject, Ownership } from './resource.ts';
+
+/*
+ * Whose an external object is. The record is in the status, which tenants cannot write: it is proof. Annotations keep a
+ * copy that is written before a call and outlives the loss of the status; whoever may write the resource can forge them,
+ * so that they are trusted no further than the resource's own namespace and account.
+ */
+
+/** What this resource is known to hold, by its status; empty when nothing is. */
+export function ownershipOf({ status }: ManagedObject): Ownership {
+  return status?.ownership ?? {};
+}
+
+/** The installation of the operator that manages the resource; undefined when none has begun to. */
+export function installationOf(object: ManagedObject): string | undefined {
+  return ownershipOf(object).installation ?? annotationOf(object, annotation.installation);
+}
+
+/** The external object that is this resource's: created by it, or imported and then managed. */
+export function ownedIDOf(object: ManagedObject): string | undefined {
+  return ownershipOf(object).id ?? annotationOf(object, annotation.createdID);
+}
+
+/** The external id that a resource stands for: what it owns, or else what a person named, or what its status remembers. */
+export function externalIDOf(object: ManagedObject): string | undefined {
+  const named = ownedIDOf(object) ?? annotationOf(object, annotation.externalID);
+  if (named !== undefined || intentOf(object) !== undefined) return named;
+  const remembered = object.status?.id;
+  return typeof remembered === 'string' && remembered !== '' ? remembered : undefined;
+}
+
+/** What a person named although the resource owns another object. */
+export function misnamedIDOf(object: ManagedObject): string | undefined {
+  const [owned, named] = [ownedIDOf(object), annotationOf(object, annotation.externalID)];
+  return owned === named || owned === undefined ? undefined : named;
+}
+
+export type Origin = Ownership['how'];
+
+/** How the external object came to be this resource's. */
+export function originOf(object: ManagedObject, id: string): NonNullable<Origin> {
+  const { id: owned, how } = ownershipOf(object);
+  if (owned === id && how !== undefined) return how;
+  return annotationOf(object, annotation.createdID) === id ? 'Created' : 'Imported';
+}
+
+/** The parts that this resource applied and that are therefore its to remove. */
+export function appliedParts(object: ManagedObject): ReadonlySet<string> {
+  const recorded = annotationOf(object, annotation.appliedParts);
+  // The annotation is the newer one, unless somebody wiped all of them.
+  const isWiped = recorded === undefined && annotationOf(object, annotation.account) === undefined;
+  const names = isWiped ? (ownershipOf(object).parts ?? []) : (recorded?.split(',') ?? []);
+  return new Set(names.filter((name) => name !== ''));
+}
+
+const defaultAccount = 'default';
+const namedAccount = /^CloudAccount\/([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)$/;
+
+/** The account that a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
+export function accountKeyOf(object: ManagedObject): string {
+  const account = holdingAccountOf(object) ?? requestedAccountOf(object);
+  if (account === defaultAccount) return defaultAccount;
+  return `${object.metadata.namespace}/${account.replace(namedAccount, '$1')}`;
+}
+
+/** The account that the spec names, as the record has it: `default`, or `CloudAccount/` and a name in the same namespace. */
+export function requestedAccountOf({ spec }: ManagedObject): string {
+  const ref = (spec.accountRef as { name?: string } | undefined)?.name;
+  return ref === undefined ? defaultAccount : `CloudAccount/${ref}`;
+}
+
+/** Why a resource cannot be with the account that its spec names: what it made would be left behind in another. */
+export function movedAccount(object: ManagedObject): string | undefined {
+  const holding = holdingAccountOf(object);
+  if (holding === undefined || holding === requestedAccountOf(object)) return undefined;
+  const where = holding === defaultAccount ? 'the default account' : holding;
+  return `spec.accountRef: what this resource made is in ${where}: set it back, or delete this resource and create another`;
+}
+
+/** As `movedAccount`, of a resource that is to go: by proof it may be removed where it is, by an annotation it may not. */
+export function unprovenAccount(object: ManagedObject): string | undefined {
+  return provenAccountOf(object) === undefined ? movedAccount(object) : undefined;
+}
+
+/** The address of the API at which the resource made something. */
+export function recordedURLOf(object: ManagedObject): string | undefined {
+  return ownershipOf(object).apiURL ?? annotationOf(object, annotation.apiURL);
+}
+
+/** Undefined while the resource has made nothing. */
+function holdingAccountOf(object: ManagedObject): string | undefined {
+  const proven = provenAccountOf(object);
+  if (proven !== undefined) return proven;
+  const made = annotationOf(object, annotation.createdID) ?? annotationOf(object, annotation.appliedParts);
+  const begun = made ?? annotationOf(object, annotation.createIntent);
+  const noted = begun === undefined ? undefined : annotationOf(object, annotation.account);
+  return noted === defaultAccount || (noted !== undefined && namedAccount.test(noted)) ? noted : undefined;
+}
+
+function provenAccountOf(object: ManagedObject): string | undefined {
+  const { id, parts = [], account } = ownershipOf(object);
+  return id !== undefined || parts.length > 0 ? account : undefined;
+}
+
+/** Index value under which everything that claims one external id is found, of whatever account. Who only observes claims nothing. */
+export function claimOf(object: ManagedObject): readonly string[] {
+  const id = externalIDOf(object);
+  return id === undefined || object.spec.managementPolicy === 'Observe' ? [] : [id];
+}
+
+/** How good a claim is: the smaller the better. */
+export type Standing = (object: ManagedObject) => number;
+
+/** Proof before what annotations say, a creation before an import, and what is on record before a wish. */
+export function standingOn(id: string): Standing {
+  return (object) => {
+    const { id: owned, how } = ownershipOf(object);
+    if (owned === id) return how === 'Created' ? 0 : 1;
+    return annotationOf(object, annotation.createdID) === id ? 2 : 3;
+  };
+}
+
+/** As `standingOn`, of a part. */
+export function standingOnPart(part: string): Standing {
+  return (object) => {
+    if (ownershipOf(object).parts?.includes(part)) return 0;
+    return appliedParts(object).has(part) ? 1 : 2;
+  };
+}
+
+/** Of several resources that claim one thing the one of the best standing has it, then the oldest; this is the first before `object`, if any. */
+export function winnerOver(
+  object: ManagedObject,
+  claimants: readonly ManagedObject[],
+  standing: Standing = () => 0,
+): ManagedObject | undefined {
+  const order = (a: ManagedObject, b: ManagedObject) => standing(a) - standing(b) || byAge(a, b);
+  return claimants
+    .filter((other) => other.metadata.uid !== object.metadata.uid && order(other, object) < 0)
+    .sort(order)[0];
+}
+
+/** What a condition calls a rival: by name only where whoever reads the condition may see it. */
+export function rivalName(object: ManagedObject, { kind, metadata: { namespace, name } }: ManagedObject): string {
+  return namespace === object.metadata.namespace ? `${kind} ${namespace}/${name}` : `a ${kind} of another namespace`;
+}
+
+function byAge(a: ManagedObject, b: ManagedObject): number {
+  return compare(ageKey(a), ageKey(b));
+}
+
+/** Creation times have whole seconds; names break the tie the same way on every replica. */
+function ageKey(object: ManagedObject): string {
+  return `${object.metadata.creationTimestamp ?? ''} ${keyOf(object)}`;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
