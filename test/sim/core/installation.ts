@@ -184,6 +184,11 @@ export class Installation {
     this.#restartLater(replica);
   }
 
+  /** Of its own: two releases are never in one. */
+  get namespace(): string {
+    return `edge-operator-${this.spec.name}`;
+  }
+
   #settings() {
     const several = (this.spec.replicas ?? 1) > 1;
     const layers = [this.spec, this.#changed, ...this.#overrides];
@@ -197,8 +202,8 @@ export class Installation {
         healthAddr: '0',
         allowedAgentHosts: agentNames.map((name) => new URL(originOf(name)).host).join(','),
         mirrorInterval: '0',
-        mirrorNamespace: 'edge-operator',
-        leaderElectNamespace: 'edge-operator',
+        mirrorNamespace: this.namespace,
+        leaderElectNamespace: this.namespace,
         ...(several ? { leaderElect: 'true' } : {}),
         ...Object.assign({}, ...layers.map(({ settings }) => settings)),
       },
@@ -210,7 +215,7 @@ export class Installation {
     return JSON.stringify({
       clusters: [{ name: 'sim', cluster: { server: kubeOrigin } }],
       users: [{ name: 'sim', user: { token: this.#world.kube.token } }],
-      contexts: [{ name: 'sim', context: { cluster: 'sim', user: 'sim', namespace: 'edge-operator' } }],
+      contexts: [{ name: 'sim', context: { cluster: 'sim', user: 'sim', namespace: this.namespace } }],
       'current-context': 'sim',
     });
   }

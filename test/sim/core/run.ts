@@ -136,7 +136,8 @@ class Actor {
   }
 
   async prepare(): Promise<void> {
-    await this.#kube('POST', '/api/v1/namespaces', named('v1', 'Namespace', 'edge-operator'));
+    for (const { namespace } of this.#world.installations.values())
+      await this.#kube('POST', '/api/v1/namespaces', named('v1', 'Namespace', namespace));
   }
 
   async do(deed: Deed): Promise<void> {

@@ -7,6 +7,8 @@ import { hour, type Witness } from './witness.ts';
 
 /** What is refused is tried six times an hour. */
 const mostTries = 7;
+/** Before a try what it may make is put on record, and after a refusal it is taken off. */
+const writesATry = 2;
 
 /** Once all has come to rest, nothing is written and nothing is changed any more. */
 export function calm(world: Witness, report: Report) {
@@ -19,13 +21,19 @@ export function calm(world: Witness, report: Report) {
     if (isTry(call) && countTry(call) <= mostTries) return;
     report('calm', what);
   };
+  const isOfTry = ({ resource, at }: KubeWrite) => {
+    if (resource?.ready?.reason !== 'Rejected') return false;
+    const count = tries.of('record', resource.uid);
+    count.add(at);
+    return count.count(at) <= writesATry * mostTries;
+  };
   const countTry = ({ method, path, flight, at }: Call) => {
     const count = tries.of(method, path, method === 'POST' ? flight.body : '');
     count.add(at);
     return count.count(at);
   };
   kubeModelOf(world).writes.add((write) => {
-    if (isAtRest && isNews(write)) report('calm', `${write.by} writes ${whatOf(write)}`);
+    if (isAtRest && isNews(write) && !isOfTry(write)) report('calm', `${write.by} writes ${whatOf(write)}`);
   });
   return {
     atRest: () => {

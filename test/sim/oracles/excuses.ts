@@ -118,7 +118,7 @@ function pathsOf(resource: Resource): readonly string[] {
 function isRejected(world: Witness, resource: Resource): boolean {
   if (resource.kind === 'CloudAccount') return isForbiddenHost(world, resource);
   if (hasMoved(resource) || namesAnother(world, resource) || hasEmptyReference(world, resource)) return true;
-  if (isForged(resource)) return true;
+  if (isForged(resource) || isMadeElsewhere(world, resource)) return true;
   return immutableDiffers(world, resource) || isRefusedByService(world, resource);
 }
 
@@ -166,6 +166,14 @@ function isForbiddenHost(world: Witness, { version }: Resource): boolean {
 /** What it made is with the account that it named before. */
 function hasMoved({ versions, version }: Resource): boolean {
   return versions.all.some((each) => accountNameOf(each) !== accountNameOf(version));
+}
+
+/** What it made is at another service than its account is now. */
+function isMadeElsewhere(world: Witness, resource: Resource): boolean {
+  const services = accessesOf(world, resource).map(({ service }) => service);
+  return ownershipOf(world)
+    .madeFor(resource)
+    .some(({ account, content }) => content !== undefined && !services.includes(account.split('/')[0] ?? ''));
 }
 
 /** A person wrote, or copied, what only operators write: to refuse that is safe, whatever is said of it. */

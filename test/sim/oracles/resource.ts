@@ -10,6 +10,7 @@ export const annotationNames = {
   paused: `${domain}/paused`,
   forceOrphan: `${domain}/force-orphan`,
   reconcileAt: `${domain}/reconcile-at`,
+  takeOver: `${domain}/take-over`,
 } as const;
 
 /** Kinds of our API; each is managed through the cloud but the last three. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, intentOf } from '../annotations.ts';
+import { annotation, annotationOf, intentOf } from '../annotations.ts';
 import { type Connection, freshSince, isDeleting, type ReconcileContext, unhandledReconcileAt } from '../context.ts';
 import { emit } from '../events.ts';
 import { type Flow, isKept } from '../flow.ts';
@@ -128,7 +128,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     let step = await create.resolve();
     const sent = new Set<string>();
     while ('object' in step) {
-      const { object } = step;
+      const object = await this.#recorded(context, step.object);
       const id = externalIDOf(object);
       const observed = id === undefined ? undefined : await this.#observe(context, id);
       const fields = observed === undefined ? {} : this.#contract.status(observed);
@@ -352,17 +352,25 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     object: ManagedObject,
     id: string | undefined,
   ): Promise<ManagedObject> {
-    const { writer } = context;
     if (id !== undefined && originOf(object, id) !== 'Created' && object.status?.id !== id) {
       emit(context, 'Adopted', `adopted ${this.#contract.displayName} ${id}, named by ${annotation.externalID}`);
     }
-    if (object.spec.managementPolicy === 'Observe' || id === undefined) return object;
-    const isCreated = originOf(object, id) === 'Created';
+    return object.spec.managementPolicy === 'Observe' || id === undefined ? object : this.#record(context, object, id);
+  }
+
+  /** What somebody wiped is put back from what the status knows. */
+  async #recorded(context: ReconcileContext<Client>, object: ManagedObject): Promise<ManagedObject> {
+    const { id } = ownershipOf(object);
+    const isWiped = id !== undefined && annotationOf(object, annotation.externalID) === undefined;
+    return isWiped ? this.#record(context, object, id) : object;
+  }
+
+  #record({ writer, connection }: ReconcileContext<Client>, object: ManagedObject, id: string): Promise<ManagedObject> {
     return writer.record(object, {
       [annotation.externalID]: id,
-      ...(isCreated ? { [annotation.createdID]: id } : {}),
+      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
       [annotation.account]: requestedAccountOf(object),
-      [annotation.apiURL]: context.connection.url ?? null,
+      [annotation.apiURL]: connection.url ?? null,
     });
   }
 

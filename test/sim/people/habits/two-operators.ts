@@ -20,14 +20,11 @@ function watched(chance: Chance): readonly [string | undefined, string | undefin
   ]);
 }
 
-/** A Lease of its own, or the two would take turns. */
 const release = (spec: Partial<InstallationSpec>, watchNamespaces: string | undefined): InstallationSpec => ({
   ...spec,
   name: second,
   settings: {
     ...spec.settings,
-    leaderElectNamespace: 'edge-operator-two',
-    mirrorNamespace: 'edge-operator-two',
     ...(watchNamespaces && { watchNamespaces }),
   },
 });
