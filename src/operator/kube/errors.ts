@@ -72,6 +72,11 @@ export function isGone(error: unknown): error is KubeError {
 }
 
 /** The namespace is being deleted, so nothing can be created in it. */
+/** The operator has no right to it. */
+export function isForbidden(error: unknown): error is KubeError {
+  return hasStatus(error, 403);
+}
+
 export function isNamespaceTerminating(error: unknown): error is KubeError {
   return hasStatus(error, 403) && error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
 }

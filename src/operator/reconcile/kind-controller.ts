@@ -7,6 +7,7 @@ import { Informer } from '../controller/informer.ts';
 import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isForbidden } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Census } from './external/census.ts';
@@ -167,15 +168,22 @@ export function everyShard(controller: KindController, options: SharedOptions): 
   return informersOf(controller.type, { ...options, labelSelector: undefined }, options.log);
 }
 
-/** Whatever shard it belongs to: an object that another shard's resource holds is not free to be adopted. */
+/**
+ * Every resource of the kind that there is, by a fresh list: an object that another shard's resource holds, or that of
+ * another installation, is not free to be adopted. Where only some namespaces may be read, of those.
+ */
 export async function listEverywhere(
   client: KubeClient,
   type: ResourceType,
   namespaces: readonly string[],
 ): Promise<readonly ManagedObject[]> {
-  const scopes = namespaces.length === 0 ? [undefined] : namespaces;
-  const lists = await Promise.all(scopes.map((namespace) => client.listAll<ManagedObject>(type, { namespace })));
-  return lists.flatMap((list) => list.items);
+  try {
+    return (await client.listAll<ManagedObject>(type, {})).items;
+  } catch (error) {
+    if (namespaces.length === 0 || !isForbidden(error)) throw error;
+    const lists = await Promise.all(namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace })));
+    return lists.flatMap((list) => list.items);
+  }
 }
 
 /** 0 to 2^32, evenly: a part of any interval. */

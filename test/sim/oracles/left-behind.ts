@@ -21,9 +21,16 @@ import type { Witness } from './witness.ts';
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   if (thing.collection === 'module') return isModuleLeft(world, thing);
   const maker = ownershipOf(world).makerOf(thing);
-  if (wasForgottenByRestore(world, thing)) return true;
+  if (wasForgottenByRestore(world, thing) || wasMadeTooLate(thing)) return true;
   const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
+}
+
+/** Default of `--create-settle`: whoever acts on a request later than that is told of, and nobody can wait for it. */
+const createSettleMs = 60_000;
+
+function wasMadeTooLate({ made }: Thing): boolean {
+  return made.at - made.sentAt > createSettleMs;
 }
 
 /** For whom it may have been made, where no answer was ever recorded. */

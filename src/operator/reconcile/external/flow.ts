@@ -55,6 +55,8 @@ const apartMs = 3_000;
 /** So many must be missing, and more than are there, for it to be in doubt that they are gone. */
 const fewestInDoubt = 2;
 const doubtRetryMs = 30_000;
+/** What is not there is asked for by its id no more often, when nobody asks for it. */
+const rareMs = 600_000;
 const doubtOfDeletedMs = 300_000;
 /** Before what vanished again is created again; doubling. */
 const firstPauseMs = 60_000;
@@ -191,18 +193,22 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   async #observe(context: ReconcileContext<Client>, id: string): Promise<Observed | undefined> {
     const { memory, uid, requested, call, connection, monotonic } = context;
     const { cache } = this.#pendingOf(context);
+    const facts = memory.of(uid);
     const since = freshSince(context);
     let observed = cache.known(id, since);
     if (observed === undefined && !requested) {
       await cache.sweep(since, call);
       observed = cache.known(id, since);
+      // A list would show that it came: alone it is looked for now and then.
+      const wasAbsent = facts.absent?.id === id && monotonic.now() - facts.absent.at < rareMs;
+      if (observed === undefined && wasAbsent) return undefined;
     }
     if (observed === undefined) {
       const sentAt = monotonic.now();
       observed = await this.#contract.get(connection.client, id, call);
       if (observed !== undefined) cache.record(observed, sentAt);
+      else facts.absent = { id, at: sentAt, confirmed: facts.absent?.id === id && facts.absent.confirmed };
     }
-    const facts = memory.of(uid);
     facts.observed = true;
     if (observed !== undefined) delete facts.absent;
     return observed;
