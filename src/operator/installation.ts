@@ -15,10 +15,13 @@ const retryMs = 5_000;
 /**
  * What this installation of the operator is known by when nobody named it: its namespace and the beginning of that one's
  * uid. It outlives restarts, upgrades and a reinstallation there, and is another one in a cluster that was set up from the
- * same files. Waits until the API server says it: a guess would make everything somebody else's. Rejects when `signal` aborts.
+ * same files. Waits until the API server says it: a guess would make everything somebody else's. Undefined when `signal` aborts.
  */
-export async function installationIn({ client, namespace, clock, log }: InstallationOptions, signal: AbortSignal) {
-  for (;;) {
+export async function installationIn(
+  { client, namespace, clock, log }: InstallationOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  while (!signal.aborted) {
     try {
       const uid = (await client.get(namespaceType, { name: namespace }))?.metadata.uid;
       return uid === undefined ? namespace : `${namespace}-${uid.slice(0, 8)}`;
@@ -29,7 +32,8 @@ export async function installationIn({ client, namespace, clock, log }: Installa
         error: String(error),
         hint,
       });
-      await clock.sleep(retryMs, signal);
+      await clock.sleep(retryMs, signal).catch(() => {});
     }
   }
+  return undefined;
 }

@@ -79,8 +79,10 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (leading) => {
     metrics.leader(true);
-    installation ||= await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, leading);
-    await Promise.all([cloud.run(leading), agents.run(leading)]);
+    installation ||=
+      (await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, leading)) ?? '';
+    // Told to stop before it was known: nothing may be written without it.
+    if (installation !== '') await Promise.all([cloud.run(leading), agents.run(leading)]);
     await events.flush();
     metrics.leader(false);
   });

@@ -58,6 +58,11 @@ export class ExternalCache<Observed> {
     return sweptAt >= since ? swept : undefined;
   }
 
+  /** When the last list began that came to its end; on the monotonic clock. */
+  get sweptAt(): number | undefined {
+    return this.#last?.startedAt;
+  }
+
   /** Everything that is known to be there. */
   current(): readonly Observed[] {
     const items = new Map(this.#last?.items);

@@ -28,6 +28,8 @@ export interface Connection<Client> {
   readonly closed?: AbortSignal;
   /** What the service's clock shows now, in milliseconds since the epoch, by its answers; undefined before the first. */
   serviceTime?(): number | undefined;
+  /** When its key was put in force, on the monotonic clock: what was seen before may be another account's. */
+  readonly since?: number | undefined;
   /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
   confirmedAt?: number | undefined;
 }
@@ -146,6 +148,11 @@ export function freshSince<Client>(context: ReconcileContext<Client>): number {
     lastDue(context, context.object),
     context.memory.of(context.uid).failedAt ?? Number.NEGATIVE_INFINITY,
   );
+}
+
+/** As `freshSince`, where a failure says nothing of what was seen before. */
+export function dueSince<Client>({ connection, object, ...options }: ReconcileContext<Client>): number {
+  return Math.max(lastDue(options, object), connection.since ?? Number.NEGATIVE_INFINITY);
 }
 
 type ScheduleOptions = Pick<ReconcilerOptions<never>, 'epochOf' | 'monotonic' | 'resyncIntervalMs'>;

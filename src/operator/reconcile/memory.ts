@@ -2,8 +2,12 @@
 export interface Facts {
   /** When this process first met the resource's unresolved create, or saw the create fail, and when it first looked. */
   unresolved?: { readonly since: number; lookedAt?: number };
-  /** The external object that an answer said is not there, and when: one witness, which needs another. */
-  absent?: { readonly id: string; readonly at: number; readonly confirmed: boolean };
+  /** The external object that an answer said is not there, and when it did first and last: one witness, which needs another. */
+  absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
+  /** The external object that was there, and when. */
+  seen?: { readonly id: string; readonly at: number };
+  /** The external object that this process created, and when. */
+  made?: { readonly id: string; readonly at: number };
   /** How often what vanished was created again, and when for the last time. */
   recreated?: { readonly times: number; readonly at: number };
   /** The external object whose delete was sent and not answered. */

@@ -1,23 +1,33 @@
 import { annotation } from './annotations.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
 
-/** How long whoever put our condition right counts as being at work. */
-const aliveForMs = 3_600_000;
-/** How long one is given to do so. */
-const probeMs = 60_000;
+/** How long whoever is at work there is given to say something. */
+const patienceMs = 60_000;
 
 /** Whether to write what there is to say of a resource that another installation manages: now, after a wait, or not at all. */
-export type Say = { readonly kind: 'now' } | { readonly kind: 'after'; readonly ms: number };
+export type Say =
+  | { readonly kind: 'now' }
+  | { readonly kind: 'after'; readonly ms: number }
+  | { readonly kind: 'never' };
+
+interface Neighbour {
+  /** Where what this one has to say was written first, and when. */
+  readonly uid: string;
+  readonly at: number;
+  /** It was put right. */
+  isAtWork: boolean;
+}
 
 /**
  * Other installations of the operator that manage resources which this one watches too. Two that both wrote the condition
  * of one resource would do so for ever. So what this one has to say is written to one resource first: whoever is at work
- * there puts it right, and is not contradicted any more. Only one that is gone is spoken for.
+ * there puts it right, and is not contradicted any more, but where it leaves a change unanswered.
  */
 export class Neighbours {
   readonly #now: () => number;
-  readonly #aliveSince = new Map<string, number>();
-  readonly #probes = new Map<string, { readonly uid: string; readonly at: number }>();
+  readonly #known = new Map<string, Neighbour>();
+  /** Since when a resource waits for its installation to answer a change. */
+  readonly #unanswered = new Map<string, number>();
 
   /** @param now milliseconds on the monotonic clock */
   constructor(now: () => number) {
@@ -28,22 +38,35 @@ export class Neighbours {
   ask(installation: string, object: ManagedObject): Say {
     const now = this.#now();
     const uid = object.metadata.uid ?? '';
-    const silentMs = (this.#aliveSince.get(installation) ?? Number.NEGATIVE_INFINITY) + aliveForMs - now;
-    if (silentMs > 0) return { kind: 'after', ms: silentMs };
-    const probe = this.#probes.get(installation);
-    if (probe === undefined || (probe.uid !== uid && now - probe.at > aliveForMs)) {
-      this.#probes.set(installation, { uid, at: now });
+    const neighbour = this.#known.get(installation);
+    if (neighbour === undefined) {
+      this.#known.set(installation, { uid, at: now, isAtWork: false });
       return { kind: 'now' };
     }
-    if (probe.uid === uid) {
-      if (isForeign(object)) return { kind: 'now' };
-      this.#probes.delete(installation);
-      this.#aliveSince.set(installation, now);
-      return { kind: 'after', ms: aliveForMs };
+    if (isForeign(object)) return { kind: 'now' };
+    if (neighbour.uid === uid) neighbour.isAtWork = true;
+    if (!neighbour.isAtWork) return sayAfter(neighbour.at + patienceMs - now);
+    if (isAnswered(object)) {
+      this.#unanswered.delete(uid);
+      return { kind: 'never' };
     }
-    const waitMs = probe.at + probeMs - now;
-    return waitMs > 0 ? { kind: 'after', ms: waitMs } : { kind: 'now' };
+    const since = this.#unanswered.get(uid) ?? now;
+    this.#unanswered.set(uid, since);
+    return sayAfter(since + patienceMs - now);
   }
+
+  /** The resource is gone from Kubernetes. */
+  forget(uid: string): void {
+    this.#unanswered.delete(uid);
+  }
+}
+
+function sayAfter(ms: number): Say {
+  return ms > 0 ? { kind: 'after', ms } : { kind: 'now' };
+}
+
+function isAnswered(object: ManagedObject): boolean {
+  return conditionOf(object, 'Ready')?.observedGeneration === object.metadata.generation;
 }
 
 /** What the condition says of a resource that is another installation's. */

@@ -38,6 +38,7 @@ export class Reconciler<Client> {
     const foreign = this.#foreign(object);
     if (foreign !== undefined) {
       const say = options.neighbours.ask(foreign, object);
+      if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };
       return conclude(options, key, object, report('Conflict', foreignMessage(foreign), { isForeign: true }));
     }
@@ -68,6 +69,7 @@ export class Reconciler<Client> {
   /** The resource is gone from Kubernetes: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
     this.#options.memory.forget(object.metadata.uid ?? '');
+    this.#options.neighbours.forget(object.metadata.uid ?? '');
     this.#flow.forget?.(object);
   }
 

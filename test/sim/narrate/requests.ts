@@ -47,9 +47,9 @@ const verbs: Readonly<Record<string, string>> = { GET: 'reads', PUT: 'sets', PAT
 type Fields = Readonly<Record<string, unknown>>;
 
 function statusOf({ status }: Fields, ids: Ids, about: string): string {
-  const { conditions = [], id } = (status ?? {}) as { conditions?: readonly Fields[]; id?: string };
+  const { conditions = [], id } = (status ?? {}) as { conditions?: readonly Fields[]; id?: unknown };
   const said = conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
-  return [...said, ...(id === undefined ? [] : [`id ${ids.named(id, about)}`])].join(', ') || '(no condition)';
+  return [...said, ...(typeof id !== 'string' ? [] : [`id ${ids.named(id, about)}`])].join(', ') || '(no condition)';
 }
 
 function contentOf(written: Fields, named: (text: string) => string): string {

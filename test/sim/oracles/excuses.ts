@@ -41,7 +41,8 @@ const excuses: Readonly<Record<string, Excuse>> = {
   Rejected: isRejected,
   DependencyNotReady: lacksSomething,
   Unauthorized: (world, resource) => accessesOf(world, resource).some(({ account }) => account === undefined),
-  Unreachable: (world, resource) => accessesOf(world, resource).some(({ service }) => !isService(service)),
+  Unreachable: (world, resource) =>
+    accessesOf(world, resource).some(({ service }) => !isService(service)) || isMuchMissing(world, resource),
   AmbiguousCreate: (world, resource) => hasTwins(world, resource),
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
 };
@@ -50,6 +51,18 @@ const isService = (name: string): boolean => /^(?:other-)?cloud$/.test(name);
 
 function accessesOf(world: Witness, resource: Resource) {
   return servants(world, resource).flatMap((each) => accountsOf(world).now(each, resource) ?? []);
+}
+
+/** Of what resources have on record in its account, no less is missing than is there: nobody concludes anything of that. */
+function isMuchMissing(world: Witness, resource: Resource): boolean {
+  return accessesOf(world, resource).some(({ account }) => {
+    if (account === undefined) return false;
+    const ids = [...kubeModelOf(world).live.values()]
+      .filter((other) => accessesOf(world, other).some((access) => access.account === account))
+      .flatMap((other) => textOf(other.version.annotations[`${domain}/created-id`]) ?? []);
+    const missing = ids.filter((id) => cloudModelOf(world).thing(account, id)?.content === undefined);
+    return missing.length >= 2 && missing.length * 2 >= ids.length;
+  });
 }
 
 /** What it imports is not in its account, or nothing is named that it could observe. */
@@ -171,9 +184,8 @@ function hasMoved({ versions, version }: Resource): boolean {
 /** What it made is at another service than its account is now. */
 function isMadeElsewhere(world: Witness, resource: Resource): boolean {
   const services = accessesOf(world, resource).map(({ service }) => service);
-  return ownershipOf(world)
-    .madeFor(resource)
-    .some(({ account, content }) => content !== undefined && !services.includes(account.split('/')[0] ?? ''));
+  const recorded = resource.version.annotations[`${domain}/api-url`];
+  return recorded !== undefined && !services.includes(serviceOf(recorded) ?? '');
 }
 
 /** A person wrote, or copied, what only operators write: to refuse that is safe, whatever is said of it. */

@@ -3,6 +3,7 @@ import type { Thing } from './cloud-model.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { kubeModelOf } from './kube-model.ts';
+import { servants } from './look.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
 import {
@@ -48,8 +49,15 @@ export function possibleMakers(world: Witness, { collection, made }: Thing): rea
 
 function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   if (!resource.lives) return wasLetGo(world, resource, thing);
-  if (resource.ready?.reason === 'AmbiguousCreate') return true;
+  if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
   return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(resource, thing.name);
+}
+
+/** It was made with a key that is not in force any more: nobody can tell that it was another account's. */
+function isOutOfReach(world: Witness, resource: Resource, { account }: Thing): boolean {
+  return !servants(world, resource).some(
+    (installation) => accountsOf(world).now(installation, resource)?.account === account,
+  );
 }
 
 /** It went, and whoever let it go had a reason not to remove what it made. */

@@ -100,6 +100,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   }
 
   #defaultKeyChanged(): void {
+    this.#defaultAccount?.keyChanged();
     this.dependents.enqueue(defaultKey, 'all');
     this.mirrors.sweepNow(defaultKey);
   }

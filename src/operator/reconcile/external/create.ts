@@ -90,7 +90,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
   /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
   async #post(marked: ManagedObject, spec: Spec): Promise<string> {
-    const { connection, call, uid, monotonic } = this.#context;
+    const { connection, call, uid, memory, monotonic } = this.#context;
     const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
       if (error instanceof ApiError && error.definite) await this.#withdraw(marked);
       throw error;
@@ -98,6 +98,9 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const { id } = this.#contract.identity(observed);
     this.#pending.claim(uid, id);
     this.#pending.cache.record(observed, monotonic.now());
+    const facts = memory.of(uid);
+    facts.made = { id, at: monotonic.now() };
+    facts.seen = facts.made;
     this.#pending.lost.forget(uid);
     return id;
   }

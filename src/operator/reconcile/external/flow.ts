@@ -6,6 +6,7 @@ import { type Flow, isKept } from '../flow.ts';
 import { fingerprint } from '../json.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController, listEverywhere } from '../kind-controller.ts';
+import type { Facts } from '../memory.ts';
 import { type Outcome, type Report, report } from '../outcome.ts';
 import {
   accountKeyOf,
@@ -24,7 +25,7 @@ import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import type { Census } from './census.ts';
+import type { Census, Count } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import { type CreateOptions, SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
@@ -52,9 +53,10 @@ export function externalKind<Spec extends ManagedSpec, Observed, Client>(
 
 /** Two witnesses of one absence are this far apart. */
 const apartMs = 3_000;
-/** So many must be missing, and more than are there, for it to be in doubt that they are gone. */
+/** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
 const fewestInDoubt = 2;
 const doubtRetryMs = 30_000;
+const countedForMs = 1_000;
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
 const doubtOfDeletedMs = 300_000;
@@ -200,17 +202,20 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       await cache.sweep(since, call);
       observed = cache.known(id, since);
       // A list would show that it came: alone it is looked for now and then.
-      const wasAbsent = facts.absent?.id === id && monotonic.now() - facts.absent.at < rareMs;
+      const wasAbsent = facts.absent?.id === id && monotonic.now() - facts.absent.lookedAt < rareMs;
       if (observed === undefined && wasAbsent) return undefined;
     }
     if (observed === undefined) {
       const sentAt = monotonic.now();
       observed = await this.#contract.get(connection.client, id, call);
       if (observed !== undefined) cache.record(observed, sentAt);
-      else facts.absent = { id, at: sentAt, confirmed: facts.absent?.id === id && facts.absent.confirmed };
+      else facts.absent = absentSince(facts, id, sentAt);
     }
     facts.observed = true;
-    if (observed !== undefined) delete facts.absent;
+    if (observed !== undefined) {
+      delete facts.absent;
+      facts.seen = { id, at: monotonic.now() };
+    }
     return observed;
   }
 
@@ -224,13 +229,14 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const { cache } = this.#pendingOf(context);
     const facts = memory.of(uid);
     const now = monotonic.now();
-    const confirmed = facts.absent?.confirmed === true || isConfirmed(context);
-    if (facts.absent?.id !== id) facts.absent = { id, at: now, confirmed };
-    else facts.absent = { ...facts.absent, confirmed };
-    const { at } = facts.absent;
+    const { at, lookedAt, ...absent } = absentSince(facts, id, facts.absent?.id === id ? facts.absent.lookedAt : now);
+    const confirmed = absent.confirmed || isConfirmed(context);
+    facts.absent = { id, at, lookedAt, confirmed };
+    const apartMs = this.#apartMs(context, id);
     const reason = isDeleting(object) ? 'Deleting' : 'Creating';
     const waitMs = at + apartMs - now;
     if (waitMs > 0) {
+      this.#count(context);
       const message = `${displayName} ${id} was not found: making sure that it is gone`;
       return report(reason, message, { retry: { kind: 'after', ms: waitMs } });
     }
@@ -247,29 +253,45 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
   }
 
+  /** How far apart two witnesses are: far, when nobody has seen the object with the key in force, which may be a wrong one. */
+  #apartMs({ memory, uid, connection }: ReconcileContext<Client>, id: string): number {
+    const { seen } = memory.of(uid);
+    const isKnown = seen?.id === id && seen.at >= (connection.since ?? Number.NEGATIVE_INFINITY);
+    return isKnown ? apartMs : Math.max(apartMs, this.#options.createSettleMs);
+  }
+
   /** Why nothing is concluded of what is missing from the account: most of it is. */
   #doubt(context: ReconcileContext<Client>): string | undefined {
-    const { cache: resources, object, memory, connection } = context;
-    const account = accountKeyOf(object);
-    const there = new Set(
-      this.#pendingOf(context)
-        .cache.current()
-        .map((each) => this.#contract.identity(each).id),
-    );
-    const count = { present: 0, missing: 0 };
-    for (const other of resources.list()) {
-      const id = ownedIDOf(other);
-      if (id === undefined || accountKeyOf(other) !== account) continue;
-      if (memory.of(other.metadata.uid ?? '').deletedID === id) continue;
-      if (there.has(id)) count.present += 1;
-      else count.missing += 1;
-    }
-    const { present, missing } = this.#options.census.add(connection, this, count);
-    if (missing < fewestInDoubt || missing <= present) return undefined;
+    const { present, missing } = this.#count(context);
+    if (missing < fewestInDoubt || missing < present) return undefined;
     return (
       `${missing} of ${present + missing} objects that this operator made in the account vanished at once: is it the right ` +
       `key and address? If they are gone, set the annotation ${annotation.reconcileAt} on this resource or its account`
     );
+  }
+
+  /** What resources own in the account, of all kinds that were counted. */
+  #count(context: ReconcileContext<Client>): Count {
+    const { cache: resources, object, memory, connection } = context;
+    const { census } = this.#options;
+    const account = accountKeyOf(object);
+    const { cache, counted } = this.#pendingOf(context);
+    const now = context.monotonic.now();
+    // All that vanish at once ask at once.
+    if (counted.sweptAt === cache.sweptAt && now - counted.at < countedForMs) return census.last(connection);
+    Object.assign(counted, { sweptAt: cache.sweptAt, at: now });
+    const there = new Set(cache.current().map((each) => this.#contract.identity(each).id));
+    const count = { present: 0, missing: 0 };
+    for (const other of resources.list()) {
+      const id = ownedIDOf(other);
+      if (id === undefined || accountKeyOf(other) !== account) continue;
+      const { deletedID, made } = memory.of(other.metadata.uid ?? '');
+      // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
+      if (deletedID === id || (made?.id === id && made.at >= (connection.since ?? 0))) continue;
+      if (there.has(id)) count.present += 1;
+      else count.missing += 1;
+    }
+    return census.add(connection, this, count);
   }
 
   /** What vanishes again and again is created later and later. */
@@ -436,6 +458,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         }),
     );
   }
+}
+
+function absentSince({ absent }: Facts, id: string, lookedAt: number): NonNullable<Facts['absent']> {
+  return absent?.id === id ? { ...absent, lookedAt } : { id, at: lookedAt, lookedAt, confirmed: false };
 }
 
 /** A person who was told that too much is missing says that it is. */

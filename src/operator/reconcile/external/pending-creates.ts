@@ -27,6 +27,8 @@ export class PendingCreates<Observed> {
   readonly cache: ExternalCache<Observed>;
   /** Pauses between creates of unknown fate, by uid of the resource. */
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
+  /** When what resources own was last counted, and by which list. */
+  readonly counted: { at: number; sweptAt: number | undefined } = { at: Number.NEGATIVE_INFINITY, sweptAt: undefined };
   /** uid of a resource -> its creates that were taken for lost. */
   readonly suspects = new Map<string, Suspect>();
   /** uid of a resource -> external id. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { isDeleting, lastDue, type ReconcileContext } from '../context.ts';
+import { dueSince, isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
@@ -145,7 +145,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   async #observe(): Promise<unknown> {
     const context = this.#context;
-    const since = context.requested ? context.startedAt : lastDue(context, context.object);
+    const since = context.requested ? context.startedAt : dueSince(context);
     const known = this.#seen.get(this.#claim);
     if (known !== undefined && known.at >= since && known.uid === context.uid) return known.observed;
     const sentAt = context.monotonic.now();

@@ -176,7 +176,9 @@ export class AccountEntry implements RegistryEntry {
     if (this.#connection === undefined || this.#secret === undefined || this.#keyProblem() !== undefined) return false;
     const before = this.#apiKey;
     this.#apiKey = this.requireKey();
-    return this.#apiKey !== before;
+    if (this.#apiKey === before) return false;
+    this.#connection.keyChanged();
+    return true;
   }
 
   #keyInForce(): string {

@@ -37,6 +37,7 @@ export class CloudConnection implements Connection<CloudClient> {
     this.key = key;
     this.url = options.baseURL;
     this.#budgets = budgets;
+    this.#monotonic = options.monotonic;
     this.#user = { url: this.url, apiKey: options.apiKey, requestsPerMinute };
     budgets.join(this.#user);
     this.client = new CloudClient({ ...rest, limiter });
@@ -48,10 +49,17 @@ export class CloudConnection implements Connection<CloudClient> {
   }
 
   confirmedAt?: number;
+  since?: number;
+  readonly #monotonic: Runtime['monotonic'];
 
   /** The same for every account of one key at one address; undefined while there is no key. Lives in memory alone. */
   get identity(): string | undefined {
     return credentialOf(this.#user);
+  }
+
+  /** Another key is in force: it may be that of another account. */
+  keyChanged(): void {
+    this.since = this.#monotonic.now();
   }
 
   serviceTime(): number | undefined {
