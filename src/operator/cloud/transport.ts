@@ -159,8 +159,10 @@ export class Transport {
     try {
       const answer = await this.#http.exchange(operation, key);
       status = answer.status;
+      const result = operation.read(answer);
+      // Of the service itself: what stands in between has a clock of its own.
       this.#readClock(answer);
-      return operation.read(answer);
+      return result;
     } catch (error) {
       if (error instanceof ApiError) {
         outcome = error.reason;

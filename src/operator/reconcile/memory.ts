@@ -1,7 +1,7 @@
 /** What one process remembers of one resource; moments are of the monotonic clock. */
 export interface Facts {
-  /** When this process first met the resource's unresolved create, or saw the create fail, and when it first looked. */
-  unresolved?: { readonly since: number; lookedAt?: number };
+  /** When this process sent the resource's unresolved create, if it did; lost sight of it, or first met it; and first looked. */
+  unresolved?: { readonly sentAt?: number; readonly since: number; lookedAt?: number };
   /** The external object that an answer said is not there, and when it did first and last: one witness, which needs another. */
   absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
   /** The external object that was there, and when. */

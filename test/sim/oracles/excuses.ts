@@ -54,7 +54,7 @@ function accessesOf(world: Witness, resource: Resource) {
 }
 
 /** Of what resources have on record in its account, no less is missing than is there: nobody concludes anything of that. */
-function isMuchMissing(world: Witness, resource: Resource): boolean {
+export function isMuchMissing(world: Witness, resource: Resource): boolean {
   return accessesOf(world, resource).some(({ account }) => {
     if (account === undefined) return false;
     const ids = [...kubeModelOf(world).live.values()]

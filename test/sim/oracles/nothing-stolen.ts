@@ -59,6 +59,7 @@ class Thefts {
     if (resource === undefined || by === undefined || resource.status?.at !== at) return undefined;
     const accounts = accountsOf(this.#world);
     for (const id of idsIn(resource.ready?.message ?? '')) {
+      if (wasNamedByPerson(resource, id)) continue;
       const thing = cloudModelOf(this.#world).object(id);
       const maker = thing && ownershipOf(this.#world).makerOf(thing);
       if (thing === undefined || maker === undefined || maker.namespace === resource.namespace) continue;
@@ -109,4 +110,9 @@ class Thefts {
 /** It had gone before: nothing is done. */
 function wasGone({ thing, at, status }: Call): boolean {
   return status === 404 || (thing?.gone !== undefined && thing.gone.at < at);
+}
+
+/** Whoever wrote the id knows it. */
+function wasNamedByPerson({ versions }: Resource, id: string): boolean {
+  return versions.all.some(({ by, annotations }) => by === undefined && Object.values(annotations).includes(id));
 }

@@ -51,7 +51,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
   /** Creates the object and records its id. */
   async perform(object: ManagedObject, spec: Spec): Promise<Step> {
-    const { writer, uid, connection, memory } = this.#context;
+    const { writer, uid, connection, memory, monotonic } = this.#context;
     this.#pending.unclaim(uid);
     delete memory.of(uid).unresolved;
     const content = fingerprint(this.#contract.content(spec));
@@ -62,11 +62,12 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       [annotation.externalID]: null,
       [annotation.createdID]: null,
     });
+    const sentAt = monotonic.now();
     let id: string;
     try {
       id = await this.#pending.creating(uid, content, () => this.#post(marked, spec));
     } catch (error) {
-      return { report: this.#failed(error) };
+      return { report: this.#failed(error, sentAt) };
     }
     const recorded = await this.#record(marked, id);
     emit(this.#context, 'Created', `created ${this.#contract.displayName} ${id}`);
@@ -106,11 +107,11 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
-  #failed(error: unknown): Report {
+  #failed(error: unknown, sentAt: number): Report {
     const { memory, uid, monotonic } = this.#context;
     const isLost = !(error instanceof ApiError && error.definite);
     if (isLost) {
-      memory.of(uid).unresolved = { since: monotonic.now() };
+      memory.of(uid).unresolved = { sentAt, since: monotonic.now() };
       this.#pending.lost.next(uid);
     }
     const failure = reportFailure(error);
@@ -142,7 +143,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     if (isNamed(latest)) return { object: await this.#withdraw(latest) };
     if (this.#pending.isCreating(content)) return { report: this.#wait(apartMs) };
     const resolution = resolveLostCreate(
-      asUnresolved(object),
+      this.#asUnresolved(object),
       this.#unresolved(resources, content),
       this.#unclaimed(resources, found, content),
     );
@@ -183,7 +184,16 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
         externalIDOf(resource) === undefined &&
         this.#pending.claimOf(resource.metadata.uid ?? '') === undefined,
     );
-    return [object, ...others].map(asUnresolved);
+    return [object, ...others].map((each) => this.#asUnresolved(each));
+  }
+
+  #asUnresolved(resource: ManagedObject): UnresolvedCreate {
+    const { memory, clock, monotonic, connection } = this.#context;
+    const { uid = '' } = resource.metadata;
+    const { sentAt } = memory.of(uid).unresolved ?? {};
+    const sentMsAgo = sentAt === undefined ? undefined : monotonic.now() - sentAt;
+    const now = { own: clock.now(), service: connection.serviceTime?.(), sentMsAgo };
+    return { uid, notBefore: notBefore(intentOf(resource) ?? {}, now) };
   }
 
   #wait(ms: number): Report {
@@ -221,10 +231,6 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 /** A person named the object: that settles what an unrecorded create made. */
 function isNamed(object: ManagedObject): boolean {
   return annotationOf(object, annotation.externalID) !== undefined;
-}
-
-function asUnresolved(object: ManagedObject): UnresolvedCreate {
-  return { uid: object.metadata.uid ?? '', notBefore: notBefore(intentOf(object) ?? {}) };
 }
 
 function ambiguous(ids: readonly string[]): Report {

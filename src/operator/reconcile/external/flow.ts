@@ -59,7 +59,7 @@ const doubtRetryMs = 30_000;
 const countedForMs = 1_000;
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
-const doubtOfDeletedMs = 300_000;
+const doubtOfDeletedMs = 120_000;
 /** Before what vanished again is created again; doubling. */
 const firstPauseMs = 60_000;
 const longestPauseMs = 3_600_000;
@@ -90,7 +90,19 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const parsed = parseSpec(this.#contract.spec, context.object);
     if ('report' in parsed) return parsed.report;
     const generation = `generation ${context.object.metadata.generation}`;
-    return unlessRefused(context, generation, () => this.#ensure(context, parsed.spec));
+    const outcome = await unlessRefused(context, generation, () => this.#ensure(context, parsed.spec));
+    return this.#withProof(context, outcome);
+  }
+
+  /** What this process made is proven by its own status, whatever became of the rest. */
+  #withProof(context: ReconcileContext<Client>, outcome: Outcome): Outcome {
+    const { made } = context.memory.of(context.uid);
+    const isKnown = outcome.kind === 'finished' || outcome.ownership !== undefined;
+    if (isKnown || made === undefined || ownershipOf(context.object).id !== undefined) return outcome;
+    const { url: apiURL } = context.connection;
+    const account = requestedAccountOf(context.object);
+    const ownership = { account, id: made.id, how: 'Created' as const, ...(apiURL === undefined ? {} : { apiURL }) };
+    return { ...outcome, ownership };
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -141,7 +153,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         if (observed !== undefined) return this.#misnamed(context, object, { id, misnamed, fields });
         const unsure = await this.#confirmGone(context, id);
         if (unsure !== undefined) return unsure;
-        step = { object: await this.#disown(context, object) };
+        const disowned = await this.#disown(context, object);
+        step = { object: await context.writer.annotate(disowned, { [annotation.createdID]: null }) };
         continue;
       }
       const differences = observed === undefined ? [] : diff(spec, observed);
@@ -325,14 +338,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   /** What is gone is not this resource's any more, before its record gives way to another. */
-  async #disown(context: ReconcileContext<Client>, object: ManagedObject): Promise<ManagedObject> {
-    const { id: _, how, ...ownership } = ownershipOf(object);
+  async #disown({ writer, memory, uid }: ReconcileContext<Client>, object: ManagedObject): Promise<ManagedObject> {
+    delete memory.of(uid).made;
+    const { id, how: _, ...ownership } = ownershipOf(object);
+    if (id === undefined) return object;
     const { id: __, ...status } = object.status ?? {};
-    const cleared =
-      ownershipOf(object).id === undefined
-        ? object
-        : await context.writer.writeStatus(object, { ...status, ownership });
-    return context.writer.annotate(cleared, { [annotation.createdID]: null });
+    return writer.writeStatus(object, { ...status, ownership });
   }
 
   #ownership(

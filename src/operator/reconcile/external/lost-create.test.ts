@@ -4,7 +4,10 @@ import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-crea
 const t0 = Date.parse('2026-01-01T00:00:00Z');
 const create = (uid: string, seconds = 0): UnresolvedCreate => ({
   uid,
-  notBefore: notBefore({ at: new Date(t0 + seconds * 1_000).toISOString(), clock: 'own' }),
+  notBefore: notBefore(
+    { at: new Date(t0 + seconds * 1_000).toISOString(), clock: 'own' },
+    { own: 0, service: undefined },
+  ),
 });
 const object = (id: string, seconds = 0) => ({ id, createdAt: new Date(t0 + seconds * 1_000).toISOString() });
 
@@ -35,9 +38,20 @@ describe('resolveLostCreate', () => {
 
   test('by the clock of the service it need not be looked for so far back', () => {
     const at = new Date(t0).toISOString();
-    expect(t0 - notBefore({ at, clock: 'own' })).toBe(60_000);
-    expect(t0 - notBefore({ at, clock: 'service' })).toBe(5_000);
-    expect(notBefore({})).toBeLessThan(0);
+    const now = { own: t0, service: undefined };
+    expect(t0 - notBefore({ at, clock: 'own' }, now)).toBe(60_000);
+    expect(t0 - notBefore({ at, clock: 'service' }, now)).toBe(5_000);
+    expect(notBefore({}, now)).toBeLessThan(0);
+  });
+
+  test('a clock that was wrong, or was set since, does not hide what was made', () => {
+    const at = new Date(t0).toISOString();
+    // Ours is ten minutes fast; a minute has passed.
+    const fast = { own: t0 + 60_000, service: t0 - 540_000 };
+    expect(notBefore({ at, clock: 'own' }, fast)).toBe(t0 - 600_000 - 60_000);
+    // The service's was set back by ten minutes before the create, which was sent a minute ago.
+    expect(notBefore({ at, clock: 'service' }, { ...fast, sentMsAgo: 60_000 })).toBe(t0 - 600_000 - 5_000);
+    expect(notBefore({ at, clock: 'own' }, { own: 0, service: t0, sentMsAgo: 90_000 })).toBe(t0 - 90_000 - 60_000);
   });
 
   test('twins lost together are handed out oldest first, each to one', () => {

@@ -13,10 +13,27 @@ export interface UnresolvedCreate {
   readonly notBefore: number;
 }
 
-/** From when on what a create made is to be looked for; the beginning of time where a person garbled the mark of it. */
-export function notBefore({ at = '', clock }: Partial<CreateIntent>): number {
+/** What the clocks show now, in milliseconds since the epoch, and how long ago a create was sent. */
+export interface Moment {
+  readonly own: number;
+  readonly service: number | undefined;
+  /** Where this process sent it. */
+  readonly sentMsAgo?: number | undefined;
+}
+
+/**
+ * From when on what a create made is to be looked for, by the service's clock: the earliest that any clock suggests, as each
+ * of them may have been set meanwhile. The beginning of time where a person garbled the mark of the create.
+ */
+export function notBefore({ at = '', clock }: Partial<CreateIntent>, { own, service, sentMsAgo }: Moment): number {
   const begunAt = Date.parse(at) || 0;
-  return begunAt - (clock === 'service' ? stampSkewMs : clockSkewMs);
+  if (clock === 'service') {
+    const sentAt = service === undefined || sentMsAgo === undefined ? begunAt : service - sentMsAgo;
+    return Math.min(begunAt, sentAt) - stampSkewMs;
+  }
+  const asShown = service === undefined ? begunAt : begunAt + service - own;
+  const sentAt = service === undefined || sentMsAgo === undefined ? begunAt : service - sentMsAgo;
+  return Math.min(begunAt, asShown, sentAt) - clockSkewMs;
 }
 
 export type Resolution =

@@ -28,7 +28,8 @@ export const wrongKey: TroubleKind = {
     const withKey = cast.installations.filter(({ apiKey }) => apiKey !== null);
     const { name, apiKey } = chance.pick(withKey.length === 0 ? cast.installations : withKey);
     const others = foreignKeys(cast, apiKey ?? mainKey);
-    return lasting(chance, [5, 300], {
+    // Longer than two witnesses are apart, a lone object is rightly taken for gone.
+    return lasting(chance, [5, 50], {
       installation: name,
       apiKey: others.length === 0 ? secondKey : chance.pick(others),
     });
