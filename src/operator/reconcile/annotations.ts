@@ -10,6 +10,8 @@ export const annotation = {
   externalID: `${domain}/external-id`,
   /** The external id that this resource created (did not import): such an object may be created again when it vanishes. */
   createdID: `${domain}/created-id`,
+  /** The uid of the resource that created it: a manifest that was copied, or restored, created nothing. */
+  createdFor: `${domain}/created-for`,
   /** A create that was begun and whose result is not recorded yet. */
   createIntent: `${domain}/create-intent`,
   /** The account that holds what this resource made: `default`, or `CloudAccount/` and a name. */

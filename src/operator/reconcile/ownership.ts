@@ -20,7 +20,13 @@ export function installationOf(object: ManagedObject): string | undefined {
 
 /** The external object that is this resource's: created by it, or imported and then managed. */
 export function ownedIDOf(object: ManagedObject): string | undefined {
-  return ownershipOf(object).id ?? annotationOf(object, annotation.createdID);
+  return ownershipOf(object).id ?? createdIDOf(object);
+}
+
+/** What this very resource created, as annotations say. */
+function createdIDOf(object: ManagedObject): string | undefined {
+  const isOwn = annotationOf(object, annotation.createdFor) === object.metadata.uid;
+  return isOwn ? annotationOf(object, annotation.createdID) : undefined;
 }
 
 /** The external id that a resource stands for: what it owns, or else what a person named, or what its status remembers. */
@@ -43,7 +49,7 @@ export type Origin = Ownership['how'];
 export function originOf(object: ManagedObject, id: string): NonNullable<Origin> {
   const { id: owned, how } = ownershipOf(object);
   if (owned === id && how !== undefined) return how;
-  return annotationOf(object, annotation.createdID) === id ? 'Created' : 'Imported';
+  return createdIDOf(object) === id ? 'Created' : 'Imported';
 }
 
 /** The parts that this resource applied and that are therefore its to remove. */
@@ -93,7 +99,7 @@ export function recordedURLOf(object: ManagedObject): string | undefined {
 function holdingAccountOf(object: ManagedObject): string | undefined {
   const proven = provenAccountOf(object);
   if (proven !== undefined) return proven;
-  const made = annotationOf(object, annotation.createdID) ?? annotationOf(object, annotation.appliedParts);
+  const made = createdIDOf(object) ?? annotationOf(object, annotation.appliedParts);
   const begun = made ?? annotationOf(object, annotation.createIntent);
   const noted = begun === undefined ? undefined : annotationOf(object, annotation.account);
   return noted === defaultAccount || (noted !== undefined && namedAccount.test(noted)) ? noted : undefined;
@@ -118,7 +124,7 @@ export function standingOn(id: string): Standing {
   return (object) => {
     const { id: owned, how } = ownershipOf(object);
     if (owned === id) return how === 'Created' ? 0 : 1;
-    return annotationOf(object, annotation.createdID) === id ? 2 : 3;
+    return createdIDOf(object) === id ? 2 : 3;
   };
 }
 

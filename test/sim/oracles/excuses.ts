@@ -120,7 +120,7 @@ function hasRival(world: Witness, resource: Resource): boolean {
   });
 }
 
-function pathsOf(resource: Resource): readonly string[] {
+export function pathsOf(resource: Resource): readonly string[] {
   const { kind, versions } = resource;
   return modulePaths(kind, resource.version.spec)
     .filter(({ part }) => versions.all.some((version) => names(version, part)))
@@ -189,7 +189,7 @@ function isMadeElsewhere(world: Witness, resource: Resource): boolean {
 }
 
 /** A person wrote, or copied, what only operators write: to refuse that is safe, whatever is said of it. */
-function isForged({ versions }: Resource): boolean {
+export function isForged({ versions }: Resource): boolean {
   const wishes: readonly string[] = Object.values(annotationNames);
   return versions.all.some(
     ({ by, annotations }, index) =>

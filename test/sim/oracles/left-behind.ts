@@ -1,5 +1,6 @@
 import { accountNameOf, accountsOf } from './accounts.ts';
 import type { Thing } from './cloud-model.ts';
+import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { kubeModelOf } from './kube-model.ts';
@@ -48,6 +49,8 @@ export function possibleMakers(world: Witness, { collection, made }: Thing): rea
 }
 
 function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
+  // Whoever forges the record of what a resource made loses that.
+  if (isForged(resource)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
   return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(resource, thing.name);
@@ -121,6 +124,10 @@ function wasForgottenByRestore({ story }: Witness, { made }: Thing): boolean {
 function isModuleLeft(world: Witness, thing: Thing): boolean {
   const { name, account } = thing;
   if (thing.edits.some((edit) => wasForgottenByRestore(world, { ...thing, made: edit }))) return true;
+  const isRefusedAway = [...kubeModelOf(world).live.values()].some(
+    (resource) => pathsOf(resource).includes(name) && isOutOfReach(world, resource, thing),
+  );
+  if (isRefusedAway) return true;
   return [...accountsOf(world).installations.values()].some((installation) =>
     moduleOwnershipOf(world)
       .claimants(name, account, installation, [0, world.scheduler.now])

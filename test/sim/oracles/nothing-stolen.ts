@@ -73,13 +73,21 @@ class Thefts {
     return undefined;
   }
 
+  /** Nobody can tell that two keys open one account. */
+  #isSameKey({ key, installation: name }: Call, owner: Resource): boolean {
+    const installation = installationsOf(this.#world).get(name ?? '');
+    return installation !== undefined && accountsOf(this.#world).now(installation, owner)?.key === key;
+  }
+
   /** A module that somebody else applied and has still. */
   #taken({ call, owner, author, span, owners }: Mutation): string | undefined {
     if (owner === undefined || call.thing === undefined) return undefined;
     if (call.method === 'PUT') {
       const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
       const isTheft = author !== undefined && author !== owner && call.sentAt - since > raceMs;
-      return isTheft ? `${owner.key} has it, and ${author.key} puts something else there` : undefined;
+      return isTheft && this.#isSameKey(call, owner)
+        ? `${owner.key} has it, and ${author.key} puts something else there`
+        : undefined;
     }
     const part = partOf(owner, call.path) ?? '';
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));

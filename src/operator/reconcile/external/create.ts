@@ -61,6 +61,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       [annotation.apiURL]: connection.url ?? null,
       [annotation.externalID]: null,
       [annotation.createdID]: null,
+      [annotation.createdFor]: null,
     });
     const sentAt = monotonic.now();
     let id: string;
@@ -214,6 +215,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return this.#context.writer.insist(object, (latest) => ({
       [annotation.createIntent]: null,
       [annotation.createdID]: id,
+      [annotation.createdFor]: this.#context.uid,
       ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),
     }));
   }

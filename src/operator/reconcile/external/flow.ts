@@ -404,10 +404,14 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return isWiped ? this.#record(context, object, id) : object;
   }
 
-  #record({ writer, connection }: ReconcileContext<Client>, object: ManagedObject, id: string): Promise<ManagedObject> {
+  #record(
+    { writer, connection, uid }: ReconcileContext<Client>,
+    object: ManagedObject,
+    id: string,
+  ): Promise<ManagedObject> {
     return writer.record(object, {
       [annotation.externalID]: id,
-      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
+      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id, [annotation.createdFor]: uid } : {}),
       [annotation.account]: requestedAccountOf(object),
       [annotation.apiURL]: connection.url ?? null,
     });

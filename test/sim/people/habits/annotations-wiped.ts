@@ -1,7 +1,7 @@
 import { byHand, foreignID, manifestOf, note, replace, start, stop } from '../acts.ts';
 import { keyOf } from '../cloud-keys.ts';
 import { ownText } from '../content.ts';
-import { byRef, type CastResource, firstInstallation } from '../scene.ts';
+import { type CastResource, firstInstallation } from '../scene.ts';
 import { after, someTime } from '../times.ts';
 import type { Habit } from './habit.ts';
 
@@ -44,5 +44,4 @@ export const annotationsWiped: Habit = {
       }),
     ];
   },
-  expect: ({ resources }) => byRef(resources, ({ name }) => (name === imported.name ? 'ExternalNotFound' : undefined)),
 };
