@@ -5,6 +5,8 @@
 export const known: Readonly<Record<string, readonly string[]>> = {
   // A service that denies a lone object in its own words, alone and in lists, for minutes is believed.
   'empty-account': ['O2'],
+  // Two installations that may not see each other's resources cannot know what the other one made in their account.
+  'two-operators': ['O9'],
   'odd-items': ['B10'],
   'endless-pages': ['B11'],
   'revoked-key': ['B8'],

@@ -10,8 +10,8 @@ export const annotation = {
   externalID: `${domain}/external-id`,
   /** The external id that this resource created (did not import): such an object may be created again when it vanishes. */
   createdID: `${domain}/created-id`,
-  /** The uid of the resource that created it: a manifest that was copied, or restored, created nothing. */
-  createdFor: `${domain}/created-for`,
+  /** The uid of the resource that the records are of: in a manifest that was copied, or restored, they say nothing. */
+  recordOf: `${domain}/record-of`,
   /** A create that was begun and whose result is not recorded yet. */
   createIntent: `${domain}/create-intent`,
   /** The account that holds what this resource made: `default`, or `CloudAccount/` and a name. */
@@ -42,6 +42,12 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
+/** A record of this very resource. */
+export function recordIn(object: KubeObject, name: string): string | undefined {
+  const isOwn = annotationOf(object, annotation.recordOf) === object.metadata.uid;
+  return isOwn ? annotationOf(object, name) : undefined;
+}
+
 /** What the operator keeps on record of the resource. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
   const isRecord = ([name]: readonly [string, string]) => name.startsWith(`${domain}/`) && !wishes.includes(name);
@@ -64,7 +70,7 @@ export function formatIntent({ at, clock, content }: CreateIntent): string {
 
 /** What is written there, with `undefined` for what a person garbled: a garbled intent is still an unresolved create. */
 export function intentOf(object: KubeObject): Partial<CreateIntent> | undefined {
-  const text = annotationOf(object, annotation.createIntent);
+  const text = recordIn(object, annotation.createIntent);
   if (text === undefined) return undefined;
   try {
     const { at, clock, content } = JSON.parse(text) as Record<string, unknown>;

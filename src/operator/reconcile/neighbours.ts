@@ -11,9 +11,9 @@ export type Say =
   | { readonly kind: 'never' };
 
 interface Neighbour {
-  /** Where what this one has to say was written first, and when. */
-  readonly uid: string;
+  /** When what this one has to say was written first, and where it was. */
   readonly at: number;
+  readonly toldOn: Set<string>;
   /** It was put right. */
   isAtWork: boolean;
 }
@@ -40,12 +40,16 @@ export class Neighbours {
     const uid = object.metadata.uid ?? '';
     const neighbour = this.#known.get(installation);
     if (neighbour === undefined) {
-      this.#known.set(installation, { uid, at: now, isAtWork: false });
+      this.#known.set(installation, { at: now, toldOn: new Set([uid]), isAtWork: false });
       return { kind: 'now' };
     }
     if (isForeign(object)) return { kind: 'now' };
-    if (neighbour.uid === uid) neighbour.isAtWork = true;
-    if (!neighbour.isAtWork) return sayAfter(neighbour.at + patienceMs - now);
+    if (neighbour.toldOn.has(uid)) neighbour.isAtWork = true;
+    if (!neighbour.isAtWork) {
+      const say = sayAfter(neighbour.at + patienceMs - now);
+      if (say.kind === 'now') neighbour.toldOn.add(uid);
+      return say;
+    }
     if (isAnswered(object)) {
       this.#unanswered.delete(uid);
       return { kind: 'never' };
@@ -58,6 +62,7 @@ export class Neighbours {
   /** The resource is gone from Kubernetes. */
   forget(uid: string): void {
     this.#unanswered.delete(uid);
+    for (const { toldOn } of this.#known.values()) toldOn.delete(uid);
   }
 }
 

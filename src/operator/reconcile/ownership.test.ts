@@ -8,7 +8,10 @@ function resource(
 ) {
   const annotations: Record<string, string> = {};
   if (fields.id !== undefined) annotations['edge-operator.dev/external-id'] = fields.id;
-  if (fields.intent !== undefined) annotations['edge-operator.dev/create-intent'] = fields.intent;
+  if (fields.intent !== undefined) {
+    annotations['edge-operator.dev/create-intent'] = fields.intent;
+    annotations['edge-operator.dev/record-of'] = `uid-${name}`;
+  }
   return {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'BotUser',

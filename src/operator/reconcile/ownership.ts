@@ -1,5 +1,5 @@
 import { keyOf } from '../kube/types.ts';
-import { annotation, annotationOf, intentOf } from './annotations.ts';
+import { annotation, annotationOf, intentOf, recordIn } from './annotations.ts';
 import type { ManagedObject, Ownership } from './resource.ts';
 
 /*
@@ -15,18 +15,12 @@ export function ownershipOf({ status }: ManagedObject): Ownership {
 
 /** The installation of the operator that manages the resource; undefined when none has begun to. */
 export function installationOf(object: ManagedObject): string | undefined {
-  return ownershipOf(object).installation ?? annotationOf(object, annotation.installation);
+  return ownershipOf(object).installation ?? recordIn(object, annotation.installation);
 }
 
 /** The external object that is this resource's: created by it, or imported and then managed. */
 export function ownedIDOf(object: ManagedObject): string | undefined {
-  return ownershipOf(object).id ?? createdIDOf(object);
-}
-
-/** What this very resource created, as annotations say. */
-function createdIDOf(object: ManagedObject): string | undefined {
-  const isOwn = annotationOf(object, annotation.createdFor) === object.metadata.uid;
-  return isOwn ? annotationOf(object, annotation.createdID) : undefined;
+  return ownershipOf(object).id ?? recordIn(object, annotation.createdID);
 }
 
 /** The external id that a resource stands for: what it owns, or else what a person named, or what its status remembers. */
@@ -49,14 +43,14 @@ export type Origin = Ownership['how'];
 export function originOf(object: ManagedObject, id: string): NonNullable<Origin> {
   const { id: owned, how } = ownershipOf(object);
   if (owned === id && how !== undefined) return how;
-  return createdIDOf(object) === id ? 'Created' : 'Imported';
+  return recordIn(object, annotation.createdID) === id ? 'Created' : 'Imported';
 }
 
 /** The parts that this resource applied and that are therefore its to remove. */
 export function appliedParts(object: ManagedObject): ReadonlySet<string> {
-  const recorded = annotationOf(object, annotation.appliedParts);
+  const recorded = recordIn(object, annotation.appliedParts);
   // The annotation is the newer one, unless somebody wiped all of them.
-  const isWiped = recorded === undefined && annotationOf(object, annotation.account) === undefined;
+  const isWiped = recorded === undefined && recordIn(object, annotation.account) === undefined;
   const names = isWiped ? (ownershipOf(object).parts ?? []) : (recorded?.split(',') ?? []);
   return new Set(names.filter((name) => name !== ''));
 }
@@ -92,16 +86,16 @@ export function unprovenAccount(object: ManagedObject): string | undefined {
 
 /** The address of the API at which the resource made something. */
 export function recordedURLOf(object: ManagedObject): string | undefined {
-  return ownershipOf(object).apiURL ?? annotationOf(object, annotation.apiURL);
+  return ownershipOf(object).apiURL ?? recordIn(object, annotation.apiURL);
 }
 
 /** Undefined while the resource has made nothing. */
 function holdingAccountOf(object: ManagedObject): string | undefined {
   const proven = provenAccountOf(object);
   if (proven !== undefined) return proven;
-  const made = createdIDOf(object) ?? annotationOf(object, annotation.appliedParts);
-  const begun = made ?? annotationOf(object, annotation.createIntent);
-  const noted = begun === undefined ? undefined : annotationOf(object, annotation.account);
+  const made = recordIn(object, annotation.createdID) ?? recordIn(object, annotation.appliedParts);
+  const begun = made ?? recordIn(object, annotation.createIntent);
+  const noted = begun === undefined ? undefined : recordIn(object, annotation.account);
   return noted === defaultAccount || (noted !== undefined && namedAccount.test(noted)) ? noted : undefined;
 }
 
@@ -124,7 +118,7 @@ export function standingOn(id: string): Standing {
   return (object) => {
     const { id: owned, how } = ownershipOf(object);
     if (owned === id) return how === 'Created' ? 0 : 1;
-    return createdIDOf(object) === id ? 2 : 3;
+    return recordIn(object, annotation.createdID) === id ? 2 : 3;
   };
 }
 

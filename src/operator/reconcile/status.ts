@@ -5,6 +5,7 @@ import { conditionsOf } from './conditions.ts';
 import { msUntilDue, type ReconcilerOptions } from './context.ts';
 import { emit } from './events.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
+import type { Reason } from './reasons.ts';
 import { conditionOf, type ManagedObject, managedStatus } from './resource.ts';
 
 type StatusOptions = Pick<
@@ -51,17 +52,22 @@ function statusOf(
   const asked = outcome.reason === 'Paused' ? undefined : annotationOf(object, annotation.reconcileAt);
   const kept = Object.entries(before).filter(([field]) => !(field in managedStatus));
   const fields = outcome.fields ?? Object.fromEntries(kept);
-  const named =
-    outcome.reason === 'Paused' ? before.lastHandledExternalID : annotationOf(object, annotation.externalID);
   const ownership = outcome.ownership ?? before.ownership;
   return {
     ...fields,
     observedGeneration: generation,
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
-    lastHandledExternalID: named === fields.id ? undefined : named,
+    lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
     ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation() },
     conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(options.clock.now())),
   };
+}
+
+/** The external id that was named and looked for; none where the id says so, as after it was recorded. */
+function lookedFor(object: ManagedObject, latest: ManagedObject, reason: Reason, id: unknown): string | undefined {
+  if (reason === 'Paused') return latest.status?.lastHandledExternalID;
+  const isRecorded = [object, latest].some((each) => annotationOf(each, annotation.externalID) === id);
+  return isRecorded ? undefined : annotationOf(object, annotation.externalID);
 }
 
 /** Only what a person should look at, and only when it changed. */

@@ -50,7 +50,8 @@ export class ObjectWriter {
 
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
   async record(object: ManagedObject, records: Annotations): Promise<ManagedObject> {
-    const annotations = { ...records, [annotation.installation]: this.#installation() };
+    const { uid = '' } = object.metadata;
+    const annotations = { ...records, [annotation.installation]: this.#installation(), [annotation.recordOf]: uid };
     if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
     return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
   }

@@ -1,6 +1,7 @@
 import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
+import { isForged } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { fieldsOf, parsed } from './json.ts';
@@ -82,7 +83,8 @@ class Implications {
   /** The id of something that it did not make. */
   #importOf(resource: Resource, version: Version): string | undefined {
     const id = externalIDOf(version) ?? idTakenByOperator(resource, version);
-    if (id === undefined) return undefined;
+    // Whoever forges that it was made gets another when it is not there.
+    if (id === undefined || isForged(resource)) return undefined;
     const thing = cloudModelOf(this.#world).object(id);
     return thing !== undefined && ownershipOf(this.#world).makerOf(thing) === resource ? undefined : id;
   }

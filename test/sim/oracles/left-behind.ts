@@ -4,7 +4,6 @@ import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { kubeModelOf } from './kube-model.ts';
-import { servants } from './look.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
 import {
@@ -57,10 +56,13 @@ function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
 }
 
 /** It was made with a key that is not in force any more: nobody can tell that it was another account's. */
-function isOutOfReach(world: Witness, resource: Resource, { account }: Thing): boolean {
-  return !servants(world, resource).some(
-    (installation) => accountsOf(world).now(installation, resource)?.account === account,
-  );
+function isOutOfReach(world: Witness, resource: Resource, thing: Thing): boolean {
+  const { account, made } = thing;
+  const maker = made.installation === undefined ? undefined : accountsOf(world).installations.get(made.installation);
+  if (maker === undefined || accountsOf(world).now(maker, resource)?.account === account) return false;
+  const all = ownershipOf(world).madeFor(resource);
+  const had = all.slice(0, all.indexOf(thing)).some(({ gone }) => gone === undefined || gone.at > made.at);
+  return !had;
 }
 
 /** It went, and whoever let it go had a reason not to remove what it made. */

@@ -1,6 +1,7 @@
 import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
+import { isForged } from './excuses.ts';
 import { modulePaths } from './implied.ts';
 import { textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
@@ -53,7 +54,8 @@ function sharedObjects(world: Witness): readonly string[] {
 
 /** What was made for a resource beside the one that it has, in all accounts of all clouds together. */
 function spareObjects(world: Witness): ReadonlyMap<Resource, readonly Thing[]> {
-  const found = readyResources(world).map((resource) => {
+  const honest = readyResources(world).filter((resource) => !isForged(resource));
+  const found = honest.map((resource) => {
     const own = ownershipOf(world).madeFor(resource).filter(isThere);
     const spare = own.filter(({ name }) => name !== resource.status?.fields.id);
     // What is in an account that it cannot reach any more may have been left there on purpose.
@@ -63,10 +65,10 @@ function spareObjects(world: Witness): ReadonlyMap<Resource, readonly Thing[]> {
   return new Map(found.filter(([, things]) => things.length > 0));
 }
 
-function isReachable(world: Witness, resource: Resource, { account }: Thing): boolean {
-  return servants(world, resource).some(
-    (installation) => accountsOf(world).now(installation, resource)?.account === account,
-  );
+function isReachable(world: Witness, resource: Resource, { account, made }: Thing): boolean {
+  const maker = made.installation === undefined ? undefined : accountsOf(world).installations.get(made.installation);
+  const makers = maker === undefined ? servants(world, resource) : [maker];
+  return makers.some((installation) => accountsOf(world).now(installation, resource)?.account === account);
 }
 
 const isThere = ({ gone }: Thing): boolean => gone === undefined;

@@ -74,8 +74,9 @@ async function annotate(given: ManagedObject, changes: Annotations): Promise<Man
 }
 
 const writer: Partial<ObjectWriter> = {
-  record: annotate,
-  insist: async (given, changes) => annotate(given, changes(given)),
+  record: (given, records) => annotate(given, { ...records, [annotation.recordOf]: 'u' }),
+  // Of the latest, as after a conflict.
+  insist: async (_, changes) => annotate(object, changes(object)),
   addFinalizer: async (given) => given,
 };
 
@@ -139,7 +140,7 @@ test('a create that was refused for certain is withdrawn before a look-up for a 
   });
   expect(await create.perform(object, managedSpecSchema.parse({}))).toMatchObject({ report: { reason: 'Rejected' } });
   expect(seen).toEqual([true]);
-  expect(object.metadata.annotations).toEqual({});
+  expect(object.metadata.annotations).toEqual({ [annotation.recordOf]: 'u' });
 });
 
 test('after creates of unknown fate a refusal for certain does not bring the next one sooner', async () => {

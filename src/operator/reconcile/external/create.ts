@@ -5,7 +5,7 @@ import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import { accountKeyOf, externalIDOf, ownershipOf, requestedAccountOf } from '../ownership.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -61,7 +61,6 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       [annotation.apiURL]: connection.url ?? null,
       [annotation.externalID]: null,
       [annotation.createdID]: null,
-      [annotation.createdFor]: null,
     });
     const sentAt = monotonic.now();
     let id: string;
@@ -84,7 +83,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const intent = intentOf(object);
     if (intent === undefined) return { object };
     // What the status knows is newer than any mark of a create: that one came back with an old manifest.
-    if (isNamed(object) || ownershipOf(object).id !== undefined) return { object: await this.#withdraw(object) };
+    if (ownershipOf(object).id !== undefined || isChosen(object)) return { object: await this.#withdraw(object) };
     const made = this.#pending.claimOf(uid);
     if (made !== undefined) return { object: await this.#record(object, made) };
     return this.#lookUp(intent);
@@ -141,7 +140,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((resource) => resource.metadata.uid === uid) ?? object;
-    if (isNamed(latest)) return { object: await this.#withdraw(latest) };
+    if (isChosen(latest)) return { object: await this.#withdraw(latest) };
     if (this.#pending.isCreating(content)) return { report: this.#wait(apartMs) };
     const resolution = resolveLostCreate(
       this.#asUnresolved(object),
@@ -166,7 +165,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   #unclaimed(resources: readonly ManagedObject[], found: readonly Observed[], content: string): readonly Identity[] {
-    const claimed = new Set<string | undefined>([...this.#pending.claimedIDs(), ...resources.map(externalIDOf)]);
+    const others = resources.filter((resource) => resource.metadata.uid !== this.#context.uid);
+    const claimed = new Set<string | undefined>([...this.#pending.claimedIDs(), ...others.map(externalIDOf)]);
     return found
       .filter((observed) => fingerprint(this.#contract.contentOf(observed)) === content)
       .map((observed) => this.#contract.identity(observed))
@@ -215,7 +215,6 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return this.#context.writer.insist(object, (latest) => ({
       [annotation.createIntent]: null,
       [annotation.createdID]: id,
-      [annotation.createdFor]: this.#context.uid,
       ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),
     }));
   }
@@ -230,9 +229,13 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 }
 
-/** A person named the object: that settles what an unrecorded create made. */
 function isNamed(object: ManagedObject): boolean {
   return annotationOf(object, annotation.externalID) !== undefined;
+}
+
+/** A person who was asked which object to keep named it: that settles what an unrecorded create made. */
+function isChosen(object: ManagedObject): boolean {
+  return isNamed(object) && conditionOf(object, 'Ready')?.reason === 'AmbiguousCreate';
 }
 
 function ambiguous(ids: readonly string[]): Report {

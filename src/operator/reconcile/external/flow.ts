@@ -269,7 +269,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   /** How far apart two witnesses are: far, when nobody has seen the object with the key in force, which may be a wrong one. */
   #apartMs({ memory, uid, connection }: ReconcileContext<Client>, id: string): number {
     const { seen } = memory.of(uid);
-    const isKnown = seen?.id === id && seen.at >= (connection.since ?? Number.NEGATIVE_INFINITY);
+    const isKnown = seen?.id === id && seen.at > (connection.since ?? Number.NEGATIVE_INFINITY);
     return isKnown ? apartMs : Math.max(apartMs, this.#options.createSettleMs);
   }
 
@@ -404,14 +404,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return isWiped ? this.#record(context, object, id) : object;
   }
 
-  #record(
-    { writer, connection, uid }: ReconcileContext<Client>,
-    object: ManagedObject,
-    id: string,
-  ): Promise<ManagedObject> {
+  #record({ writer, connection }: ReconcileContext<Client>, object: ManagedObject, id: string): Promise<ManagedObject> {
     return writer.record(object, {
       [annotation.externalID]: id,
-      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id, [annotation.createdFor]: uid } : {}),
+      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
       [annotation.account]: requestedAccountOf(object),
       [annotation.apiURL]: connection.url ?? null,
     });
