@@ -109,6 +109,24 @@ describe('settings', () => {
   );
 
   test.each([
+    ['*', '*'],
+    ['a', ['a']],
+    [' a,b-1, a', ['a', 'b-1']],
+  ])('namespaces that may use the default account: %j', (given, namespaces) => {
+    const { defaultAccountNamespaces } = parseSettings({ defaultAccountNamespaces: given });
+    expect(defaultAccountNamespaces).toEqual(namespaces);
+  });
+
+  test.each(['', ',', 'a,*', 'A', 'a.b', '-a', 'a_b', 'a*', 'a'.repeat(64)])(
+    'no namespaces that may use the default account: %j',
+    (defaultAccountNamespaces) => {
+      expect(() => parseSettings({ defaultAccountNamespaces })).toThrow(
+        /^--default-account-namespaces \(or EDGE_OPERATOR_DEFAULT_ACCOUNT_NAMESPACES\): .* or \* for all$/,
+      );
+    },
+  );
+
+  test.each([
     ['', undefined],
     ['blue-2.eu_west', 'blue-2.eu_west'],
   ])('an installation is known by %j', (given, installation) => {

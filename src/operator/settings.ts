@@ -42,6 +42,14 @@ const namespaces = names.refine(
   'is no list of namespaces: write their names, separated by commas',
 );
 
+const namespacesOrAll = names.transform((given, context): readonly string[] | '*' => {
+  if (given.length === 1 && given[0] === '*') return '*';
+  if (given.length > 0 && given.every(isNamespace)) return given;
+  const form = 'write their names, separated by commas, or * for all';
+  context.addIssue({ code: 'custom', message: `is no list of namespaces: ${form}` });
+  return z.NEVER;
+});
+
 /** As the value of a label: it is written beside what the installation makes. Empty for none. */
 const installation = z
   .string()
@@ -111,6 +119,10 @@ export const runSettings = z.object({
     arg: 'file',
     about:
       "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
+  }),
+  defaultAccountNamespaces: namespacesOrAll.default('*').meta({
+    arg: 'names',
+    about: 'namespaces whose resources may use the default account, separated by commas, or * for all',
   }),
   requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
   allowedApiHosts: origins.default([]).meta({

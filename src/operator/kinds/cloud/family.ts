@@ -12,6 +12,7 @@ import { apiHosts } from './accounts/address.ts';
 import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
+import { DefaultAccountUsers } from './accounts/default-account.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -23,6 +24,8 @@ export interface CloudFamilyOptions {
     readonly apiUrl?: string | undefined;
     readonly allowedApiHosts: readonly string[];
     readonly requestsPerMinute: number;
+    /** Whose resources may use the default account: namespaces, or `*` for all. */
+    readonly defaultAccountNamespaces: readonly string[] | '*';
     /** Of the default account's mirror; 0 for none. */
     readonly mirrorInterval: number;
   };
@@ -52,6 +55,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const mirrors = new Mirrors(shared);
     const accounts = new Accounts({
       defaultAccount,
+      defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(options, key, { ...account, budgets }),
@@ -61,7 +65,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     });
     super({
       kinds,
-      controllers: { ...shared, accounts, mirrors, connectionOf: (object) => accounts.of(object) },
+      controllers: {
+        ...shared,
+        accounts,
+        mirrors,
+        connectionOf: (object) => accounts.of(object),
+        mayHold: (object) => accounts.mayHold(object),
+      },
       usedBy: accountKeyOf,
       registry: accounts,
     });
