@@ -501,6 +501,16 @@ describe('deletion', () => {
       expect(await botsIn(cloud, cloud.apiKey)).toEqual([]);
     }));
 
+  test.concurrent('an id that no request can carry is Rejected, and no reason to stay', () =>
+    withSetting(async ({ namespace, start, cloud }) => {
+      start('--resync-interval', '1h');
+      const bot = await world.apply('BotUser', namespace, 'a', { name: 'a' }, { [annotation.externalID]: '..' });
+      await troubled(bot, 'Rejected', /external-id is "\.\.", which is no id/);
+      await world.delete(bot);
+      await world.gone(bot);
+      expect(cloud.requests()).toEqual([]);
+    }));
+
   test.concurrent('with the key lost, a Secret that comes back finishes it', () =>
     withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
       const first = start('--resync-interval', '1h');

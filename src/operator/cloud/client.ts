@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
-import { pathOf } from '../../common/http/url.ts';
+import { isDotSegment, pathOf } from '../../common/http/url.ts';
 import type { Call } from '../../common/priority.ts';
 import { allItems, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
@@ -26,6 +26,7 @@ export interface Readable<T> {
 export interface Writable<T, Create, Update> extends Readable<T> {
   create(fields: Create, call: Call): Promise<T>;
   update(id: string, fields: Update, call: Call): Promise<T>;
+  /** What is named `.` or `..` is absent, without a request. */
   delete(id: string, call: Call): Promise<'deleted' | 'absent'>;
 }
 
@@ -139,7 +140,7 @@ function writable<T, Create extends object, Update extends object>(
     create: (fields, call) => transport.send({ ...at('create'), method: 'POST', body: fields, read: created }, call),
     update: async (id, fields, call) =>
       transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: updated }, call),
-    delete: async (id, call) => transport.send({ ...at('delete', id), method: 'DELETE', read: deleted }, call),
+    delete: (id, call) => remove(transport, collection, [collection, id], call),
   };
 }
 
@@ -157,8 +158,14 @@ function module<Parent, T, Replace extends object>(
     replace: async (parent, fields, call) =>
       transport.send({ ...at('replace', parent), method: 'PUT', body: fields, read: replaced }, call),
     get: async (parent, call) => transport.send({ ...at('get', parent), method: 'GET', read: one }, call),
-    delete: async (parent, call) => transport.send({ ...at('delete', parent), method: 'DELETE', read: deleted }, call),
+    delete: (parent, call) => remove(transport, resource, segments(parent), call),
   };
+}
+
+/** Nothing can be named `.` or `..`: whoever wrote such an id must be able to let go of it. */
+async function remove(transport: Transport, resource: string, segments: readonly string[], call: Call) {
+  if (segments.some(isDotSegment)) return 'absent';
+  return transport.send({ ...named(resource, 'delete', ...segments), method: 'DELETE', read: deleted }, call);
 }
 
 /** Which operation, and where. Throws an ApiError for an id that cannot be in a path. */

@@ -29,6 +29,14 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
+/** What an id of the cloud looks like: a path of the API can carry it, and means that object alone by it. */
+export const usableID = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** Whether requests may name an object by this id: ids are written by whoever may write a resource. */
+export function isUsableID(id: string): boolean {
+  return usableID.test(id);
+}
+
 /** What the operator keeps on record of the resource. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
   const isRecord = ([name]: readonly [string, string]) => name.startsWith(`${domain}/`) && !wishes.includes(name);

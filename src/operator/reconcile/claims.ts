@@ -1,13 +1,22 @@
 import { keyOf } from '../kube/types.ts';
-import { annotation, annotationOf } from './annotations.ts';
+import { annotation, annotationOf, isUsableID } from './annotations.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The external id that a resource holds: as recorded, or, when its annotations were wiped, as its status remembers. */
 export function externalIDOf(object: ManagedObject): string | undefined {
   const recorded = annotationOf(object, annotation.externalID);
-  if (recorded !== undefined || annotationOf(object, annotation.createIntent) !== undefined) return recorded;
+  if (recorded !== undefined && isUsableID(recorded)) return recorded;
+  if (annotationOf(object, annotation.createIntent) !== undefined) return undefined;
   const remembered = object.status?.id;
   return typeof remembered === 'string' && remembered !== '' ? remembered : undefined;
+}
+
+/** Why nothing can be done with the external id that a person wrote. */
+export function unusableID(object: ManagedObject): string | undefined {
+  const id = annotationOf(object, annotation.externalID);
+  if (id === undefined || isUsableID(id)) return undefined;
+  const shown = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
+  return `the annotation ${annotation.externalID} is ${shown}, which is no id: an id is up to 128 letters, digits, "_" and "-"`;
 }
 
 /** The account a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */

@@ -1,6 +1,6 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, recordsOf } from './annotations.ts';
-import { movedAccount } from './claims.ts';
+import { movedAccount, unusableID } from './claims.ts';
 import {
   isDeleting,
   isDrift,
@@ -74,8 +74,8 @@ export class Reconciler<Client> {
   }
 
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
-    const moved = movedAccount(object);
-    if (moved !== undefined) return report('Rejected', moved);
+    const refused = movedAccount(object) ?? unusableID(object);
+    if (refused !== undefined) return report('Rejected', refused);
     return this.#flow.ensure(this.#context(options, object, signal));
   }
 
