@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
 import { failed } from './failure.ts';
+import { RecentSecrets } from './recent-secrets.ts';
 import type { Service, Timeouts } from './service.ts';
 
 const MiB = 1024 * 1024;
@@ -25,6 +26,10 @@ export interface Operation<T> {
   /** Sent as JSON. */
   readonly body?: object;
   readonly read: Read<T>;
+  /** It carries or reads a secret that is not known here: of what the service says only status and code are shown. */
+  readonly isSecret?: boolean;
+  /** More of what is sent that no message about it may repeat. */
+  readonly secrets?: readonly string[];
   /** Largest body of an answer in MiB, default 8. */
   readonly largestAnswerMiB?: number;
 }
@@ -39,6 +44,7 @@ export class HttpClient {
   readonly #clock: Clock;
   readonly #dispatcher: Dispatcher;
   readonly #ownsDispatcher: boolean;
+  readonly #sent = new RecentSecrets();
   #closed: Promise<void> | undefined;
 
   constructor(service: Service, options: HttpClientOptions) {
@@ -61,13 +67,16 @@ export class HttpClient {
 
   /** As {@link send}, but any HTTP answer is a result. @throws ApiError when there is none, or it is too large */
   async exchange(operation: Operation<unknown>, key?: string): Promise<Answer> {
-    const { name, body, largestAnswerMiB = 8 } = operation;
+    const { name, body, secrets = [], largestAnswerMiB = 8 } = operation;
+    this.#sent.add(this.#secretsOf(body));
     const { status, headers, text } = await this.#receive(operation, largestAnswerMiB * MiB, key).catch((cause) => {
       throw failed(this.#service, name, cause);
     });
     if (text === undefined) throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`);
-    const secrets = [...(key === undefined ? [] : [key]), ...this.#secretsOf(body)];
-    return { service: this.#service, operation: name, at: this.#clock.now(), status, headers, text, secrets };
+    const service = this.#service;
+    const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;
+    const known = [...(key === undefined ? [] : [key]), ...secrets, ...this.#sent.all()];
+    return { service, operation: name, at: this.#clock.now(), status, headers, text, secrets: known, isSecret };
   }
 
   /** Waits for the requests under way; may be called again. */

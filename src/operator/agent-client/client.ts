@@ -52,6 +52,7 @@ const tunnelsPath = '/api/tunnels';
 const requestsPath = '/api/requests/http';
 // Captures hold whole messages, in base64, and the list has all of them.
 const largestAnswerMiB = 256;
+const mostSecrets = 100;
 
 const read = {
   root: body(rootSchema),
@@ -99,7 +100,8 @@ export class AgentClient {
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */
   startTunnel(definition: TunnelDefinition): Promise<Tunnel> {
     const name = 'tunnels.start';
-    return this.#send({ name, method: 'POST', path: tunnelsPath, body: definition, read: read.startedTunnel });
+    const secrets = secretsOf(definition);
+    return this.#send({ name, method: 'POST', path: tunnelsPath, body: definition, secrets, read: read.startedTunnel });
   }
 
   /** GET /api/tunnels/:name. `name` is the last segment of the tunnel's `uri`, decoded: its name where it has one. */
@@ -160,4 +162,14 @@ export class AgentClient {
     }
     return this.#http.send(operation);
   }
+}
+
+/** Further parameters may be credentials: a message repeats no text of them. */
+function secretsOf({ name: _name, proto: _proto, addr: _addr, ...parameters }: TunnelDefinition): readonly string[] {
+  const texts: string[] = [];
+  JSON.stringify(parameters, (_, value: unknown) => {
+    if (typeof value === 'string' && texts.length < mostSecrets) texts.push(value);
+    return value;
+  });
+  return texts;
 }
