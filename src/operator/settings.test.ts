@@ -155,6 +155,32 @@ describe('settings', () => {
     ]);
   });
 
+  test('a host of agents may be a pattern of one label', () => {
+    const allowedAgentHosts = '*.Agents.svc:4040, *.example.com';
+    expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual(['*.agents.svc:4040', '*.example.com']);
+  });
+
+  test.each([
+    '*',
+    '*:4040',
+    '*.',
+    '*.*.svc',
+    'a.*.svc',
+    'a*.svc',
+    '*a.svc',
+    '*.1.2.3',
+    '*.[::1]',
+    '**.svc',
+    'https://*.a',
+  ])('no pattern: %s', (allowedAgentHosts) => {
+    expect(() => parseSettings({ allowedAgentHosts })).toThrow(/^--allowed-agent-hosts .*any one label/);
+    expect(() => parseSettings({ allowedApiHosts: allowedAgentHosts })).toThrow(/^--allowed-api-hosts /);
+  });
+
+  test('no pattern names a host that keys are sent to', () => {
+    expect(() => parseSettings({ allowedApiHosts: '*.example.com' })).toThrow(/^--allowed-api-hosts /);
+  });
+
   test('hosts that keys are sent to are https, unless they say http', () => {
     const allowedApiHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, https://a, http://b:80, http://[::1]:9';
     expect(parseSettings({ allowedApiHosts }).allowedApiHosts).toEqual([

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
-import type { KubeObject } from '../../src/operator/kube/types.ts';
+import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
@@ -16,6 +16,8 @@ import { namespaceType, nextSecond, startWorld, type World } from '../support/wo
  * Agents and the tunnels in them. One operator, as a process of its own, looks every second; every test has an agent and
  * a namespace of its own.
  */
+
+const serviceType: ResourceType = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 
 let world: World;
 let operator: OperatorProcess;
@@ -344,5 +346,20 @@ test('a url is used only where its host is allowed; a Service is known by its na
   await world.reason(await applyAgent(), 'Available');
   await world.reason(web, 'Available');
   const service = await applyAgent({ serviceRef: { name: 'agent' } }, 'service');
-  expect((await world.reason(service, 'Unreachable')).status?.url).toBe(`http://agent.${namespace}.svc:4040`);
+  const away = await world.reason(service, 'Unreachable');
+  expect(away.status?.url).toBe(`http://agent.${namespace}.svc:4040`);
+  expect(messageOf(away)).toContain(`Service ${namespace}/agent does not exist`);
+});
+
+test('no request goes through a Service that leads out of its namespace', async () => {
+  const alias = { type: 'ExternalName', externalName: new URL(agent.url).hostname };
+  const metadata = { name: 'alias', namespace };
+  const object = { apiVersion: 'v1', kind: 'Service', metadata, spec: alias } as KubeObject;
+  await world.client.create(serviceType, object);
+  const port = Number(new URL(agent.url).port);
+  const refused = await world.reason(await applyAgent({ serviceRef: { name: 'alias', port } }, 'alias'), 'Rejected');
+  expect(messageOf(refused)).toMatch(/Service .*\/alias is of type ExternalName: only a Service that selects pods/);
+  const tunnel = { agentRef: { name: 'alias' }, proto: 'http', addr: '8080' };
+  await world.reason(await world.apply('AgentTunnel', namespace, 'through', tunnel), 'Rejected');
+  expect(await runningIn(agent)).not.toContain('through');
 });

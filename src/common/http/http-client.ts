@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
@@ -14,6 +15,8 @@ export interface HttpClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'>
   readonly userAgent: string;
   /** Default those of the service. */
   readonly timeouts?: Timeouts | undefined;
+  /** Finds the addresses of a host name, where no dispatcher is given; default the system's. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** One call of an operation. */
@@ -48,7 +51,7 @@ export class HttpClient {
   #closed: Promise<void> | undefined;
 
   constructor(service: Service, options: HttpClientOptions) {
-    const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher } = options;
+    const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher, lookup } = options;
     const connections = service.connections ?? null;
     this.#service = service;
     this.#origin = baseURL.origin;
@@ -57,7 +60,8 @@ export class HttpClient {
     this.#timeouts = timeouts;
     this.#clock = clock;
     this.#ownsDispatcher = dispatcher === undefined;
-    this.#dispatcher = dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs } });
+    this.#dispatcher =
+      dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs, ...(lookup && { lookup }) } });
   }
 
   /** With an API key where the service asks for one. @throws ApiError */

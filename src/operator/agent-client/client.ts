@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
@@ -21,6 +22,10 @@ export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'
   readonly userAgent: string;
   /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
   readonly timeouts?: Timeouts;
+  /** Asked before each request; rejects, with an error of the caller's own, where none may be sent. */
+  readonly admit?: () => Promise<unknown>;
+  /** Finds the addresses of the host name, where no dispatcher is given; default the system's. */
+  readonly lookup?: LookupFunction;
   /** Called right before a request is sent; what it throws stops the request. */
   readonly guard?: () => void;
 }
@@ -67,11 +72,12 @@ const read = {
 
 /**
  * All ten operations of the Local Agent API, section 4. Absent is undefined; every failure is an ApiError, which says
- * whether the request can have been carried out. Nothing is retried here, and what was sent is always seen through.
+ * whether the request can have been carried out, or what `admit` rejected with. Nothing is retried here, and what was sent is always seen through.
  * Answers may have 8 MiB, those with captured requests 256 MiB. Safe to use concurrently.
  */
 export class AgentClient {
   readonly #http: HttpClient;
+  readonly #admit: (() => Promise<unknown>) | undefined;
   readonly #guard: (() => void) | undefined;
 
   /** @throws TypeError for a URL that is not usable. */
@@ -79,6 +85,7 @@ export class AgentClient {
     const baseURL = parseBaseURL(options.url, agentService.urlName);
     baseURL.pathname = baseURL.pathname.replace(/\/api\/?$/, '');
     this.#http = new HttpClient(agentService, { ...options, baseURL });
+    this.#admit = options.admit;
     this.#guard = options.guard;
   }
 
@@ -155,6 +162,7 @@ export class AgentClient {
   }
 
   async #send<T>(operation: Operation<T>): Promise<T> {
+    await this.#admit?.();
     try {
       this.#guard?.();
     } catch (cause) {

@@ -10,6 +10,7 @@ import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf } from '../registry/agents.ts';
+import { words } from '../registry/words.ts';
 import { decide, differingField, isOf } from './decide.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import { definitionOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
@@ -158,9 +159,14 @@ async function start(context: Context, { agent, spec, tunnel }: Asked): Promise<
     if (differingField(shown, tunnel) !== undefined) await writer.insist(marked, () => recordOf({ ...tunnel, shown }));
     return running;
   } catch (error) {
-    if (error instanceof ApiError && error.definite) await writer.insist(marked, () => recordOf(undefined));
+    if (isNotSent(error)) await writer.insist(marked, () => recordOf(undefined));
     throw error;
   }
+}
+
+/** Or certainly not carried out. */
+function isNotSent(error: unknown): boolean {
+  return error instanceof DependencyError || (error instanceof ApiError && error.definite);
 }
 
 function emitStart(context: Context, name: string, before: boolean): void {
@@ -173,8 +179,8 @@ function emitStart(context: Context, name: string, before: boolean): void {
 }
 
 function available({ name, uri, public_url }: Tunnel): Report {
-  const fields: Omit<Status, 'conditions' | 'observedGeneration'> = { uri, publicURL: public_url };
-  return report('Available', `tunnel ${name} runs`, { fields });
+  const fields: Omit<Status, 'conditions' | 'observedGeneration'> = { uri: words(uri), publicURL: words(public_url) };
+  return report('Available', `tunnel ${words(name)} runs`, { fields });
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

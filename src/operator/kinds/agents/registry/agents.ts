@@ -1,19 +1,19 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting, isPaused } from '../../../reconcile/context.ts';
-import type { Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
+import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { Registry, type RegistryEntry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { spec as specSchema } from '../agent/schema.ts';
-import { addressOf, isAdmitted } from './address.ts';
+import { type AgentAddress, addressOf, admitted } from './address.ts';
 import type { AgentConnection, AgentConnectionOptions } from './agent-connection.ts';
 
 type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
 export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'clock'> {
   readonly hosts: AllowedHosts;
-  readonly open: (key: string, url: string, hooks: AgentHooks) => AgentConnection;
+  readonly open: (key: string, address: AgentAddress, hooks: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
   readonly enqueue: (agent: string) => void;
 }
@@ -26,12 +26,12 @@ export function agentKeyOf({ metadata, spec }: ManagedObject): string {
 /** What lives in this process for one Agent: its connection for as long as its address stays the same. */
 export class AgentEntry implements RegistryEntry {
   readonly #hosts: AllowedHosts;
-  readonly #open: (url: string) => AgentConnection;
+  readonly #open: (address: AgentAddress) => AgentConnection;
   #object: ManagedObject;
   #connection: AgentConnection | undefined;
   #refusal: string | undefined;
 
-  constructor(object: ManagedObject, hosts: AllowedHosts, open: (url: string) => AgentConnection) {
+  constructor(object: ManagedObject, hosts: AllowedHosts, open: (address: AgentAddress) => AgentConnection) {
     this.#object = object;
     this.#hosts = hosts;
     this.#open = open;
@@ -44,7 +44,7 @@ export class AgentEntry implements RegistryEntry {
     const address = this.#addressOf(object);
     this.#refusal = 'refusal' in address ? address.refusal : undefined;
     if ('refusal' in address) this.#connection = undefined;
-    else if (this.#connection?.url !== address.url) this.#connection = this.#open(address.url);
+    else if (this.#connection?.url !== address.url) this.#connection = this.#open(address);
   }
 
   /** Why nothing may be sent: then there is no connection. */
@@ -77,7 +77,7 @@ export class AgentEntry implements RegistryEntry {
     await this.#connection?.close();
   }
 
-  #addressOf(object: ManagedObject): Admission {
+  #addressOf(object: ManagedObject): AgentAddress | { readonly refusal: string } {
     const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) return { refusal: parsed.report.message };
     return addressOf(parsed.spec, object.metadata.namespace ?? '', this.#hosts);
@@ -92,7 +92,7 @@ export class Agents extends Registry<AgentEntry> {
     const { hosts, open, enqueue, enqueueDependents, clock } = options;
     const openEntry = (key: string, object: ManagedObject) => {
       const hooks = { onChange: () => enqueueDependents(key, 'all'), onCount: () => enqueue(key) };
-      return new AgentEntry(object, hosts, (url) => open(key, url, hooks));
+      return new AgentEntry(object, hosts, (address) => open(key, address, hooks));
     };
     super({ open: openEntry, enqueueDependents, clock });
     this.#options = options;
@@ -118,10 +118,11 @@ export class Agents extends Registry<AgentEntry> {
    */
   async visit<T>(url: string, namespace: string, use: (agent: AgentConnection) => Promise<T>): Promise<T> {
     const { hosts, open } = this.#options;
-    if (!isAdmitted(url, namespace, hosts)) throw new DependencyError(notAdmitted(url));
+    const address = admitted(url, namespace, hosts);
+    if (address === undefined) throw new DependencyError(notAdmitted(url));
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = open(url, url, { onChange: () => {}, onCount: () => {} });
+    const agent = open(url, address, { onChange: () => {}, onCount: () => {} });
     try {
       return await use(agent);
     } finally {

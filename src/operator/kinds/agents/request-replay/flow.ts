@@ -4,7 +4,7 @@ import { annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import type { Outcome, Report } from '../../../reconcile/outcome.ts';
+import { DependencyError, type Outcome, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
@@ -101,11 +101,11 @@ export class ReplayFlow implements Flow<undefined> {
   /** Withdraws the intent where the agent certainly did nothing. */
   async #failed({ writer, object, uid, clock }: Context, intent: string, error: unknown): Promise<Finished> {
     const at = now({ clock });
-    const definite = error instanceof ApiError && error.definite;
+    const definite = error instanceof DependencyError || (error instanceof ApiError && error.definite);
     if (!definite) return { at, failure: unknown(intent, error) };
     this.#unsent.set(uid, intent);
     await writer.insist(object, () => ({ [replayIntent]: null }));
-    if (isFinal(error)) return { at, failure: refusal(error) };
+    if (error instanceof ApiError && isFinal(error)) return { at, failure: refusal(error) };
     throw error;
   }
 }
