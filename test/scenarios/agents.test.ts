@@ -222,6 +222,41 @@ describe('one tunnel', () => {
     expect(await addrs()).toEqual([]);
   });
 
+  test('of an agent that namespaces share is the one that made it, whatever the others write', async () => {
+    await applyAgent();
+    const web = await available('web');
+    const other = await world.namespace();
+    // The same agent, spelled otherwise.
+    await world.apply('Agent', other, 'mine', { url: `${agent.url}/api/` });
+    const spec = { agentRef: { name: 'mine' }, proto: 'http', addr: String(app.port) };
+    const same = await world.reason(await world.apply('AgentTunnel', other, 'web', spec), 'Conflict');
+    expect(messageOf(same)).toMatch(/shared, and its tunnel web is managed by a resource of another namespace/);
+    expect(messageOf(same)).not.toContain(namespace);
+    const record = JSON.parse((await world.get(web))?.metadata.annotations?.[startedTunnel] ?? '');
+    const forged = JSON.stringify({ ...record, uid: same.metadata.uid });
+    await world.annotate(same, { [startedTunnel]: forged });
+    await world.annotate(same, { [startedTunnel]: forged, [annotation.reconcileAt]: 'now' });
+    await world.reason(same, 'Conflict');
+    await world.annotate(same, { [startedTunnel]: forged });
+    await world.delete(same);
+    await world.gone(same);
+    expect(await visit(urlOf(web.status === undefined ? ((await world.get(web)) as ManagedObject) : web))).toBe(
+      'hello',
+    );
+    const own = await world.apply('AgentTunnel', other, 'own', spec);
+    await world.reason(own, 'Available');
+    const again = await world.reason(
+      await world.apply('AgentTunnel', other, 'web', { ...spec, addr: '1' }),
+      'Conflict',
+    );
+    await world.delete(web);
+    await world.reason(again, 'Available');
+    expect((await addrs()).sort()).toEqual([
+      ['own', String(app.port)],
+      ['web', '1'],
+    ]);
+  });
+
   test('that we did not start is left alone when it differs, and adopted when it does not', async () => {
     await Promise.all([
       agent.startTunnel({ name: 'web', proto: 'http', addr: '1' }),

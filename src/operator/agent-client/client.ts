@@ -83,7 +83,7 @@ export class AgentClient {
   /** @throws TypeError for a URL that is not usable. */
   constructor(options: AgentClientOptions) {
     const baseURL = parseBaseURL(options.url, agentService.urlName);
-    baseURL.pathname = baseURL.pathname.replace(/\/api\/?$/, '');
+    baseURL.pathname = apiPrefixOf(baseURL);
     this.#http = new HttpClient(agentService, { ...options, baseURL });
     this.#admit = options.admit;
     this.#guard = options.guard;
@@ -131,8 +131,9 @@ export class AgentClient {
   }
 
   /** GET /api/requests/http/:request_id */
-  getRequest(id: string): Promise<CapturedRequest | undefined> {
-    const operation = { name: 'requests.get', method: 'GET', read: read.request, largestAnswerMiB } as const;
+  getRequest(id: string, { mostMiB = largestAnswerMiB } = {}): Promise<CapturedRequest | undefined> {
+    const largest = { largestAnswerMiB: mostMiB };
+    const operation = { name: 'requests.get', method: 'GET', read: read.request, ...largest } as const;
     return this.#sendTo(requestsPath, id, operation);
   }
 
@@ -180,4 +181,9 @@ function secretsOf({ name: _name, proto: _proto, addr: _addr, ...parameters }: T
     return value;
   });
   return texts;
+}
+
+/** The path before `/api/`, of an address of an agent with or without that: without a slash at its end. */
+export function apiPrefixOf({ pathname }: URL): string {
+  return pathname.replace(/\/api\/?$/, '').replace(/\/+$/, '');
 }

@@ -61,6 +61,10 @@ export function winnerOver(object: ManagedObject, claimants: readonly ManagedObj
   return claimants.filter((other) => other.metadata.uid !== object.metadata.uid && older(other, object)).sort(byAge)[0];
 }
 
+export function oldestFirst(objects: readonly ManagedObject[]): ManagedObject[] {
+  return objects.toSorted(byAge);
+}
+
 function older(a: ManagedObject, b: ManagedObject): boolean {
   return byAge(a, b) < 0;
 }

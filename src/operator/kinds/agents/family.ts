@@ -50,6 +50,8 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     });
     super({ kinds, controllers: { ...shared, resyncIntervalMs, agents }, usedBy: agentKeyOf, registry: agents });
     this.#agents = agents;
+    const tunnels = this.kinds.find(({ kind }) => kind === 'AgentTunnel')?.resources;
+    if (tunnels !== undefined) agents.followTunnels(tunnels);
   }
 
   /** The tunnels that run in the agents that this shard has, as last seen. */

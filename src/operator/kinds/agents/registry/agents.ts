@@ -8,6 +8,7 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import { spec as specSchema } from '../agent/schema.ts';
 import { type AgentAddress, addressOf, admitted } from './address.ts';
 import type { AgentConnection, AgentConnectionOptions } from './agent-connection.ts';
+import { agentIdentity, claimOn, hasMade } from './ownership.ts';
 
 type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
@@ -21,6 +22,13 @@ export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueu
 /** The agent that a resource uses, as a key that is unique in the cluster. */
 export function agentKeyOf({ metadata, spec }: ManagedObject): string {
   return `${metadata.namespace}/${(spec.agentRef as { name?: string } | undefined)?.name}`;
+}
+
+/** The AgentTunnels, by what they claim. */
+export interface TunnelIndex {
+  /** All of them are known. */
+  readonly synced: boolean;
+  byIndex(name: 'claim', value: string): readonly ManagedObject[];
 }
 
 /** What lives in this process for one Agent: its connection for as long as its address stays the same. */
@@ -56,6 +64,15 @@ export class AgentEntry implements RegistryEntry {
     return this.#connection;
   }
 
+  get namespace(): string {
+    return this.#object.metadata.namespace ?? '';
+  }
+
+  /** Where requests go, if they may. */
+  get address(): string | undefined {
+    return this.#connection?.url;
+  }
+
   get isDeleting(): boolean {
     return isDeleting(this.#object);
   }
@@ -87,6 +104,7 @@ export class AgentEntry implements RegistryEntry {
 /** The agents of this operator, one for each Agent. A resource finds agents of its own namespace only. */
 export class Agents extends Registry<AgentEntry> {
   readonly #options: AgentsOptions;
+  #tunnels: TunnelIndex | undefined;
 
   constructor(options: AgentsOptions) {
     const { hosts, open, enqueue, enqueueDependents, clock } = options;
@@ -105,6 +123,31 @@ export class Agents extends Registry<AgentEntry> {
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
     throw new DependencyError(`Agent ${key} ${problem}`);
+  }
+
+  /** From now on it is known who made which tunnel. */
+  followTunnels(resources: TunnelIndex): void {
+    this.#tunnels = resources;
+  }
+
+  /** Whether Agents of other namespaces lead to the same agent. */
+  isShared(url: string, namespace: string): boolean {
+    const identity = agentIdentity(url);
+    return this.entries().some(
+      (entry) =>
+        entry.namespace !== namespace && entry.address !== undefined && agentIdentity(entry.address) === identity,
+    );
+  }
+
+  /**
+   * Whether a resource of this namespace made the tunnel of this name in the agent at the address. Throws DependencyError
+   * while that is not known.
+   */
+  hasMade(namespace: string, url: string, name: string): boolean {
+    if (this.#tunnels?.synced !== true) throw new DependencyError('the AgentTunnels are not read yet');
+    const tunnel = { agent: agentIdentity(url), name };
+    const claimants = this.#tunnels.byIndex('claim', claimOn(tunnel));
+    return claimants.some((object) => object.metadata.namespace === namespace && hasMade(object, tunnel));
   }
 
   /** Whether an Agent that is there to stay has this address. */

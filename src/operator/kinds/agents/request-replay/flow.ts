@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../common/http/errors.ts';
-import type { AgentClient } from '../../../agent-client/client.ts';
+import type { AgentClient, Replay } from '../../../agent-client/client.ts';
 import { annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
@@ -10,9 +10,15 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
+/** An agent, as far as a replay needs it. */
+export interface ReplayAgent extends Pick<AgentClient, 'status' | 'replay'> {
+  /** Rejects with a RefusedError when this resource may not replay that. */
+  check(replay: Replay): Promise<void>;
+}
+
 export interface ReplayFlowOptions {
   /** The agent that a resource names. Throws DependencyError when it cannot be used. */
-  readonly agentOf: (object: ManagedObject) => Pick<AgentClient, 'status' | 'replay'>;
+  readonly agentOf: (object: ManagedObject) => ReplayAgent;
   /** A text that no other call gives. */
   readonly nonce: () => string;
 }
@@ -78,6 +84,7 @@ export class ReplayFlow implements Flow<undefined> {
     const agent = this.#options.agentOf(context.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
     await agent.status();
+    await agent.check({ id: requestID, tunnelName });
     // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
     const intent = this.#unsent.get(context.uid) ?? `${now(context)} ${this.#options.nonce()}`;
     const begun = await this.#begin(context, intent);
