@@ -33,6 +33,8 @@ export interface CloudFamilyOptions {
   readonly credential: Credential | undefined;
   /** Of the default account's mirror. */
   readonly mirrorNamespace: string;
+  /** What this installation is known by, among those whose mirrors share a namespace. */
+  readonly mirroredBy: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
   /** What is to be told of each connection's requests, and shown of its budget. */
@@ -52,7 +54,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { reader, clock, random, log } = shared;
     const budgets = new Budgets(shared);
     const defaultAccount = openDefault(options, budgets);
-    const mirrors = new Mirrors(shared);
+    const mirrors = new Mirrors({ ...shared, installation: options.mirroredBy });
     const accounts = new Accounts({
       defaultAccount,
       defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
