@@ -148,7 +148,7 @@ describe('who made it', () => {
     ["somebody's, with our labels and a like name", { ...unmarked, data: { mine: 'yes' } }, false],
     ['of no JSON', { ...unmarked, data: { 'endpoint.json': '{' } }, false],
     ['of other JSON', { ...unmarked, data: { 'endpoint.json': 'null' } }, false],
-    ['empty', { metadata: made.metadata, apiVersion: 'v1', kind: 'ConfigMap' }, false],
+    ['empty', { metadata: unmarked.metadata, apiVersion: 'v1', kind: 'ConfigMap' }, false],
   ])('is a mirror, without a mark, where it is whole: %s', (_, configMap, whole) => {
     expect(isWhole(configMap)).toBe(whole);
     expect(isWhole(summary(configMap))).toBe(whole);
