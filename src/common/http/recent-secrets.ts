@@ -1,6 +1,10 @@
-const mostCharacters = 128 * 1024;
+const mostSecrets = 32;
+const mostCharacters = 64 * 1024;
 
-/** The secrets that were sent last, at most 128 KiB of them: a service may repeat one in an answer about something else. */
+/**
+ * The secrets that were sent last, at most 32 of them and 64 KiB, so that looking for them takes milliseconds: a service
+ * may repeat one in an answer about something else.
+ */
 export class RecentSecrets {
   /** The oldest first. */
   readonly #known = new Set<string>();
@@ -13,7 +17,7 @@ export class RecentSecrets {
       this.#characters += secret.length;
     }
     for (const oldest of this.#known) {
-      if (this.#characters <= mostCharacters) return;
+      if (this.#characters <= mostCharacters && this.#known.size <= mostSecrets) return;
       this.#remove(oldest);
     }
   }

@@ -29,31 +29,37 @@ export function withoutDocuments(text: string, mark: string): string {
 function withoutParts(text: string, secrets: readonly string[], mark: string): string {
   const folded = fold(text);
   const hidden = new Uint8Array(text.length);
-  for (const secret of secrets) {
-    const length = secret.length > longFrom ? shortestPartOfLong : shortestPart;
-    hide(hidden, folded, { parts: spellings(secret), length });
-  }
+  const [long, short] = [secrets.filter(isLong), secrets.filter((secret) => !isLong(secret))];
+  hide(hidden, placesOf(folded, shortestPart), short);
+  hide(hidden, placesOf(folded, shortestPartOfLong), long);
   return replaceHidden(text, hidden, mark);
 }
 
-/** Marks every place of the text that has `length` characters of one of the parts. */
-function hide(
-  hidden: Uint8Array,
-  text: string,
-  { parts, length }: { readonly parts: readonly string[]; readonly length: number },
-): void {
-  const places = placesOf(text, length);
+/** Marks every place of the text that has a part of one of the secrets. */
+function hide(hidden: Uint8Array, { places, length }: Places, secrets: readonly string[]): void {
   if (places.size === 0) return;
-  for (const part of parts) {
-    const folded = fold(part);
+  for (const spelling of secrets.flatMap(spellings)) {
+    const folded = fold(spelling);
     for (let start = 0; start + length <= folded.length; start++) {
-      for (const place of places.get(folded.slice(start, start + length)) ?? []) hidden.fill(1, place, place + length);
+      const run = folded.slice(start, start + length);
+      for (const place of places.get(run) ?? []) hidden.fill(1, place, place + length);
+      // Once is enough: a secret may be one run over and over.
+      places.delete(run);
     }
   }
 }
 
-/** Where each run of so many characters begins. */
-function placesOf(text: string, length: number): ReadonlyMap<string, readonly number[]> {
+function isLong(secret: string): boolean {
+  return secret.length > longFrom;
+}
+
+/** Of a text, where each run of so many characters begins. */
+interface Places {
+  readonly places: Map<string, readonly number[]>;
+  readonly length: number;
+}
+
+function placesOf(text: string, length: number): Places {
   const places = new Map<string, number[]>();
   for (let start = 0; start + length <= text.length; start++) {
     const run = text.slice(start, start + length);
@@ -61,7 +67,7 @@ function placesOf(text: string, length: number): ReadonlyMap<string, readonly nu
     if (known === undefined) places.set(run, [start]);
     else known.push(start);
   }
-  return places;
+  return { places, length };
 }
 
 function replaceHidden(text: string, hidden: Uint8Array, mark: string): string {
@@ -81,7 +87,7 @@ function fold(text: string): string {
 /** A value may be repeated as it is, without the white space around it or on one line, or encoded. */
 function spellings(secret: string): readonly string[] {
   const plain = [secret, secret.trim(), secret.replace(/\s+/g, ' ').trim()];
-  return [...new Set(plain.flatMap((text) => (secret.length > longFrom ? quoted(text) : encoded(text))))];
+  return [...new Set(plain.flatMap((text) => (isLong(secret) ? quoted(text) : encoded(text))))];
 }
 
 /** As texts have it: JSON, HTML and XML, URLs. */
