@@ -74,8 +74,10 @@ export class Reconciler<Client> {
   }
 
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
-    const refused = movedAccount(object) ?? unusableID(object);
-    if (refused !== undefined) return report('Rejected', refused);
+    const moved = movedAccount(object);
+    if (moved !== undefined) return report('Rejected', moved);
+    const unusable = unusableID(object);
+    if (unusable !== undefined) return report('Rejected', unusable);
     return this.#flow.ensure(this.#context(options, object, signal));
   }
 
