@@ -64,7 +64,7 @@ export const matrix: Readonly<Record<string, Values>> = {
       labelSelector: 'shard in (a,b),!c',
       defaultAccountNamespaces: ['team', 'other'],
       allowedApiHosts: ['c.example.com', '[::1]:8443'],
-      allowedAgentHosts: ['agent.example.com', '10.1.2.3:4041'],
+      allowedAgentHosts: ['agent.example.com', '10.1.2.3:4041', '*.agents.svc:4042'],
       resyncInterval: '1h',
       createSettle: '90s',
       installation: 'blue',
