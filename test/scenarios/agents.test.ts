@@ -240,9 +240,15 @@ describe('one tunnel', () => {
     await world.annotate(same, { [startedTunnel]: forged });
     await world.delete(same);
     await world.gone(same);
-    expect(await visit(urlOf(web.status === undefined ? ((await world.get(web)) as ManagedObject) : web))).toBe(
-      'hello',
-    );
+    expect(await visit(urlOf(web))).toBe('hello');
+    const answer = await fetch(`${agent.url}/api/requests/http?tunnel_name=web`);
+    const { requests } = (await answer.json()) as { requests: readonly { id: string }[] };
+    const replay = (into: string, name: string) =>
+      world.apply('RequestReplay', into, 'again', { agentRef: { name }, requestID: requests[0]?.id });
+    const refused = await world.reason(await replay(other, 'mine'), 'Rejected');
+    expect(messageOf(refused)).toMatch(/shared with other namespaces/);
+    expect(refused.metadata.annotations).toBeUndefined();
+    await world.reason(await replay(namespace, 'edge'), 'Available');
     const own = await world.apply('AgentTunnel', other, 'own', spec);
     await world.reason(own, 'Available');
     const again = await world.reason(
