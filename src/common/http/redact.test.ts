@@ -41,6 +41,8 @@ describe('a secret of 24 characters', () => {
     ['in a URL, every byte', hex.replace(/../g, '%$&')],
     ['in hex', hex],
     ['in capital hex', hex.toUpperCase()],
+    ['in hex with blanks', hex.replace(/..(?=.)/g, '$& ')],
+    ['in hex, byte by byte', hex.replace(/../g, '\\x$&')],
     ['in hex with colons', hex.replace(/..(?=.)/g, '$&:')],
     ['in JSON', JSON.stringify(secret).slice(1, -1)],
     ['in JSON, every character', units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')],

@@ -102,8 +102,7 @@ function encoded(text: string): readonly string[] {
     ...quoted(text),
     uri(text).replaceAll('%20', '+'),
     hex,
-    (hex.match(/../g) ?? []).join(':'),
-    (hex.match(/../g) ?? []).map((byte) => `%${byte}`).join(''),
+    ...[':', ' ', '%', '\\x', ', 0x'].map((between) => (hex.match(/../g) ?? []).join(between)),
     ...[(code: number) => `&#${code};`, (code: number) => `&#x${code.toString(16)};`].map((entity) =>
       Array.from(text, (character) => entity(character.codePointAt(0) ?? 0)).join(''),
     ),
