@@ -12,6 +12,8 @@ export interface LogEntry {
 }
 
 const longestCauseChain = 5;
+/** Characters of one text in a line: what others said may be of any length. */
+const longestText = 16_384;
 const colourOf = { error: 'red', warn: 'yellow', info: 'green', debug: 'gray' } as const;
 
 /** The entry's own keys cannot be overwritten by a field of the same name. */
@@ -31,18 +33,23 @@ export function textLine({ time, level, message, fields }: LogEntry, stacks: boo
 }
 
 function shown(value: unknown, stacks: boolean): string {
-  if (value instanceof Error && !stacks) return JSON.stringify([value.message, ...causes(value)].join(': '));
-  const text = typeof value === 'string' ? value : json(value, stacks);
+  if (value instanceof Error && !stacks) return JSON.stringify(cut([value.message, ...causes(value)].join(': ')));
+  const text = typeof value === 'string' ? cut(value) : json(value, stacks);
   return typeof value === 'string' && !/^[^\s"=]+$/.test(text) ? JSON.stringify(text) : text;
 }
 
+function cut(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)}… (${text.length} characters)`;
+}
+
 function oneLine(message: string): string {
-  return message.replace(/\s*[\r\n]+\s*/g, ' ');
+  return cut(message).replace(/\s*[\r\n]+\s*/g, ' ');
 }
 
 function json(value: unknown, stacks: boolean): string {
   const readable = (_key: string, item: unknown) => {
     if (item instanceof Error) return errorFields(item, stacks);
+    if (typeof item === 'string') return cut(item);
     return typeof item === 'bigint' ? String(item) : item;
   };
   try {

@@ -29,6 +29,13 @@ describe('json', () => {
     ]);
   });
 
+  test.each(['json', 'text'] as const)('no text of others makes a line of megabytes: %s', (format) => {
+    const { log, lines } = captured({ level: 'info', format });
+    const long = 'x'.repeat(3_000_000);
+    log.info(long, { said: long, error: new Error(long, { cause: long }), nested: { deep: [long] } });
+    expect(lines()[0]?.length).toBeLessThan(100_000);
+  });
+
   test('writes nothing below its level', () => {
     const { log, lines } = captured({ level: 'warn', format: 'json' });
     log.debug('no');

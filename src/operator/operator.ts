@@ -69,6 +69,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     kinds: cloudKinds,
     credential,
     mirrorNamespace,
+    mirroredBy: settings.installation ?? connection.namespace,
     instrument: (account) => instrument(metrics, account),
   });
   stack.defer(() => cloud.close());

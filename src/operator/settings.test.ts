@@ -109,6 +109,24 @@ describe('settings', () => {
   );
 
   test.each([
+    ['*', '*'],
+    ['a', ['a']],
+    [' a,b-1, a', ['a', 'b-1']],
+  ])('namespaces that may use the default account: %j', (given, namespaces) => {
+    const { defaultAccountNamespaces } = parseSettings({ defaultAccountNamespaces: given });
+    expect(defaultAccountNamespaces).toEqual(namespaces);
+  });
+
+  test.each(['', ',', 'a,*', 'A', 'a.b', '-a', 'a_b', 'a*', 'a'.repeat(64)])(
+    'no namespaces that may use the default account: %j',
+    (defaultAccountNamespaces) => {
+      expect(() => parseSettings({ defaultAccountNamespaces })).toThrow(
+        /^--default-account-namespaces \(or EDGE_OPERATOR_DEFAULT_ACCOUNT_NAMESPACES\): .* or \* for all$/,
+      );
+    },
+  );
+
+  test.each([
     ['', undefined],
     ['blue-2.eu_west', 'blue-2.eu_west'],
   ])('an installation is known by %j', (given, installation) => {
@@ -135,6 +153,32 @@ describe('settings', () => {
       '10.0.0.1:8080',
       '[::1]:9',
     ]);
+  });
+
+  test('a host of agents may be a pattern of one label', () => {
+    const allowedAgentHosts = '*.Agents.svc:4040, *.example.com';
+    expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual(['*.agents.svc:4040', '*.example.com']);
+  });
+
+  test.each([
+    '*',
+    '*:4040',
+    '*.',
+    '*.*.svc',
+    'a.*.svc',
+    'a*.svc',
+    '*a.svc',
+    '*.1.2.3',
+    '*.[::1]',
+    '**.svc',
+    'https://*.a',
+  ])('no pattern: %s', (allowedAgentHosts) => {
+    expect(() => parseSettings({ allowedAgentHosts })).toThrow(/^--allowed-agent-hosts .*any one label/);
+    expect(() => parseSettings({ allowedApiHosts: allowedAgentHosts })).toThrow(/^--allowed-api-hosts /);
+  });
+
+  test('no pattern names a host that keys are sent to', () => {
+    expect(() => parseSettings({ allowedApiHosts: '*.example.com' })).toThrow(/^--allowed-api-hosts /);
   });
 
   test('hosts that keys are sent to are https, unless they say http', () => {

@@ -42,6 +42,14 @@ const namespaces = names.refine(
   'is no list of namespaces: write their names, separated by commas',
 );
 
+const namespacesOrAll = names.transform((given, context): readonly string[] | '*' => {
+  if (given.length === 1 && given[0] === '*') return '*';
+  if (given.length > 0 && given.every(isNamespace)) return given;
+  const form = 'write their names, separated by commas, or * for all';
+  context.addIssue({ code: 'custom', message: `is no list of namespaces: ${form}` });
+  return z.NEVER;
+});
+
 /** As the value of a label: it is written beside what the installation makes. Empty for none. */
 const installation = z
   .string()
@@ -67,17 +75,26 @@ const origins = names.transform((given, context) => {
 
 function originOf(entry: string): string | undefined {
   const [, scheme = 'https', host = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(entry) ?? [];
-  return /[/?#@]/.test(host) ? undefined : URL.parse(`${scheme}://${host}`)?.origin;
+  return /[/?#@*]/.test(host) ? undefined : URL.parse(`${scheme}://${host}`)?.origin;
 }
 
-/** As `URL.host` writes them. */
+/** As `URL.host` writes them; the first label may be `*`. */
 const hosts = names.transform((given, context) => {
-  const parsed = given.map((host) => (/[/?#@]/.test(host) ? undefined : URL.parse(`https://${host}`)?.host));
+  const parsed = given.map(hostOf);
   const usable = parsed.filter((host) => host !== undefined);
   if (usable.length === given.length) return usable;
-  context.addIssue({ code: 'custom', message: 'is no list of hosts: write host or host:port, separated by commas' });
+  const form = 'host or host:port, separated by commas, or *.domain:port for any one label before the domain';
+  context.addIssue({ code: 'custom', message: `is no list of hosts: write ${form}` });
   return z.NEVER;
 });
+
+function hostOf(entry: string): string | undefined {
+  const [, label = '', rest = ''] = /^(\*\.)?(.*)$/s.exec(entry) ?? [];
+  const host = /[/?#@*]/.test(rest) ? undefined : URL.parse(`https://${rest}`)?.host;
+  // No label stands before an address.
+  const isUsable = host !== undefined && (label === '' || /^[a-z][^:]*(:\d+)?$/.test(host));
+  return isUsable ? label + host : undefined;
+}
 
 const address = z.string().transform((value, context) => {
   if (value === '0') return undefined;
@@ -112,6 +129,10 @@ export const runSettings = z.object({
     about:
       "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
   }),
+  defaultAccountNamespaces: namespacesOrAll.default('*').meta({
+    arg: 'names',
+    about: 'namespaces whose resources may use the default account, separated by commas, or * for all',
+  }),
   requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
   allowedApiHosts: origins.default([]).meta({
     arg: 'hosts',
@@ -120,7 +141,8 @@ export const runSettings = z.object({
   }),
   allowedAgentHosts: hosts.default([]).meta({
     arg: 'hosts',
-    about: 'hosts that an Agent may name as its url, separated by commas (default: none)',
+    about:
+      'hosts that an Agent may name as its url, separated by commas; *.domain:port for any one label (default: none)',
   }),
   mirrorNamespace: namespace.optional().meta({
     arg: 'name',

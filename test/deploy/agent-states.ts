@@ -83,7 +83,7 @@ function agent(): KindStates {
       ...never('nothing is made for it', 'looking-up', 'ambiguous-create', 'outcome-unknown'),
       ...never('nothing stands for it', 'external-not-found', 'drift', 'deleting-stalled'),
       ...never('several may lead to one agent', 'conflict'),
-      ...never('a Service that is missing is a host that is not known', 'dependency-not-ready'),
+      ...never('a Service that is missing is an agent that is away', 'dependency-not-ready'),
     },
   };
 }

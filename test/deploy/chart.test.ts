@@ -327,7 +327,7 @@ describe('the network policy', () => {
     expect(portsOf('defaults')).toEqual(always);
     expect(portsOf('a key in the values')).toEqual([...always, 8080]);
     expect(portsOf('only accounts')).toEqual([...always, 8000]);
-    expect(portsOf('everything')).toEqual([...always, 80, 4041]);
+    expect(portsOf('everything')).toEqual([...always, 80, 4041, 4042]);
   });
 });
 

@@ -136,6 +136,65 @@ type Any = any;
     await run('delete', '-f', file);
   });
 
+  test('the policy for tenants leaves them what is theirs', async () => {
+    const policy = read('tenancy/admission-policy.yaml').replace(
+      'system:serviceaccount:edge-operator:edge-operator',
+      'operator',
+    );
+    const file = join(dirname(installYaml), 'tenants.yaml');
+    writeFileSync(file, policy);
+    await apply('-k', deploy);
+    await established();
+    for (const namespace of ['tenant', 'other']) await run('create', 'namespace', namespace);
+    await run('label', 'namespace', 'tenant', 'edge-operator.dev/tenant=true');
+    await apply('-f', file);
+    const send = (object: object, namespace = 'tenant', ...as: string[]) => {
+      const path = join(dirname(installYaml), 'object.json');
+      writeFileSync(path, JSON.stringify({ apiVersion: 'edge-operator.dev/v1alpha1', ...object }));
+      return run('-n', namespace, 'apply', '--server-side', '--force-conflicts', ...as, '-f', path).then(
+        () => 'done',
+        (error: Error) => /denied request: (.*)/.exec(error.message)?.[1] ?? error.message,
+      );
+    };
+    const bot = (metadata: object = {}, spec: object = {}) => ({
+      kind: 'BotUser',
+      metadata: { name: 'a', ...metadata },
+      spec: { name: 'a', ...spec },
+    });
+    const annotated = (name: string, value = 'x') => ({ annotations: { [`edge-operator.dev/${name}`]: value } });
+    const operator = '--token=operatortoken';
+    let tries = 0;
+    await until('the policy to be in force', async () => {
+      return (await send(bot({ name: `t${tries++}`, ...annotated('account') }))) !== 'done';
+    });
+    for (const name of ['account', 'created-id', 'create-intent', 'applied-parts', 'anything', 'external-id'])
+      expect(await send(bot(annotated(name)))).toMatch(/^of edge-operator.dev's annotations tenants set/);
+    expect(await send(bot(annotated('account'), {}), 'other')).toBe('done');
+    const accountRef = { name: 'mine' };
+    expect(await send(bot({ name: 'b', ...annotated('external-id', 'bot_1') }, { accountRef }))).toBe('done');
+    expect(await send(bot({ name: 'b', ...annotated('external-id', 'bot_2') }, { accountRef }))).toMatch(/tenants set/);
+    for (const name of ['paused', 'reconcile-at', 'force-orphan'])
+      expect(await send(bot(annotated(name)))).toBe('done');
+    expect(await send(bot())).toBe('done');
+    const finalizers = ['edge-operator.dev/external-resource'];
+    expect(await send(bot({ finalizers }))).toMatch(/^the finalizer of edge-operator.dev/);
+    expect(await send(bot({ finalizers, ...annotated('created-id') }), 'tenant', operator)).toBe('done');
+    const patch = (body: object) =>
+      run('-n', 'tenant', 'patch', 'botuser', 'a', '--type=merge', '-p', JSON.stringify(body)).then(
+        () => 'done',
+        (error: Error) => /denied request: (.*)/.exec(error.message)?.[1] ?? error.message,
+      );
+    expect(await patch({ metadata: { finalizers: null } })).toMatch(/^the finalizer of edge-operator.dev/);
+    expect(await patch({ metadata: { annotations: { 'edge-operator.dev/created-id': null } } })).toMatch(
+      /tenants remove/,
+    );
+    expect(await patch({ spec: { active: false } })).toBe('done');
+    const agent = (spec: object) => ({ kind: 'Agent', metadata: { name: 'edge' }, spec });
+    expect(await send(agent({ url: 'http://agent' }))).toMatch(/by serviceRef, not by url/);
+    expect(await send(agent({ serviceRef: { name: 'edge' } }))).toBe('done');
+    await run('delete', '-f', file);
+  });
+
   test('objects of Argo CD and Flux are as their definitions ask', async () => {
     const own = await startTestKubeApi({ crds: await foreignCrds() });
     try {

@@ -62,8 +62,9 @@ export const matrix: Readonly<Record<string, Values>> = {
     imagePullSecrets: [{ name: 'pull' }],
     settings: {
       labelSelector: 'shard in (a,b),!c',
+      defaultAccountNamespaces: ['team', 'other'],
       allowedApiHosts: ['c.example.com', '[::1]:8443'],
-      allowedAgentHosts: ['agent.example.com', '10.1.2.3:4041'],
+      allowedAgentHosts: ['agent.example.com', '10.1.2.3:4041', '*.agents.svc:4042'],
       resyncInterval: '1h',
       createSettle: '90s',
       installation: 'blue',

@@ -46,6 +46,7 @@ const modes: Readonly<Record<string, Values>> = {
 };
 
 const team = 'team';
+const serviceType: ResourceType = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 const endpoint = {
   id: 'ep_1',
   region: 'us',
@@ -127,6 +128,12 @@ describe.each(Object.keys(modes))('%s', (mode) => {
     await create(secretType, { metadata: { name: 'hooks', namespace: team }, stringData: { key: 'secret' } });
     await create(secretType, { metadata: { name: 'cloud', namespace: team }, stringData: { key: world.cloud.apiKey } });
     await create(configMapType, { metadata: { name: 'policy', namespace: team }, data: { policy: '{"inbound":[]}' } });
+    const ports = [{ port: 4040, targetPort: 4040, protocol: 'TCP' }];
+    await create(serviceType, {
+      metadata: { name: 'agent', namespace: team },
+      spec: { selector: { app: 'a' }, ports },
+    });
+    await world.apply('Agent', team, 'behind-a-service', { serviceRef: { name: 'agent' } });
   }
 
   async function applyEveryKind(): Promise<readonly ManagedObject[]> {

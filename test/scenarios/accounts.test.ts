@@ -479,6 +479,38 @@ describe('deletion', () => {
       });
     }));
 
+  test.concurrent('a namespace that may not use the default account any more can still have deleted what it made', () =>
+    withSetting(async ({ namespace, start, cloud }) => {
+      const bot = (name: string) => world.apply('BotUser', namespace, name, { name });
+      const flag = '--default-account-namespaces';
+      const first = start(flag, `x,${namespace}`, '--resync-interval', '1h');
+      const made = await bot('a');
+      const { status } = await world.reason(made, 'Available');
+      await first.stop();
+      start(flag, 'x,y', '--resync-interval', '1h');
+      const fresh = await bot('b');
+      await troubled(fresh, 'Rejected', /--default-account-namespaces.*spec\.accountRef/);
+      await world.annotate(made, { [annotation.reconcileAt]: 'now' });
+      await troubled(made, 'Rejected', /--default-account-namespaces/);
+      expect((await world.get(made))?.metadata.annotations).toMatchObject({ [annotation.externalID]: status?.id });
+      expect(await botsIn(cloud, cloud.apiKey)).toEqual(['a']);
+      for (const each of [made, fresh]) {
+        await world.delete(each);
+        await world.gone(each);
+      }
+      expect(await botsIn(cloud, cloud.apiKey)).toEqual([]);
+    }));
+
+  test.concurrent('an id that no request can carry is Rejected, and no reason to stay', () =>
+    withSetting(async ({ namespace, start, cloud }) => {
+      start('--resync-interval', '1h');
+      const bot = await world.apply('BotUser', namespace, 'a', { name: 'a' }, { [annotation.externalID]: '..' });
+      await troubled(bot, 'Rejected', /external-id is "\.\.", which is no id/);
+      await world.delete(bot);
+      await world.gone(bot);
+      expect(cloud.requests()).toEqual([]);
+    }));
+
   test.concurrent('with the key lost, a Secret that comes back finishes it', () =>
     withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
       const first = start('--resync-interval', '1h');

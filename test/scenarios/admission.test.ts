@@ -108,6 +108,27 @@ describe('a bad resource is refused with the name of the field', () => {
       /spec\.tunnelName: Invalid value/,
     ],
     ['no edge', 'HttpsEdgeModules', {}, /spec\.edgeID: Required value/],
+    ...['.', '..', 'a/b', 'a b', '../x', 'a'.repeat(129)].map(
+      (id) =>
+        [`the edge ${id}`, 'TlsEdgeTrafficPolicy', { edgeID: id, policy: rules() }, /spec\.edgeID: /] as [
+          string,
+          string,
+          object,
+          RegExp,
+        ],
+    ),
+    [
+      'an IP policy that is a path',
+      'HttpsRouteModules',
+      route({ ipRestriction: { ipPolicyIDs: ['a/b'] } }),
+      /spec\.ipRestriction\.ipPolicyIDs\[0\]: /,
+    ],
+    [
+      'an endpoint configuration ..',
+      'ReservedAddr',
+      { endpointConfigurationID: '..' },
+      /spec\.endpointConfigurationID: /,
+    ],
     ['no route', 'HttpsRouteModules', { edgeID: 'e' }, /spec\.routeID: Required value/],
     ['SAML without metadata', 'HttpsRouteModules', route({ saml: {} }), /spec\.saml: .*exactly one of idpMetadata and/],
     [

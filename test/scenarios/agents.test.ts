@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
-import type { KubeObject } from '../../src/operator/kube/types.ts';
+import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
@@ -16,6 +16,8 @@ import { namespaceType, nextSecond, startWorld, type World } from '../support/wo
  * Agents and the tunnels in them. One operator, as a process of its own, looks every second; every test has an agent and
  * a namespace of its own.
  */
+
+const serviceType: ResourceType = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 
 let world: World;
 let operator: OperatorProcess;
@@ -220,6 +222,47 @@ describe('one tunnel', () => {
     expect(await addrs()).toEqual([]);
   });
 
+  test('of an agent that namespaces share is the one that made it, whatever the others write', async () => {
+    await applyAgent();
+    const web = await available('web');
+    const other = await world.namespace();
+    // The same agent, spelled otherwise.
+    await world.apply('Agent', other, 'mine', { url: `${agent.url}/api/` });
+    const spec = { agentRef: { name: 'mine' }, proto: 'http', addr: String(app.port) };
+    const same = await world.reason(await world.apply('AgentTunnel', other, 'web', spec), 'Conflict');
+    expect(messageOf(same)).toMatch(/shared, and its tunnel web is managed by a resource of another namespace/);
+    expect(messageOf(same)).not.toContain(namespace);
+    const record = JSON.parse((await world.get(web))?.metadata.annotations?.[startedTunnel] ?? '');
+    const forged = JSON.stringify({ ...record, uid: same.metadata.uid });
+    await world.annotate(same, { [startedTunnel]: forged });
+    await world.annotate(same, { [startedTunnel]: forged, [annotation.reconcileAt]: 'now' });
+    await world.reason(same, 'Conflict');
+    await world.annotate(same, { [startedTunnel]: forged });
+    await world.delete(same);
+    await world.gone(same);
+    expect(await visit(urlOf(web))).toBe('hello');
+    const answer = await fetch(`${agent.url}/api/requests/http?tunnel_name=web`);
+    const { requests } = (await answer.json()) as { requests: readonly { id: string }[] };
+    const replay = (into: string, name: string) =>
+      world.apply('RequestReplay', into, 'again', { agentRef: { name }, requestID: requests[0]?.id });
+    const refused = await world.reason(await replay(other, 'mine'), 'Rejected');
+    expect(messageOf(refused)).toMatch(/shared with other namespaces/);
+    expect(refused.metadata.annotations).toBeUndefined();
+    await world.reason(await replay(namespace, 'edge'), 'Available');
+    const own = await world.apply('AgentTunnel', other, 'own', spec);
+    await world.reason(own, 'Available');
+    const again = await world.reason(
+      await world.apply('AgentTunnel', other, 'web', { ...spec, addr: '1' }),
+      'Conflict',
+    );
+    await world.delete(web);
+    await world.reason(again, 'Available');
+    expect((await addrs()).sort()).toEqual([
+      ['own', String(app.port)],
+      ['web', '1'],
+    ]);
+  });
+
   test('that we did not start is left alone when it differs, and adopted when it does not', async () => {
     await Promise.all([
       agent.startTunnel({ name: 'web', proto: 'http', addr: '1' }),
@@ -344,5 +387,20 @@ test('a url is used only where its host is allowed; a Service is known by its na
   await world.reason(await applyAgent(), 'Available');
   await world.reason(web, 'Available');
   const service = await applyAgent({ serviceRef: { name: 'agent' } }, 'service');
-  expect((await world.reason(service, 'Unreachable')).status?.url).toBe(`http://agent.${namespace}.svc:4040`);
+  const away = await world.reason(service, 'Unreachable');
+  expect(away.status?.url).toBe(`http://agent.${namespace}.svc:4040`);
+  expect(messageOf(away)).toContain(`Service ${namespace}/agent does not exist`);
+});
+
+test('no request goes through a Service that leads out of its namespace', async () => {
+  const alias = { type: 'ExternalName', externalName: new URL(agent.url).hostname };
+  const metadata = { name: 'alias', namespace };
+  const object = { apiVersion: 'v1', kind: 'Service', metadata, spec: alias } as KubeObject;
+  await world.client.create(serviceType, object);
+  const port = Number(new URL(agent.url).port);
+  const refused = await world.reason(await applyAgent({ serviceRef: { name: 'alias', port } }, 'alias'), 'Rejected');
+  expect(messageOf(refused)).toMatch(/Service .*\/alias is of type ExternalName: only a Service that selects pods/);
+  const tunnel = { agentRef: { name: 'alias' }, proto: 'http', addr: '8080' };
+  await world.reason(await world.apply('AgentTunnel', namespace, 'through', tunnel), 'Rejected');
+  expect(await runningIn(agent)).not.toContain('through');
 });

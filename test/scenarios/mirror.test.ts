@@ -330,6 +330,8 @@ describe('a ConfigMap that somebody touches is restored within a second, without
     ['made immutable', () => patch('ep_0', { immutable: true, data: { region: 'eu' } })],
     ['a label changed', () => patch('ep_0', labels({ 'edge-operator.dev/region': 'mars' }))],
     ['given to another account', () => patch('ep_0', labels({ 'edge-operator.dev/account': 'other' }))],
+    ['the mark removed', () => patch('ep_0', { metadata: { annotations: null } })],
+    ['all annotations and data replaced', () => patch('ep_0', { metadata: { annotations: null }, data: { x: 'y' } })],
     ['all labels removed', () => patch('ep_0', { metadata: { labels: null }, data: null })],
   ])('%s', async (_what, touch) => {
     cloud.seed({ endpoints: many(2) });
@@ -450,6 +452,24 @@ describe("somebody else's ConfigMap", () => {
     expect(started.writes).toEqual(['POST configmaps', `DELETE ${endpointName('ep_0')}`]);
   });
 
+  test('that copies our labels under a name like ours is not touched', async () => {
+    cloud.seed({ endpoints: many(2) });
+    const started = start();
+    await isSynced(started);
+    const { labels } = (await get('ep_0'))?.metadata ?? {};
+    const copy = await foreign(endpointName('ep_9'), { ...labels });
+    await swept(started, 2);
+    cloud.seed({ endpoints: [endpoint('ep_9')] });
+    await until('the conflict to show', () => started.mirror.status().error);
+    cloud.unseed('ep_9');
+    await until('the conflict to pass', () => started.mirror.status().error === undefined);
+    await swept(started, 2);
+    expect(await client.get(configMapType, copy.metadata)).toEqual(copy);
+    await started.stop();
+    await removeMirrored(client, namespace, { installation: '', account: 'default' });
+    expect(await client.get(configMapType, copy.metadata)).toEqual(copy);
+  });
+
   test('costs nothing: only those of the mirror are watched', async () => {
     const paths: string[] = [];
     const reader = new KubeClient(
@@ -477,9 +497,9 @@ describe('two accounts in one namespace', () => {
     expect((await get('ep_tls'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
 
     await Promise.all([first.stop(), second.stop()]);
-    expect(await removeMirrored(client, namespace, 'team/prod')).toBe(1);
+    expect(await removeMirrored(client, namespace, { installation: '', account: 'team/prod' })).toBe(1);
     expect(await ids()).toEqual(['ep_tcp']);
-    expect(await removeMirrored(client, namespace, 'team/prod')).toBe(0);
+    expect(await removeMirrored(client, namespace, { installation: '', account: 'team/prod' })).toBe(0);
   });
 
   test('on the same endpoint: the second leaves the first alone and takes over when it goes', async () => {
@@ -491,9 +511,61 @@ describe('two accounts in one namespace', () => {
     await swept(first);
     expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('default');
     await first.stop();
-    await removeMirrored(client, namespace, 'default');
+    await removeMirrored(client, namespace, { installation: '', account: 'default' });
     await isSynced(second);
     expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
+  });
+});
+
+describe('two operators with one account name in one namespace', () => {
+  const accountOf = (list: readonly string[]) => ({
+    listAll: async function* () {
+      yield* list.map((id) => ({ ...endpoint(id), region: 'us', created_at: '', updated_at: '', hostport: 'h:1' }));
+    },
+  });
+
+  test.each([
+    ['of different installations', { installation: 'blue' }, { installation: 'green' }],
+    ['that nobody named', {}, {}],
+  ])('%s let each other be', async (_, blue, green) => {
+    const endpointsOf = (...list: string[]) => ({ endpoints: accountOf(list) as EndpointMirrorOptions['endpoints'] });
+    const [a, b] = [start({ ...blue, ...endpointsOf('ep_a') }), start({ ...green, ...endpointsOf('ep_b') })];
+    await Promise.all([isSynced(a), isSynced(b)]);
+    await until('both', async () => (await ids()).length === 2);
+    // One that began last may not have seen yet that the other's is contested.
+    const countOf = () => a.writes.length + b.writes.length;
+    await until('quiet', async () => {
+      const before = countOf();
+      await Promise.all([swept(a, 3), swept(b, 3)]);
+      return countOf() === before && (await ids()).length === 2;
+    });
+    expect(countOf()).toBeLessThan(8);
+  });
+
+  test('and one endpoint: the second says so, and takes it over where it may', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const blue = start({ installation: 'blue' });
+    await isSynced(blue);
+    const made = await get('ep_0');
+    const green = start({ installation: 'green' });
+    await until('the conflict to show', () => green.mirror.status().error?.includes('of another installation'));
+    expect(await get('ep_0')).toEqual(made);
+    await Promise.all([blue.stop(), green.stop()]);
+    const heir = start({ installation: 'green', takeOver: true });
+    await isSynced(heir);
+    expect(heir.writes).toEqual([`PUT ${endpointName('ep_0')}`]);
+  });
+
+  test('an earlier version made is marked, and what is no endpoint of it goes', async () => {
+    cloud.seed({ endpoints: many(2) });
+    await isSynced(start());
+    await Promise.all(stops.map((stop) => stop()));
+    for (const id of ['ep_0', 'ep_1']) await patch(id, { metadata: { annotations: null } });
+    cloud.unseed('ep_1');
+    const started = start({ installation: 'blue' });
+    await isSynced(started);
+    await until('the other to go', async () => (await ids()).length === 1);
+    expect((await get('ep_0'))?.metadata.annotations).toHaveProperty(['edge-operator.dev/mirrored-by']);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
@@ -42,8 +42,7 @@ beforeAll(async () => {
   claim = await claimPorts(1);
   proxy = await openProxy();
   operator = startOperator();
-});
-beforeEach(async () => {
+  // One for all: of an agent that namespaces share only requests through tunnels of their own are replayed.
   namespace = await world.namespace();
 });
 afterAll(async () => {
@@ -71,13 +70,16 @@ async function capture(path: string): Promise<string> {
 /** Once through the tunnel, then by replays. */
 const replaysOf = (path: string) => hitsOf(path) - 1;
 
-async function applyReplay(requestID: string, more: object = {}, into = namespace): Promise<ManagedObject> {
-  await world.apply('Agent', into, 'dev', { url: proxy.url });
-  return world.apply('RequestReplay', into, 'again', { agentRef: { name: 'dev' }, requestID, ...more });
+let replays = 0;
+const nextName = () => `again-${replays++}`;
+
+async function applyReplay(requestID: string, more: object = {}, name = nextName()): Promise<ManagedObject> {
+  await world.apply('Agent', namespace, 'dev', { url: proxy.url });
+  return world.apply('RequestReplay', namespace, name, { agentRef: { name: 'dev' }, requestID, ...more });
 }
 
 function finished(object: ManagedObject): Promise<ManagedObject> {
-  return until(`the replay in ${object.metadata.namespace} to be finished`, async () => {
+  return until(`the replay ${object.metadata.name} to be finished`, async () => {
     const found = await world.get(object);
     return found?.status?.completedAt !== undefined && found;
   });
@@ -170,14 +172,14 @@ interface Step {
   readonly name: string;
   readonly at: 'kubernetes' | 'agent';
   readonly side: Side;
-  /** Of the replay of this request, in this namespace. */
-  readonly matches: (id: string, namespace: string) => (request: ProxiedRequest) => boolean;
+  /** Of the replay of this request, by this name. */
+  readonly matches: (id: string, name: string) => (request: ProxiedRequest) => boolean;
   readonly replays: number;
   readonly conditions: readonly string[];
 }
 
-const patchOf = (text: string) => (_: string, into: string) => (request: ProxiedRequest) =>
-  request.method === 'PATCH' && request.path.includes(`/${into}/requestreplays/`) && request.body.includes(text);
+const patchOf = (text: string) => (_: string, name: string) => (request: ProxiedRequest) =>
+  request.method === 'PATCH' && request.path.includes(`/requestreplays/${name}`) && request.body.includes(text);
 const isIntent = patchOf(replayIntent);
 const isStatus = patchOf('"completedAt"');
 
@@ -225,10 +227,10 @@ describe('an operator that is killed', () => {
 });
 
 async function holdAt(step: Step, kube: GateProxy) {
-  const into = await world.namespace();
+  const name = nextName();
   const path = `/killed/${encodeURIComponent(step.name)}`;
   const id = await capture(path);
   const gate = step.at === 'kubernetes' ? kube : proxy;
-  const reached = gate.hold(step.side, step.matches(id, into));
-  return { step, path, reached, object: await applyReplay(id, {}, into) };
+  const reached = gate.hold(step.side, step.matches(id, name));
+  return { step, path, reached, object: await applyReplay(id, {}, name) };
 }

@@ -34,6 +34,13 @@
   resources: [configmaps]
   verbs: [list, watch]
 {{- end }}
+# What a serviceRef leads to is looked at before a request is sent there.
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { ApiError, type ApiErrorReason } from './errors.ts';
-import { redact, replaceAll } from './redact.ts';
+import { redact, replaceAll, withoutDocuments } from './redact.ts';
 import { type Headers, retryAfterMs } from './retry-after.ts';
 import type { Service } from './service.ts';
-import { describeIssue, oneLine, parseJSON } from './text.ts';
+import { clipped, describeIssue, oneLine, parseJSON } from './text.ts';
 
 /** One HTTP answer, with what is needed to judge it. */
 export interface Answer {
@@ -17,7 +17,14 @@ export interface Answer {
   readonly text: string;
   /** What a message must not repeat. */
   readonly secrets: readonly string[];
+  /** A message repeats nothing of it but its status and its code. */
+  readonly isSecret?: boolean;
 }
+
+/** More of a text than this is not even looked at. */
+const longestText = 4_096;
+const longestCode = 64;
+const mostMessages = 2;
 
 /** What an answer means to an operation; throws an ApiError for every other answer. */
 export type Read<T> = (answer: Answer) => T;
@@ -41,7 +48,7 @@ export function body<T>(schema: z.ZodType<T>, meaning: Meaning = {}): Read<T> {
     if (value === undefined) throw malformed(answer, answer.text.trim() === '' ? 'the body is empty' : 'not JSON');
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    throw malformed(answer, describeIssue(result.error.issues[0]));
+    throw malformed(answer, harmless(answer, describeIssue(result.error.issues[0])) || 'a field is invalid');
   };
 }
 
@@ -67,13 +74,13 @@ export function doneOrAbsent<T extends string>(result: T): Read<T | 'absent'> {
 
 /** The service answered, and did not do what was asked. */
 export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
-  const { service, operation, at, status, headers, secrets } = answer;
+  const { service, operation, at, status, headers } = answer;
   const { code: given, messages, requestIDs = [] } = service.errorBody(parseJSON(answer.text));
-  const code = secrets.includes(String(given)) ? undefined : given;
+  const code = isHarmlessCode(answer, given) ? given : undefined;
   const said = messages
-    .map((message) => redact(message, secrets, service.redacted ?? '[redacted]'))
-    .map((message) => oneLine(replaceAll(message, requestIDs, '[id]')))
-    .filter((message) => message !== '');
+    .map((message) => harmless(answer, message, requestIDs))
+    .filter((message) => message !== '')
+    .slice(0, mostMessages);
   const codeText = code === undefined ? '' : (service.codeText?.(code) ?? '');
   const message = [`${service.answered} ${status}${codeText}`, ...(said.length === 0 ? hints(answer, meaning) : said)];
   const { longestRetryAfterMs = 0 } = service;
@@ -90,6 +97,29 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
 export function malformed({ operation, status }: Pick<Answer, 'operation' | 'status'>, problem: string): ApiError {
   const message = `the response is malformed: ${problem}`;
   return new ApiError(message, { operation, reason: 'Unreachable', definite: false, status });
+}
+
+/**
+ * The one place where words of a service become words of ours: one line of at most 300 characters, without secrets, and
+ * nothing at all where the answer may tell one that is not known here.
+ */
+function harmless({ service, secrets, isSecret }: Answer, text: string, requestIDs: readonly string[] = []): string {
+  if (isSecret === true) return '';
+  const { redacted: mark = '[redacted]' } = service;
+  const line = redact(oneLine(text.slice(0, longestText)), secrets, mark);
+  const plain = service.plainText === true ? withoutDocuments(line, mark) : line;
+  return clipped(replaceAll(plain, requestIDs, '[id]'));
+}
+
+/** A code is a word of the service's own: one that has part of a secret in it is none. */
+function isHarmlessCode({ service, secrets }: Answer, code: ApiError['code']): boolean {
+  const text = String(code);
+  return (
+    text.length <= longestCode &&
+    !secrets.includes(text) &&
+    redact(text, secrets, '') === text &&
+    (service.codeForm?.test(text) ?? true)
+  );
 }
 
 /** Only the service itself may say that something is gone: another server's 404 would duplicate resources. */

@@ -1,3 +1,4 @@
+import { forbiddenAddress } from './address.ts';
 import { ApiError } from './errors.ts';
 import type { Service } from './service.ts';
 
@@ -17,6 +18,7 @@ const beforeSending = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  forbiddenAddress,
 ]);
 
 /** They stay the same from one attempt to the next. */
@@ -31,6 +33,7 @@ const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name cannot be resolved now',
+  [forbiddenAddress]: 'the host name leads to an address that no request may go to',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   TimeoutError: 'timed out',
   AbortError: 'aborted',

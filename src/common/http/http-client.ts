@@ -1,8 +1,10 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
 import { failed } from './failure.ts';
+import { RecentSecrets } from './recent-secrets.ts';
 import type { Service, Timeouts } from './service.ts';
 
 const MiB = 1024 * 1024;
@@ -13,6 +15,8 @@ export interface HttpClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'>
   readonly userAgent: string;
   /** Default those of the service. */
   readonly timeouts?: Timeouts | undefined;
+  /** Finds the addresses of a host name, where no dispatcher is given; default the system's. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** One call of an operation. */
@@ -25,6 +29,10 @@ export interface Operation<T> {
   /** Sent as JSON. */
   readonly body?: object;
   readonly read: Read<T>;
+  /** It carries or reads a secret that is not known here: of what the service says only status and code are shown. */
+  readonly isSecret?: boolean;
+  /** More of what is sent that no message about it may repeat. */
+  readonly secrets?: readonly string[];
   /** Largest body of an answer in MiB, default 8. */
   readonly largestAnswerMiB?: number;
 }
@@ -39,10 +47,11 @@ export class HttpClient {
   readonly #clock: Clock;
   readonly #dispatcher: Dispatcher;
   readonly #ownsDispatcher: boolean;
+  readonly #sent = new RecentSecrets();
   #closed: Promise<void> | undefined;
 
   constructor(service: Service, options: HttpClientOptions) {
-    const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher } = options;
+    const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher, lookup } = options;
     const connections = service.connections ?? null;
     this.#service = service;
     this.#origin = baseURL.origin;
@@ -51,7 +60,8 @@ export class HttpClient {
     this.#timeouts = timeouts;
     this.#clock = clock;
     this.#ownsDispatcher = dispatcher === undefined;
-    this.#dispatcher = dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs } });
+    this.#dispatcher =
+      dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs, ...(lookup && { lookup }) } });
   }
 
   /** With an API key where the service asks for one. @throws ApiError */
@@ -61,13 +71,16 @@ export class HttpClient {
 
   /** As {@link send}, but any HTTP answer is a result. @throws ApiError when there is none, or it is too large */
   async exchange(operation: Operation<unknown>, key?: string): Promise<Answer> {
-    const { name, body, largestAnswerMiB = 8 } = operation;
+    const { name, body, secrets = [], largestAnswerMiB = 8 } = operation;
+    this.#sent.add(this.#secretsOf(body));
     const { status, headers, text } = await this.#receive(operation, largestAnswerMiB * MiB, key).catch((cause) => {
       throw failed(this.#service, name, cause);
     });
     if (text === undefined) throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`);
-    const secrets = [...(key === undefined ? [] : [key]), ...this.#secretsOf(body)];
-    return { service: this.#service, operation: name, at: this.#clock.now(), status, headers, text, secrets };
+    const service = this.#service;
+    const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;
+    const known = [...(key === undefined ? [] : [key]), ...secrets, ...this.#sent.all()];
+    return { service, operation: name, at: this.#clock.now(), status, headers, text, secrets: known, isSecret };
   }
 
   /** Waits for the requests under way; may be called again. */

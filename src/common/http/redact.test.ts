@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { redact } from './redact.ts';
+import { redact, withoutDocuments } from './redact.ts';
 
 describe('a text', () => {
   test('is rid of secrets wherever they stand', () => {
@@ -23,4 +23,81 @@ describe('a text', () => {
   test('an empty secret hides nothing', () => {
     expect(redact('as it was', [''], '[redacted]')).toBe('as it was');
   });
+});
+
+describe('a secret of 24 characters', () => {
+  const secret = 'Zq8"vK/2+tY&mN<4>wLs\'9Rb';
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const hex = Buffer.from(secret).toString('hex');
+  const units = secret.split('').map((unit) => unit.charCodeAt(0));
+  const spelled: readonly [how: string, text: string][] = [
+    ['as it is', secret],
+    ['in base64', base64(secret)],
+    ['in base64, one byte later', base64(`:${secret}`)],
+    ['in base64, two bytes later', base64(`::${secret}`)],
+    ['in base64 for URLs', Buffer.from(secret).toString('base64url')],
+    ['in a URL', encodeURIComponent(secret)],
+    ['in a URL, with small digits', encodeURIComponent(secret).replace(/%../g, (byte) => byte.toLowerCase())],
+    ['in a URL, every byte', hex.replace(/../g, '%$&')],
+    ['in hex', hex],
+    ['in capital hex', hex.toUpperCase()],
+    ['in hex with blanks', hex.replace(/..(?=.)/g, '$& ')],
+    ['in hex, byte by byte', hex.replace(/../g, '\\x$&')],
+    ['in hex with colons', hex.replace(/..(?=.)/g, '$&:')],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in JSON, every character', units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')],
+    [
+      'in HTML',
+      secret
+        .replace(/&/g, '&amp;')
+        .replace(/</g, '&lt;')
+        .replace(/>/g, '&gt;')
+        .replace(/"/g, '&quot;')
+        .replace(/'/g, '&#39;'),
+    ],
+    ['in HTML, every character', units.map((unit) => `&#${unit};`).join('')],
+    ['in HTML, every character in hex', units.map((unit) => `&#x${unit.toString(16)};`).join('')],
+    ['in capitals', secret.toUpperCase()],
+    ['backwards', secret.split('').reverse().join('')],
+  ];
+  /** Any run of so many characters of the one in the other. */
+  const shares = (text: string, of: string, length: number) =>
+    Array.from({ length: of.length - length + 1 }, (_, at) => of.slice(at, at + length)).some((run) =>
+      text.includes(run),
+    );
+
+  test.each(spelled)('is hidden %s, whole and in part', (_, text) => {
+    const parts = [text, text.slice(0, 12), text.slice(-12), text.slice(5, 17)];
+    for (const part of parts) {
+      const told = redact(`before ${part} after`, [secret], '[redacted]');
+      expect(told).toMatch(/^before .*after$/);
+      expect(told).toContain('[redacted]');
+      expect(shares(told, text, 10)).toBe(false);
+    }
+  });
+
+  test('leaves seven characters of it, which tell nothing, and all else', () => {
+    const told = redact(`no ${secret.slice(3, 10)}, no ${secret.slice(-7)}`, [secret], '[redacted]');
+    expect(told).toBe(`no ${secret.slice(3, 10)}, no ${secret.slice(-7)}`);
+  });
+});
+
+test('a document of 64 KiB does not take long, and its words stay words', () => {
+  const document = `<a>${'the metadata of an identity provider, at https://idp.test/x '.repeat(1_100)}</a>`;
+  const startedAt = performance.now();
+  const told = redact(`${'y '.repeat(1_900)}the metadata is at identity provider, at https:`, [document], '-');
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(told.slice(-60)).not.toContain('identity provider');
+  expect(redact('a'.repeat(4_096), ['a'.repeat(65_536)], '-')).toBe('-');
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+describe('what looks like a document', () => {
+  test.each([
+    ['found <EntityDescriptor entityID="x"> there', 'found -'],
+    ['found &lt;ds:X509Certificate&gt; there', 'found -'],
+    ['found %3CEntityDescriptor there', 'found -'],
+    [`found ${'A1+/'.repeat(16)} there`, 'found - there'],
+    ['1 < 2, a <= b, ra_2f5xDeYhHhzhEEDKNGZ4yxgdfNK', '1 < 2, a <= b, ra_2f5xDeYhHhzhEEDKNGZ4yxgdfNK'],
+  ])('%s', (text, told) => expect(withoutDocuments(text, '-')).toBe(told));
 });

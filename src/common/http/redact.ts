@@ -1,10 +1,16 @@
-/** Less of a secret than this tells nothing. */
-const shortestHead = 8;
+/** Less of a secret than this tells nothing. Of a long one more is needed: parts of documents are like words. */
+const shortestPart = 8;
+const shortestPartOfLong = 12;
+const longFrom = 1_024;
 
-/** The text with `mark` in place of every secret, as it is or quoted, and of the beginning of a long one. */
+/**
+ * The text with `mark` in place of every secret and of every part of one, from 8 characters on (12, of a secret of more
+ * than 1 KiB): as it is, or in the encodings that services repeat things in, by whatever case. Of a shorter secret nothing
+ * but the whole is looked for. Takes time in proportion to text and secrets: bound both.
+ */
 export function redact(text: string, secrets: readonly string[], mark: string): string {
-  const spelled = secrets.flatMap(spellings);
-  return spelled.reduce((rest, secret) => withoutHead(rest, secret, mark), replaceAll(text, spelled, mark));
+  const short = secrets.filter((secret) => secret.length < shortestPart).flatMap(spellings);
+  return replaceAll(withoutParts(text, secrets, mark), short, mark);
 }
 
 /** Longest first, so that no value is left in part because it contains another one. */
@@ -13,20 +19,123 @@ export function replaceAll(text: string, values: readonly string[], by: string):
   return known.reduce((rest, value) => rest.replaceAll(value, () => by), text);
 }
 
-/** A value may be repeated as it is, without the white space around it, or quoted as a JSON string. */
+/** A text with what looks like a document cut off: markup to the end, and runs that encode something. */
+export function withoutDocuments(text: string, mark: string): string {
+  return text
+    .replace(/(<|&lt;|&#0*60;|&#x0*3c;|%3c|\\u003c)[a-z?!/].*$/isu, mark)
+    .replace(/[A-Za-z0-9+/=_%-]{64,}/g, mark);
+}
+
+function withoutParts(text: string, secrets: readonly string[], mark: string): string {
+  const folded = fold(text);
+  const hidden = new Uint8Array(text.length);
+  const [long, short] = [secrets.filter(isLong), secrets.filter((secret) => !isLong(secret))];
+  hide(hidden, placesOf(folded, shortestPart), short);
+  hide(hidden, placesOf(folded, shortestPartOfLong), long);
+  return replaceHidden(text, hidden, mark);
+}
+
+/** Marks every place of the text that has a part of one of the secrets. */
+function hide(hidden: Uint8Array, { places, length }: Places, secrets: readonly string[]): void {
+  if (places.size === 0) return;
+  for (const spelling of secrets.flatMap(spellings)) {
+    const folded = fold(spelling);
+    for (let start = 0; start + length <= folded.length; start++) {
+      const run = folded.slice(start, start + length);
+      for (const place of places.get(run) ?? []) hidden.fill(1, place, place + length);
+      // Once is enough: a secret may be one run over and over.
+      places.delete(run);
+    }
+  }
+}
+
+function isLong(secret: string): boolean {
+  return secret.length > longFrom;
+}
+
+/** Of a text, where each run of so many characters begins. */
+interface Places {
+  readonly places: Map<string, readonly number[]>;
+  readonly length: number;
+}
+
+function placesOf(text: string, length: number): Places {
+  const places = new Map<string, number[]>();
+  for (let start = 0; start + length <= text.length; start++) {
+    const run = text.slice(start, start + length);
+    const known = places.get(run);
+    if (known === undefined) places.set(run, [start]);
+    else known.push(start);
+  }
+  return { places, length };
+}
+
+function replaceHidden(text: string, hidden: Uint8Array, mark: string): string {
+  let shown = '';
+  for (let index = 0; index < text.length; index++) {
+    if (hidden[index] !== 1) shown += text[index];
+    else if (hidden[index - 1] !== 1) shown += mark;
+  }
+  return shown;
+}
+
+/** Without case, of one length with the text. */
+function fold(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** A value may be repeated as it is, without the white space around it or on one line, or encoded. */
 function spellings(secret: string): readonly string[] {
-  return [secret, secret.trim()].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
+  const plain = [secret, secret.trim(), secret.replace(/\s+/g, ' ').trim()];
+  return [...new Set(plain.flatMap((text) => (isLong(secret) ? quoted(text) : encoded(text))))];
 }
 
-/** A long value may be repeated up to some length. */
-function withoutHead(text: string, secret: string, mark: string): string {
-  if (secret.length < 2 * shortestHead) return text;
-  const [before = '', ...after] = text.split(secret.slice(0, shortestHead));
-  return before + after.map((rest) => mark + rest.slice(alike(rest, secret.slice(shortestHead)))).join('');
+/** As texts have it: JSON, HTML and XML, URLs. */
+function quoted(text: string): readonly string[] {
+  return [text, JSON.stringify(text).slice(1, -1), escaped(text), text.replaceAll('"', '\\"'), uri(text)];
 }
 
-/** How many characters two texts have in common from their beginning. */
-function alike(a: string, b: string): number {
-  const end = a.split('').findIndex((unit, index) => unit !== b[index]);
-  return end < 0 ? a.length : end;
+function encoded(text: string): readonly string[] {
+  const bytes = Buffer.from(text);
+  const hex = bytes.toString('hex');
+  return [
+    ...quoted(text),
+    uri(text).replaceAll('%20', '+'),
+    hex,
+    ...[':', ' ', '%', '\\x', ', 0x'].map((between) => (hex.match(/../g) ?? []).join(between)),
+    ...[(code: number) => `&#${code};`, (code: number) => `&#x${code.toString(16)};`].map((entity) =>
+      Array.from(text, (character) => entity(character.codePointAt(0) ?? 0)).join(''),
+    ),
+    Array.from({ length: text.length }, (_, index) => unicode(text.charCodeAt(index))).join(''),
+    [...text].reverse().join(''),
+    ...base64(bytes),
+  ];
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+function uri(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+function unicode(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}
+
+/** Also as the middle of something longer: what stands before it shifts the digits, and is not known. */
+function base64(bytes: Buffer): readonly string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const digits = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const known = before === 0 ? digits : digits.slice(before + 1);
+    return [known, known.replaceAll('+', '-').replaceAll('/', '_')];
+  });
 }

@@ -38,9 +38,18 @@ export interface Service {
   readonly errorBody: (body: unknown) => ErrorBody;
   /** How a message shows the code, behind the status; default not at all. */
   readonly codeText?: (code: string | number) => string;
+  /** What its codes look like; another is not shown. Default whatever `errorBody` takes for one. */
+  readonly codeForm?: RegExp;
+  /** Its messages hold no documents: what looks like one is not shown. */
+  readonly plainText?: boolean;
+  /** Statuses about the key itself: of what such an answer says only status and code are shown. */
+  readonly secretStatuses?: readonly number[];
   /** What a 502 means that has a code, which only the service itself gives; default `Unreachable`, as any 5xx. */
   readonly codedBadGateway?: ApiErrorReason;
-  /** Fields of a request's body, at its top, that no message may repeat. The key is never repeated. */
+  /**
+   * Fields of a request's body, at its top, that no message may repeat: neither about that request, nor about later ones
+   * of the same client. The key is never repeated.
+   */
   readonly secretFields?: readonly string[];
   /** What a message has in place of a secret; default `[redacted]`. */
   readonly redacted?: string;

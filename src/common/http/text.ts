@@ -11,14 +11,18 @@ export function parseJSON(text: string): unknown {
   }
 }
 
-/** The field and what it should be; never the value, which may be a secret. */
+/** The field and what it should be; never the value, which may be a secret. Keys of a map are the service's own words. */
 export function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   const path = issue?.path.join('.') || 'the body';
   return issue?.code === 'invalid_type' ? `${path}: expected ${issue.expected}` : `${path}: invalid`;
 }
 
-/** What a service said, fit for a condition: one line without control characters, at most 300 characters. */
+/** One line without control characters. */
 export function oneLine(text: string): string {
-  const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  return line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`;
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+}
+
+/** What a service said, fit for a condition: at most so many characters, 300 by default. */
+export function clipped(text: string, longest = longestLine): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }

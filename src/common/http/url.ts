@@ -25,12 +25,16 @@ function hasMore({ username, password, search, hash }: URL): boolean {
   return `${username}${password}${search}${hash}` !== '';
 }
 
+/** URLs resolve them even when encoded: nothing can be named so. */
+export function isDotSegment(segment: string): boolean {
+  return segment === '.' || segment === '..';
+}
+
 /**
- * Joins path segments, encoding each. Refuses one that would change which resource is addressed: empty, `.` or `..`,
- * which URLs resolve even when encoded.
+ * Joins path segments, encoding each. Refuses one that would change which resource is addressed: empty, `.` or `..`.
  */
 export function pathOf(operation: string | undefined, ...segments: readonly string[]): string {
-  if (!segments.some((segment) => ['', '.', '..'].includes(segment)))
+  if (!segments.some((segment) => segment === '' || isDotSegment(segment)))
     return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
   const message = 'not sent, a name or id is empty, "." or ".."';
   throw new ApiError(message, { operation, reason: 'Rejected', definite: true });

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
@@ -21,6 +22,10 @@ export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'
   readonly userAgent: string;
   /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
   readonly timeouts?: Timeouts;
+  /** Asked before each request; rejects, with an error of the caller's own, where none may be sent. */
+  readonly admit?: () => Promise<unknown>;
+  /** Finds the addresses of the host name, where no dispatcher is given; default the system's. */
+  readonly lookup?: LookupFunction;
   /** Called right before a request is sent; what it throws stops the request. */
   readonly guard?: () => void;
 }
@@ -52,6 +57,7 @@ const tunnelsPath = '/api/tunnels';
 const requestsPath = '/api/requests/http';
 // Captures hold whole messages, in base64, and the list has all of them.
 const largestAnswerMiB = 256;
+const mostSecrets = 100;
 
 const read = {
   root: body(rootSchema),
@@ -66,18 +72,20 @@ const read = {
 
 /**
  * All ten operations of the Local Agent API, section 4. Absent is undefined; every failure is an ApiError, which says
- * whether the request can have been carried out. Nothing is retried here, and what was sent is always seen through.
+ * whether the request can have been carried out, or what `admit` rejected with. Nothing is retried here, and what was sent is always seen through.
  * Answers may have 8 MiB, those with captured requests 256 MiB. Safe to use concurrently.
  */
 export class AgentClient {
   readonly #http: HttpClient;
+  readonly #admit: (() => Promise<unknown>) | undefined;
   readonly #guard: (() => void) | undefined;
 
   /** @throws TypeError for a URL that is not usable. */
   constructor(options: AgentClientOptions) {
     const baseURL = parseBaseURL(options.url, agentService.urlName);
-    baseURL.pathname = baseURL.pathname.replace(/\/api\/?$/, '');
+    baseURL.pathname = apiPrefixOf(baseURL);
     this.#http = new HttpClient(agentService, { ...options, baseURL });
+    this.#admit = options.admit;
     this.#guard = options.guard;
   }
 
@@ -99,7 +107,8 @@ export class AgentClient {
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */
   startTunnel(definition: TunnelDefinition): Promise<Tunnel> {
     const name = 'tunnels.start';
-    return this.#send({ name, method: 'POST', path: tunnelsPath, body: definition, read: read.startedTunnel });
+    const secrets = secretsOf(definition);
+    return this.#send({ name, method: 'POST', path: tunnelsPath, body: definition, secrets, read: read.startedTunnel });
   }
 
   /** GET /api/tunnels/:name. `name` is the last segment of the tunnel's `uri`, decoded: its name where it has one. */
@@ -122,8 +131,9 @@ export class AgentClient {
   }
 
   /** GET /api/requests/http/:request_id */
-  getRequest(id: string): Promise<CapturedRequest | undefined> {
-    const operation = { name: 'requests.get', method: 'GET', read: read.request, largestAnswerMiB } as const;
+  getRequest(id: string, { mostMiB = largestAnswerMiB } = {}): Promise<CapturedRequest | undefined> {
+    const largest = { largestAnswerMiB: mostMiB };
+    const operation = { name: 'requests.get', method: 'GET', read: read.request, ...largest } as const;
     return this.#sendTo(requestsPath, id, operation);
   }
 
@@ -153,6 +163,7 @@ export class AgentClient {
   }
 
   async #send<T>(operation: Operation<T>): Promise<T> {
+    await this.#admit?.();
     try {
       this.#guard?.();
     } catch (cause) {
@@ -160,4 +171,19 @@ export class AgentClient {
     }
     return this.#http.send(operation);
   }
+}
+
+/** Further parameters may be credentials: a message repeats no text of them. */
+function secretsOf({ name: _name, proto: _proto, addr: _addr, ...parameters }: TunnelDefinition): readonly string[] {
+  const texts: string[] = [];
+  JSON.stringify(parameters, (_, value: unknown) => {
+    if (typeof value === 'string' && texts.length < mostSecrets) texts.push(value);
+    return value;
+  });
+  return texts;
+}
+
+/** The path before `/api/`, of an address of an agent with or without that: without a slash at its end. */
+export function apiPrefixOf({ pathname }: URL): string {
+  return pathname.replace(/\/api\/?$/, '').replace(/\/+$/, '');
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { isLoopback, lookupAs, lookupExcept } from '../../common/http/address.ts';
 import type { ApiError } from '../../common/http/errors.ts';
 import {
   json,
@@ -200,4 +201,40 @@ describe('no answer', () => {
     });
     expect(server.requests).toHaveLength(0);
   });
+});
+
+describe('where a request goes', () => {
+  const port = () => new URL(server.url).port;
+  const root = json(200, {});
+
+  test('is the address that was looked at, whatever the name says', async () => {
+    server.play(root);
+    const lookup = lookupAs(() => '127.0.0.1');
+    const client = open({ url: `http://agent.team.svc:${port()}`, lookup });
+    await client.root();
+    expect(server.requests.at(-1)?.headers.host).toBe(`agent.team.svc:${port()}`);
+  });
+
+  test('is not the address that a name was given since', async () => {
+    const lookup = lookupExcept((_, __, done) => done(null, [{ address: '127.0.0.1', family: 4 }]), isLoopback);
+    const failed = await failure(open({ url: `http://agent.test:${port()}`, lookup }).root());
+    const message = 'root.get: the host name leads to an address that no request may go to';
+    expect(failed).toMatchObject({ message, reason: 'Unreachable', definite: true });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('is nowhere, where none may be sent', async () => {
+    const refusal = new Error('of the caller');
+    await expect(open({ admit: () => Promise.reject(refusal) }).root()).rejects.toBe(refusal);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+test('parameters of a tunnel, which may be credentials, are not repeated', async () => {
+  server.play(json(400, { error_code: 102, msg: 'the password hunter2hunter2 of web at 8080 is weak' }));
+  const definition = { name: 'web', proto: 'http', addr: '8080', auth: { basic: ['admin:hunter2hunter2'] } };
+  const { message } = await failure(open().startTunnel(definition));
+  expect(message).toBe(
+    'tunnels.start: the agent answered 400 (error 102): the password [redacted] of web at 8080 is weak',
+  );
 });

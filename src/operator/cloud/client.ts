@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
-import { pathOf } from '../../common/http/url.ts';
+import { isDotSegment, pathOf } from '../../common/http/url.ts';
 import type { Call } from '../../common/priority.ts';
 import { allItems, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
@@ -26,6 +26,7 @@ export interface Readable<T> {
 export interface Writable<T, Create, Update> extends Readable<T> {
   create(fields: Create, call: Call): Promise<T>;
   update(id: string, fields: Update, call: Call): Promise<T>;
+  /** What is named `.` or `..` is absent, without a request. */
   delete(id: string, call: Call): Promise<'deleted' | 'absent'>;
 }
 
@@ -75,22 +76,24 @@ export class CloudClient {
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
     const transport = new Transport(options);
-    const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>) =>
-      module<RouteKey, T, R>(transport, `https_route_${name}`, schema, ({ edgeID, routeID }) => [
-        ...['edges', 'https', edgeID],
-        ...['routes', routeID, name],
+    const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>, isSecret = false) =>
+      module<RouteKey, T, R>(transport, { resource: `https_route_${name}`, isSecret }, schema, (route) => [
+        ...['edges', 'https', route.edgeID],
+        ...['routes', route.routeID, name],
       ]);
     const onEdge = <T, R extends object>(type: string, name: string, schema: z.ZodType<T>) =>
-      module<string, T, R>(transport, `${type}_edge_${name}`, schema, (edgeID) => ['edges', type, edgeID, name]);
+      module<string, T, R>(transport, { resource: `${type}_edge_${name}`, isSecret: false }, schema, (edgeID) => [
+        ...['edges', type, edgeID, name],
+      ]);
 
     this.#transport = transport;
     this.reservedAddrs = writable(transport, 'reserved_addrs', schemas.reservedAddrSchema);
     this.botUsers = writable(transport, 'bot_users', schemas.botUserSchema);
     this.endpoints = readable(transport, 'endpoints', schemas.endpointSchema);
     this.routeModules = {
-      saml: onRoute('saml', schemas.samlSchema),
+      saml: onRoute('saml', schemas.samlSchema, true),
       ipRestriction: onRoute('ip_restriction', schemas.ipRestrictionSchema),
-      webhookVerification: onRoute('webhook_verification', schemas.webhookVerificationSchema),
+      webhookVerification: onRoute('webhook_verification', schemas.webhookVerificationSchema, true),
       compression: onRoute('compression', schemas.compressionSchema),
     };
     this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', schemas.trafficPolicySchema) };
@@ -144,25 +147,29 @@ function writable<T, Create extends object, Update extends object>(
     create: (fields, call) => transport.send({ ...at('create'), method: 'POST', body: fields, read: created }, call),
     update: async (id, fields, call) =>
       transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: updated }, call),
-    delete: async (id, call) => transport.send({ ...at('delete', id), method: 'DELETE', read: deleted }, call),
+    delete: async (id, call) =>
+      isDotSegment(id) ? 'absent' : transport.send({ ...at('delete', id), method: 'DELETE', read: deleted }, call),
   };
 }
 
-/** `segments` names the module's path for a parent. */
+/** `segments` names the module's path for a parent; one that holds a secret is spoken of by code and status alone. */
 function module<Parent, T, Replace extends object>(
   transport: Transport,
-  resource: string,
+  { resource, isSecret }: { readonly resource: string; readonly isSecret: boolean },
   schema: z.ZodType<T>,
   segments: (parent: Parent) => readonly string[],
 ): Module<Parent, T, Replace> {
   const one = bodyOrAbsent(schema);
   const replaced = body(schema);
-  const at = (verb: string, parent: Parent) => named(resource, verb, ...segments(parent));
+  const at = (verb: string, parent: Parent) => ({ ...named(resource, verb, ...segments(parent)), isSecret });
   return {
     replace: async (parent, fields, call) =>
       transport.send({ ...at('replace', parent), method: 'PUT', body: fields, read: replaced }, call),
     get: async (parent, call) => transport.send({ ...at('get', parent), method: 'GET', read: one }, call),
-    delete: async (parent, call) => transport.send({ ...at('delete', parent), method: 'DELETE', read: deleted }, call),
+    delete: async (parent, call) =>
+      segments(parent).some(isDotSegment)
+        ? 'absent'
+        : transport.send({ ...at('delete', parent), method: 'DELETE', read: deleted }, call),
   };
 }
 

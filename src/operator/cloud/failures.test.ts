@@ -57,7 +57,10 @@ describe('an answer that is not a success', () => {
       status,
       code: `ERR_EDGE_${status}`,
       retryAfterMs: undefined,
-      message: `bot_users.create: the API answered ${status}: ERR_EDGE_${status}: the reason`,
+      message: `bot_users.create: the API answered ${status}: ERR_EDGE_${status}${
+        // What is said about the key may tell it.
+        reason === 'Unauthorized' ? '' : ': the reason'
+      }`,
     });
     expect(api.requests).toHaveLength(1);
     expect(api.reports).toMatchObject([{ status, outcome: reason }]);
@@ -338,17 +341,101 @@ describe('the API key', () => {
 });
 
 describe('secrets', () => {
-  test('that the API repeats are not in the error', async () => {
-    const secret = 'shh "quoted" value';
-    api.play(json(400, { error_code: 'ERR_EDGE_9', msg: `bad secret ${JSON.stringify(secret)} for key-for-tests` }));
-    const failed = await failure(
-      api
-        .client()
-        .routeModules.webhookVerification.replace({ edgeID: 'e', routeID: 'r' }, { provider: 'github', secret }, call),
+  const canary = 'shh-"Canary"/value+9Q&<7>';
+  const route = { edgeID: 'e', routeID: 'r' };
+  const document = `<EntityDescriptor entityID="https://idp.test"><X509Certificate>${'MIIDdzCCAl'.repeat(20)}</X509Certificate></EntityDescriptor>`;
+  const of = (client: ReturnType<ScriptedAPI['client']>) => {
+    const { saml, webhookVerification } = client.routeModules;
+    return {
+      'PUT of a webhook secret': () => webhookVerification.replace(route, { provider: 'p', secret: canary }, call),
+      'GET of a webhook secret': () => webhookVerification.get(route, call),
+      'DELETE of a webhook secret': () => webhookVerification.delete(route, call),
+      'PUT of SAML metadata': () => saml.replace(route, { idp_metadata: document }, call),
+      'GET of SAML metadata': () => saml.get(route, call),
+      'DELETE of SAML metadata': () => saml.delete(route, call),
+    };
+  };
+
+  test.each([
+    'PUT of a webhook secret',
+    'GET of a webhook secret',
+    'DELETE of a webhook secret',
+    'PUT of SAML metadata',
+    'GET of SAML metadata',
+    'DELETE of SAML metadata',
+  ] as const)('%s: of a refusal only code and status are told', async (name) => {
+    for (const status of [400, 404, 409, 422, 500]) {
+      const msg = `something about ${canary} and nobody-knows-this and ${document}`;
+      api.play(json(status, { error_code: 'ERR_EDGE_9', msg }));
+      const outcome = await of(api.client())
+        [name]()
+        .catch((thrown: Error) => thrown);
+      if (outcome instanceof Error)
+        expect(outcome.message).toMatch(new RegExp(`^\\S+: the API answered ${status}: ERR_EDGE_9$`));
+      else expect(status).toBe(404);
+    }
+  });
+
+  test('a key is told by no answer about it', async () => {
+    for (const status of [401, 403]) {
+      api.play(
+        json(status, { error_code: 'ERR_EDGE_9', msg: 'the key ending in 4Xq, of nobody-knows-whom, is wrong' }),
+      );
+      const failed = await failure(api.client().botUsers.list({}, call));
+      expect(failed.message).toBe(`bot_users.list: the API answered ${status}: ERR_EDGE_9`);
+    }
+  });
+
+  test.each([canary, 'key-for-tests', 'ERR_KEY_fortests'])('the code %s is none', async (code) => {
+    api.play(json(400, { error_code: code, msg: 'no' }));
+    expect(await failure(api.client().botUsers.get('bot_1', call))).toMatchObject({
+      message: 'bot_users.get: the API answered 400: no',
+      code: undefined,
+    });
+  });
+
+  test('a code of the form of codes that is a secret is none', async () => {
+    api.play(json(400, { error_code: 'ERR_KEY_1234', msg: 'no' }));
+    const client = api.client({ apiKey: () => 'ERR_KEY_1234' });
+    expect(await failure(client.botUsers.get('bot_1', call))).toMatchObject({ code: undefined });
+  });
+
+  test.each([
+    ['the webhook secret', canary],
+    ['its tail', canary.slice(-9)],
+    ['its middle', canary.slice(4, 13)],
+    ['its base64', Buffer.from(canary).toString('base64')],
+    ['a part of the metadata', document.slice(1, 40)],
+    ['markup that was never sent', '<Other><Secret>x</Secret>'],
+    ['a long encoded run', Buffer.from(document).toString('base64')],
+  ])('%s, once sent, is not told by a later answer about something else', async (_, told) => {
+    api.play(json(404, {}), json(404, {}), json(400, { msg: `it is ${told}` }), json(400, { msg: `it is ${told}` }));
+    const client = api.client();
+    await of(client)
+      ['PUT of a webhook secret']()
+      .catch(() => {});
+    await of(client)
+      ['PUT of SAML metadata']()
+      .catch(() => {});
+    for (const attempt of [() => client.botUsers.get('bot_1', call), () => client.reservedAddrs.delete('ra_1', call)]) {
+      const { message } = await failure(attempt());
+      expect(message).toMatch(/: the API answered 400: it is (\[redacted\]\S{0,7})+$/);
+      expect(message).not.toContain(told);
+    }
+  });
+
+  test('the key is told by no answer', async () => {
+    api.play(json(400, { msg: 'the end of it is r-tests, all of it key-for-tests, and 6b65792d666f722d' }));
+    const { message } = await failure(api.client().botUsers.get('bot_1', call));
+    expect(message).toBe(
+      'bot_users.get: the API answered 400: the end of it is r-tests, all of it [redacted], and [redacted]',
     );
-    expect(failed.message).toBe(
-      'https_route_webhook_verification.replace: the API answered 400: ERR_EDGE_9: bad secret "[redacted]" for [redacted]',
-    );
+  });
+
+  test('what is not as expected names no key of the service', async () => {
+    api.play(json(200, { ...bot, active: 'key-for-tests' }));
+    const { message } = await failure(api.client().botUsers.get('bot_1', call));
+    expect(message).toBe('bot_users.get: the response is malformed: active: expected boolean');
   });
 });
 

@@ -299,12 +299,19 @@ test('the base URL may have a prefix, and ids are encoded', async () => {
   ]);
 });
 
+test.each(['.', '..'])('nothing named "%s" is there to be deleted', async (id) => {
+  const before = api.requests.length;
+  expect(await api.client().reservedAddrs.delete(id, call)).toBe('absent');
+  expect(await api.client().httpsEdges.mutualTLS.delete(id, call)).toBe('absent');
+  expect(api.requests.length).toBe(before);
+});
+
 test.each(['', '.', '..'])('the id "%s" is refused without a request', async (id) => {
   const before = api.requests.length;
   for (const attempt of [
     () => api.client().botUsers.get(id, call),
-    () => api.client().reservedAddrs.delete(id, call),
-    () => api.client().routeModules.compression.delete({ edgeID: 'edghts_1', routeID: id }, call),
+    () => api.client().reservedAddrs.update(id, {}, call),
+    () => api.client().routeModules.compression.get({ edgeID: 'edghts_1', routeID: id }, call),
   ]) {
     await expect(attempt()).rejects.toMatchObject({ reason: 'Rejected', definite: true });
   }

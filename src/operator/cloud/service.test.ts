@@ -10,13 +10,16 @@ test('an error body says a code, a message, and ids of the request', () => {
 });
 
 describe('the code of an error body', () => {
-  test.each(['ERR_EDGE_120', 'not-found', 'a.b'])('%s is one', (code) => {
+  test.each(['ERR_EDGE_120', 'ERR_A_1'])('%s is one', (code) => {
     expect(errorBody({ error_code: code })).toEqual({ ...nothing, code });
   });
 
-  test.each(['', 'two words', '<b>', 'x'.repeat(65)])('"%s" is none', (code) => {
-    expect(errorBody({ error_code: code })).toEqual(nothing);
-  });
+  test.each(['', 'not-found', 'a.b', 'err_edge_1', 'ERR_EDGE_1234567', `ERR_${'A'.repeat(25)}_1`, 'two words', '<b>'])(
+    '"%s" is none',
+    (code) => {
+      expect(errorBody({ error_code: code })).toEqual(nothing);
+    },
+  );
 });
 
 test.each([undefined, null, 'text', 5, []])('%p says nothing', (body) => {

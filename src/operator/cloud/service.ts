@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import type { ErrorBody, Service } from '../../common/http/service.ts';
 
+/** Anything else may be a secret in the place of a code. */
+const codeForm = /^ERR_[A-Z]{1,24}_\d{1,6}$/;
+
 const text = z.string().optional().catch(undefined);
 
 /** Its shape is not shown (Cloud Management API, section 7); what is not as expected says nothing. */
 const errorSchema = z
   .object({
-    error_code: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/)
-      .optional()
-      .catch(undefined),
+    error_code: z.string().regex(codeForm).optional().catch(undefined),
     msg: text,
     details: z.object({ operation_id: text, request_id: text }).optional().catch(undefined),
   })
@@ -25,6 +24,9 @@ export const cloudService: Service = {
   success: [200, 201],
   errorBody,
   codeText: (code) => `: ${code}`,
+  codeForm,
+  plainText: true,
+  secretStatuses: [401, 403],
   secretFields: ['secret', 'idp_metadata'],
   longestRetryAfterMs: 3_600_000,
 };

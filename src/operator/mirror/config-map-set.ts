@@ -7,24 +7,29 @@ import { WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/errors.ts';
 import { keyOf } from '../kube/types.ts';
-import { type ConfigMap, configMapType, endpointConfigMap, mirrorLabels, selectorOf, summary } from './config-map.ts';
-import { type ConfigMapAction, ConfigMapWriter, decide, ForeignConfigMapError } from './config-map-writer.ts';
+import {
+  type ConfigMap,
+  configMapType,
+  endpointConfigMap,
+  type Maker,
+  mirrorLabels,
+  selectorOf,
+  summary,
+} from './config-map.ts';
+import { type ConfigMapAction, ConfigMapWriter, ForeignConfigMapError } from './config-map-writer.ts';
 
 export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
-  /** Key of the account, unique among the mirrors of the namespace. */
+  /** Key of the account, unique in the operator. */
   readonly account: string;
+  /** What the operator's installation is known by, among those that mirror into the namespace; default nothing. */
+  readonly installation?: string | undefined;
+  /** What other installations made is taken over where it is desired; default false. */
+  readonly takeOver?: boolean;
   readonly reader: KubeClient;
   /** For writes, on the leader only. */
   readonly client: KubeClient;
   readonly namespace: string;
   readonly log: Log;
-}
-
-interface Mirrored {
-  /** The smallest form to keep and to compare. */
-  readonly json: string;
-  /** Of its ConfigMap, once that has left the cache. */
-  readonly uid: string | undefined;
 }
 
 const concurrentWrites = 8;
@@ -40,20 +45,25 @@ export class ConfigMapSet {
   readonly #writer: ConfigMapWriter;
   readonly #queue: WorkQueue;
   readonly #controller: Controller;
-  readonly #desired = new Map<string, Mirrored>();
+  /** The smallest form to keep and to compare, by key. */
+  readonly #desired = new Map<string, string>();
+  /** Those that were deleted as no endpoint's, until they are one's again. */
+  readonly #deleted = new Set<string>();
+  readonly #maker: Maker;
   /** ConfigMaps that are not known to be right, and what stood in the way last. */
   readonly #pending = new Map<string, Error | undefined>();
   #isComplete = false;
 
   constructor(options: ConfigMapSetOptions) {
-    const { account, reader, client, namespace, clock, monotonic, random, uuid, log } = options;
-    const identity = mirrorLabels(account);
-    const selection = { namespace, labelSelector: selectorOf(identity) };
+    const { account, installation = '', takeOver = false, reader, client, namespace, log } = options;
+    const { clock, monotonic, random, uuid } = options;
+    this.#maker = { installation, account };
+    const selection = { namespace, labelSelector: selectorOf(mirrorLabels(account)) };
     const cached = { client: reader, type: configMapType, transform: summary, ...selection };
     this.#options = options;
     this.#log = log;
     this.#informer = new Informer({ ...cached, clock, random, log });
-    this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, identity });
+    this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, maker: this.#maker, takeOver });
     this.#queue = new WorkQueue({ monotonic, random });
     this.#controller = new Controller({
       name: 'endpointmirror',
@@ -97,9 +107,9 @@ export class ConfigMapSet {
   /** One endpoint, as JSON; answers whether it is new or has changed. */
   want(name: string, json: string): boolean {
     const key = this.#key(name);
-    const known = this.#desired.get(key);
-    if (known?.json === json) return false;
-    this.#desired.set(key, { json, uid: known?.uid });
+    if (this.#desired.get(key) === json) return false;
+    this.#desired.set(key, json);
+    this.#deleted.delete(key);
     this.#enqueue(key, 'first');
     return true;
   }
@@ -124,11 +134,10 @@ export class ConfigMapSet {
   /** The first look at a ConfigMap, or somebody else's change. */
   #changed({ type, object, initial }: Change<ConfigMap>): void {
     const key = keyOf(object);
-    const mirrored = this.#desired.get(key);
-    if (type === 'delete' && mirrored !== undefined) {
-      this.#desired.set(key, { ...mirrored, uid: object.metadata.uid });
-    }
-    if (initial || this.#actionFor(key) === 'none') return;
+    // One that only lost its labels is known again when it is found to be there.
+    if (type === 'delete' && !this.#desired.has(key)) this.#writer.forget(key);
+    const action = this.#actionFor(key);
+    if (initial || action === 'none' || action === 'foreign') return;
     this.#log.info('somebody else changed a ConfigMap; restoring it', { configMap: key, change: type });
     this.#enqueue(key, 'change');
   }
@@ -138,8 +147,11 @@ export class ConfigMapSet {
     this.#queue.add(key, priority);
   }
 
-  #actionFor(key: string): ConfigMapAction {
-    return this.#isKnown(key) ? decide(this.#configMap(key), this.#informer.get(key)) : 'none';
+  #actionFor(key: string): ConfigMapAction | 'foreign' {
+    const action = this.#writer.decide(this.#configMap(key), this.#informer.get(key));
+    // Whoever made it anew has a use for it: another operator of the same name, which would make it for ever.
+    const isContested = action === 'delete' && !this.#desired.has(key) && this.#deleted.has(key);
+    return this.#isKnown(key) && !isContested ? action : 'none';
   }
 
   /** Until all were named, a ConfigMap without an endpoint may have one that is yet to be named. */
@@ -148,9 +160,8 @@ export class ConfigMapSet {
   }
 
   #configMap(key: string): ConfigMap | undefined {
-    const { account, namespace } = this.#options;
-    const mirrored = this.#desired.get(key);
-    return mirrored && endpointConfigMap(mirrored.json, account, namespace);
+    const json = this.#desired.get(key);
+    return json === undefined ? undefined : endpointConfigMap(json, this.#maker, this.#options.namespace);
   }
 
   async #reconcile(key: string): Promise<ReconcileResult> {
@@ -165,7 +176,8 @@ export class ConfigMapSet {
   }
 
   async #write(key: string): Promise<void> {
-    const action = await this.#writer.bring(key, this.#configMap(key), this.#desired.get(key)?.uid);
+    const action = await this.#writer.bring(key, this.#configMap(key));
+    if (action === 'delete' && !this.#desired.has(key)) this.#deleted.add(key);
     if (action !== 'none') this.#log.debug(`${action}d a ConfigMap`, { configMap: key });
   }
 

@@ -2,7 +2,7 @@ import type { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists } from '../kube/errors.ts';
 import { keyOf } from '../kube/types.ts';
-import { type ConfigMap, configMapType, hasLabels, isEndpointName, matches } from './config-map.ts';
+import { type ConfigMap, configMapType, isEndpointName, isWhole, type Maker, matches, originOf } from './config-map.ts';
 
 export type ConfigMapAction = 'none' | 'create' | 'update' | 'delete';
 
@@ -10,12 +10,13 @@ export type ConfigMapAction = 'none' | 'create' | 'update' | 'delete';
 export class ForeignConfigMapError extends Error {
   override readonly name = 'ForeignConfigMapError';
 
-  constructor(key: string) {
-    super(`ConfigMap ${key} was not made by this mirror and is left alone; rename or delete it to see its endpoint`);
+  constructor(key: string, isOfAnother: boolean) {
+    const remedy = isOfAnother ? 'it is of another installation or account: delete it' : 'rename or delete it';
+    super(`ConfigMap ${key} was not made by this mirror and is left alone; ${remedy} to see its endpoint`);
   }
 }
 
-/** What makes the actual ConfigMap, which carries the mirror's labels, the desired one. */
+/** What makes the actual ConfigMap, which is the mirror's own, the desired one. */
 export function decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction {
   if (actual === undefined) return desired === undefined ? 'none' : 'create';
   if (actual.metadata.deletionTimestamp !== undefined) return 'none';
@@ -29,8 +30,9 @@ export interface ConfigMapWriterOptions {
   readonly cache: Pick<Informer<ConfigMap>, 'get' | 'write'>;
   readonly reader: KubeClient;
   readonly client: KubeClient;
-  /** Labels that every ConfigMap of this mirror carries, and no other. */
-  readonly identity: Readonly<Record<string, string>>;
+  readonly maker: Maker;
+  /** What other installations made is taken over where it is desired. */
+  readonly takeOver: boolean;
 }
 
 /**
@@ -39,44 +41,69 @@ export interface ConfigMapWriterOptions {
  */
 export class ConfigMapWriter {
   readonly #options: ConfigMapWriterOptions;
+  /** By key the uid of what is certainly this mirror's, whatever somebody writes to it. */
+  readonly #own = new Map<string, string>();
 
   constructor(options: ConfigMapWriterOptions) {
     this.#options = options;
   }
 
+  /** Whether this mirror made it: by its mark, by having seen it before somebody changed it, or as earlier versions did. */
+  isOwn(actual: ConfigMap): boolean {
+    const { uid } = actual.metadata;
+    const origin = originOf(actual, this.#options.maker);
+    const isKnown = uid !== undefined && this.#own.get(keyOf(actual)) === uid;
+    const isOwn = origin === 'ours' || isKnown || (origin === 'unmarked' && isWhole(actual));
+    if (isOwn && uid !== undefined) this.#own.set(keyOf(actual), uid);
+    return isOwn;
+  }
+
+  /** It is gone. */
+  forget(key: string): void {
+    this.#own.delete(key);
+  }
+
+  /** What is to be done; `foreign` where another's stands in the way. */
+  decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction | 'foreign' {
+    if (actual === undefined || this.isOwn(actual)) return decide(desired, actual);
+    if (desired === undefined) return 'none';
+    const isOfAnother = originOf(actual, this.#options.maker) === 'of another';
+    return isOfAnother && this.#options.takeOver ? decide(desired, actual) : 'foreign';
+  }
+
   /**
    * One step from what the cache has to what is desired. Throws ForeignConfigMapError, and the client's errors.
    *
-   * @param ownUID of a ConfigMap that left the cache: if it is still there it has lost its labels, and is ours
    */
-  async bring(key: string, desired: ConfigMap | undefined, ownUID: string | undefined): Promise<ConfigMapAction> {
+  async bring(key: string, desired: ConfigMap | undefined): Promise<ConfigMapAction> {
     const actual = this.#options.cache.get(key);
-    const action = decide(desired, actual);
-    if (desired !== undefined && action === 'create') return this.#create(desired, ownUID);
-    await this.#perform(action, desired, actual);
-    return action;
+    if (desired !== undefined && actual === undefined) return this.#create(desired);
+    return this.#change(desired, actual);
   }
 
-  async #create(desired: ConfigMap, ownUID: string | undefined): Promise<ConfigMapAction> {
-    const { cache, client } = this.#options;
+  async #create(desired: ConfigMap): Promise<ConfigMapAction> {
+    const { cache, client, reader } = this.#options;
     try {
-      await cache.write(keyOf(desired), () => client.create(configMapType, desired));
+      const created = await cache.write(keyOf(desired), () => client.create(configMapType, desired));
+      this.isOwn(created);
       return 'create';
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      return this.#takeOver(desired, ownUID, error);
+      // Something is there that the cache does not have.
+      const found = await reader.get<ConfigMap>(configMapType, desired.metadata);
+      if (found === undefined) throw error;
+      return this.#change(desired, found);
     }
   }
 
-  /** Something is there that the cache does not have. */
-  async #takeOver(desired: ConfigMap, ownUID: string | undefined, refusal: Error): Promise<ConfigMapAction> {
-    const found = await this.#options.reader.get<ConfigMap>(configMapType, desired.metadata);
-    if (found === undefined) throw refusal;
-    const own = hasLabels(found.metadata.labels, this.#options.identity) || found.metadata.uid === ownUID;
-    if (!own) throw new ForeignConfigMapError(keyOf(desired));
-    const action = decide(desired, found);
-    await this.#perform(action, desired, found);
-    return action;
+  async #change(desired: ConfigMap | undefined, actual: ConfigMap | undefined): Promise<ConfigMapAction> {
+    const action = this.decide(desired, actual);
+    if (action !== 'foreign') {
+      await this.#perform(action, desired, actual);
+      return action;
+    }
+    const isOfAnother = actual !== undefined && originOf(actual, this.#options.maker) === 'of another';
+    throw new ForeignConfigMapError(keyOf(desired as ConfigMap), isOfAnother);
   }
 
   async #perform(
@@ -99,5 +126,6 @@ export class ConfigMapWriter {
 /** The actual object's metadata carries uid and resourceVersion, which are the precondition. */
 function restored(actual: ConfigMap, desired: ConfigMap): ConfigMap {
   const labels = { ...actual.metadata.labels, ...desired.metadata.labels };
-  return { ...desired, metadata: { ...actual.metadata, labels } };
+  const annotations = { ...actual.metadata.annotations, ...desired.metadata.annotations };
+  return { ...desired, metadata: { ...actual.metadata, labels, annotations } };
 }

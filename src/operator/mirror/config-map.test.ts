@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../cloud/schemas.ts';
-import { endpointConfigMap, endpointJSON, endpointName, isEndpointName, mirrorLabels, summary } from './config-map.ts';
+import {
+  endpointConfigMap,
+  endpointJSON,
+  endpointName,
+  isEndpointName,
+  isWhole,
+  mirrorLabels,
+  originOf,
+  summary,
+} from './config-map.ts';
 import { decide } from './config-map-writer.ts';
 
 const required: Endpoint = {
@@ -21,8 +30,9 @@ const optional = {
   tunnel: ref('tn_1'),
   edge: ref('edghts_1'),
 };
+const maker = { installation: 'blue', account: 'default' };
 const mapped = (endpoint: Endpoint, account = 'default') =>
-  endpointConfigMap(endpointJSON(endpoint), account, 'edge-system');
+  endpointConfigMap(endpointJSON(endpoint), { ...maker, account }, 'edge-system');
 
 const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
@@ -88,6 +98,7 @@ describe('labels', () => {
     expect(mapped(required, 'team-a/prod').metadata).toEqual({
       name: endpointName(required.id),
       namespace: 'edge-system',
+      annotations: { 'edge-operator.dev/mirrored-by': expect.stringMatching(/^[\w-]{22}$/) },
       labels: {
         'app.kubernetes.io/managed-by': 'edge-operator',
         'edge-operator.dev/mirror': 'endpoints',
@@ -111,6 +122,36 @@ describe('labels', () => {
   test('accounts that have to be cut stay apart', () => {
     const values = ['a', 'b'].map((last) => mirrorLabels(`ns/${'x'.repeat(100)}${last}`)['edge-operator.dev/account']);
     expect(values[0]).not.toBe(values[1]);
+  });
+});
+
+describe('who made it', () => {
+  const made = mapped(required);
+  const as = (metadata: object) => ({ ...made, metadata: { ...made.metadata, ...metadata } });
+  const unmarked = as({ annotations: {} });
+
+  test('is told by a mark, which holds for one name, namespace, account and installation', () => {
+    expect(originOf(made, maker)).toBe('ours');
+    expect(originOf(made, { ...maker, installation: 'green' })).toBe('of another');
+    expect(originOf(made, { ...maker, account: 'team/a' })).toBe('of another');
+    expect(originOf(as({ name: endpointName('ep_2') }), maker)).toBe('of another');
+    expect(originOf(as({ namespace: 'elsewhere' }), maker)).toBe('of another');
+    expect(originOf(unmarked, maker)).toBe('unmarked');
+  });
+
+  test.each([
+    ['as an earlier version left it', unmarked, true],
+    ['edited', { ...unmarked, data: { ...made.data, region: 'eu' } }, false],
+    ['with more in it', { ...unmarked, data: { ...made.data, more: '' } }, false],
+    ['with binary data', { ...unmarked, binaryData: { more: '' } }, false],
+    ['under another name', as({ annotations: {}, name: endpointName('ep_2') }), false],
+    ["somebody's, with our labels and a like name", { ...unmarked, data: { mine: 'yes' } }, false],
+    ['of no JSON', { ...unmarked, data: { 'endpoint.json': '{' } }, false],
+    ['of other JSON', { ...unmarked, data: { 'endpoint.json': 'null' } }, false],
+    ['empty', { metadata: unmarked.metadata, apiVersion: 'v1', kind: 'ConfigMap' }, false],
+  ])('is a mirror, without a mark, where it is whole: %s', (_, configMap, whole) => {
+    expect(isWhole(configMap)).toBe(whole);
+    expect(isWhole(summary(configMap))).toBe(whole);
   });
 });
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Endpoint } from '../cloud/schemas.ts';
-import type { KubeObject } from '../kube/types.ts';
+import type { KubeObject, ObjectRef } from '../kube/types.ts';
 
 export { configMapType } from '../kube/types.ts';
 
@@ -10,10 +10,23 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean;
   /** Of the content, which a {@link summary} does not keep. */
   readonly digest?: string;
+  /** Whether the content is what a mirror writes under this name; of a summary without a mark. */
+  readonly isWhole?: boolean;
 }
+
+/** Whose a mirrored ConfigMap is. */
+export interface Maker {
+  /** What the operator's installation is known by; operators of one write each other's. */
+  readonly installation: string;
+  /** Key of the account, unique in the operator. */
+  readonly account: string;
+}
+
+const mirroredBy = 'edge-operator.dev/mirrored-by';
 
 const prefix = 'endpoint-';
 const hashDigits = 10;
+const markDigits = 22;
 const maxName = 253;
 const maxLabelValue = 63;
 
@@ -53,39 +66,85 @@ export function endpointJSON(endpoint: Endpoint): string {
 }
 
 /** The ConfigMap that mirrors an endpoint, from its {@link endpointJSON}. */
-export function endpointConfigMap(json: string, account: string, namespace: string): ConfigMap {
+export function endpointConfigMap(json: string, maker: Maker, namespace: string): ConfigMap {
   const endpoint = JSON.parse(json) as Endpoint;
+  const name = endpointName(endpoint.id);
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
-      name: endpointName(endpoint.id),
+      name,
       namespace,
+      annotations: { [mirroredBy]: markOf(maker, { name, namespace }) },
       labels: {
         'app.kubernetes.io/managed-by': 'edge-operator',
-        ...mirrorLabels(account),
+        ...mirrorLabels(maker.account),
         'edge-operator.dev/proto': labelValue(endpoint.proto),
         'edge-operator.dev/type': labelValue(endpoint.type),
         'edge-operator.dev/region': labelValue(endpoint.region),
       },
     },
-    data: { ...Object.fromEntries(flatten(endpoint)), 'endpoint.json': json },
+    data: dataOf(endpoint, json),
   };
+}
+
+function dataOf(endpoint: Endpoint, json: string): Readonly<Record<string, string>> {
+  return { ...Object.fromEntries(flatten(endpoint)), 'endpoint.json': json };
+}
+
+/** Of who made the ConfigMap, and of its name: a copy under another name, or made by another, has another. */
+function markOf({ installation, account }: Maker, { name, namespace }: ObjectRef): string {
+  return hash('sha256', JSON.stringify([installation, account, namespace, name]), 'base64url').slice(0, markDigits);
+}
+
+/** Labels prove nothing, for anybody may write them. */
+export type Origin = 'ours' | 'of another' | 'unmarked';
+
+export function originOf(configMap: ConfigMap, maker: Maker): Origin {
+  const mark = configMap.metadata.annotations?.[mirroredBy];
+  if (mark === undefined) return 'unmarked';
+  return mark === markOf(maker, configMap.metadata) ? 'ours' : 'of another';
+}
+
+/**
+ * The content is what a mirror writes under this name, and nothing else: so an earlier version left it, which put no mark
+ * on what it made.
+ */
+export function isWhole(configMap: ConfigMap): boolean {
+  return configMap.isWhole ?? isMirror(configMap);
+}
+
+function isMirror({ metadata, data = {}, binaryData }: ConfigMap): boolean {
+  const json = data['endpoint.json'] ?? '';
+  try {
+    const endpoint = JSON.parse(json) as Endpoint;
+    const isNamed = typeof endpoint.id === 'string' && endpointName(endpoint.id) === metadata.name;
+    return (
+      isNamed &&
+      binaryData === undefined &&
+      digestOf({ metadata, data }) === digestOf({ metadata, data: dataOf(endpoint, json) })
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** What a cache needs of a ConfigMap: a digest stands for its content. */
 export function summary(configMap: ConfigMap): ConfigMap {
   const { data: _data, binaryData: _binaryData, ...rest } = configMap;
-  return { ...rest, digest: digestOf(configMap) };
+  const isMarked = rest.metadata.annotations?.[mirroredBy] !== undefined;
+  return { ...rest, digest: digestOf(configMap), ...(isMarked ? {} : { isWhole: isWhole(configMap) }) };
 }
 
-/** Content is compared whole; of labels only the mirror's, because other tools may keep theirs there. */
+/** Content is compared whole; of labels and annotations only the mirror's, because other tools may keep theirs there. */
 export function matches(actual: ConfigMap, desired: ConfigMap): boolean {
   const labels = actual.metadata.labels ?? {};
   const labelled = hasLabels(labels, desired.metadata.labels ?? {});
-  return labelled && digestOf(actual) === digestOf(desired);
+  const marked = hasLabels(actual.metadata.annotations, desired.metadata.annotations ?? {});
+  return labelled && marked && digestOf(actual) === digestOf(desired);
 }
 
+/** Or annotations. */
 export function hasLabels(
   labels: Readonly<Record<string, string>> | undefined,
   wanted: Readonly<Record<string, string>>,
@@ -93,7 +152,12 @@ export function hasLabels(
   return Object.entries(wanted).every(([name, value]) => labels?.[name] === value);
 }
 
-function digestOf({ data, binaryData, immutable, digest }: ConfigMap): string {
+function digestOf({
+  data,
+  binaryData,
+  immutable,
+  digest,
+}: Pick<ConfigMap, 'metadata' | 'data' | 'binaryData' | 'immutable' | 'digest'>): string {
   return digest ?? hash('sha256', JSON.stringify([sorted(data), sorted(binaryData), immutable === true]), 'base64url');
 }
 

@@ -11,6 +11,10 @@ export interface MirrorsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'r
   /** For writes, on the leader only. */
   readonly client: KubeClient;
   readonly log: Log;
+  /** What this installation is known by. */
+  readonly installation: string;
+  /** What other installations mirrored is taken over. */
+  readonly takeOver: boolean;
 }
 
 /** An account, as far as it is mirrored. */
@@ -76,7 +80,7 @@ export class Mirrors {
   /** Stops the mirror and deletes its ConfigMaps. */
   async remove(key: string, namespace: string): Promise<void> {
     await this.stop(key);
-    await removeMirrored(this.#options.client, namespace, key);
+    await removeMirrored(this.#options.client, namespace, { installation: this.#options.installation, account: key });
   }
 
   status(key: string): MirrorStatus | undefined {

@@ -1,17 +1,31 @@
 import type { KubeClient } from '../kube/client.ts';
-import { type ConfigMap, configMapType, isEndpointName, mirrorLabels, selectorOf } from './config-map.ts';
+import {
+  type ConfigMap,
+  configMapType,
+  isEndpointName,
+  isWhole,
+  type Maker,
+  mirrorLabels,
+  originOf,
+  selectorOf,
+} from './config-map.ts';
 
 /**
  * Deletes the ConfigMaps of a mirror that will not run again, because its account goes or its mirror was turned off.
  * Resolves with how many there were; throws what the client throws, and may then be called again.
  */
-export async function removeMirrored(client: KubeClient, namespace: string, account: string): Promise<number> {
-  const labelSelector = selectorOf(mirrorLabels(account));
+export async function removeMirrored(client: KubeClient, namespace: string, maker: Maker): Promise<number> {
+  const labelSelector = selectorOf(mirrorLabels(maker.account));
   const { items } = await client.listAll<ConfigMap>(configMapType, { namespace, labelSelector });
-  const own = items.filter(({ metadata }) => isEndpointName(metadata.name));
+  const own = items.filter((item) => isEndpointName(item.metadata.name) && isMadeBy(maker, item));
   for (const { metadata } of own) {
     const preconditions = metadata.uid === undefined ? {} : { uid: metadata.uid };
     await client.delete(configMapType, metadata, { preconditions });
   }
   return own.length;
+}
+
+function isMadeBy(maker: Maker, configMap: ConfigMap): boolean {
+  const origin = originOf(configMap, maker);
+  return origin === 'ours' || (origin === 'unmarked' && isWhole(configMap));
 }

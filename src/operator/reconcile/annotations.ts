@@ -48,6 +48,14 @@ export function recordIn(object: KubeObject, name: string): string | undefined {
   return isOwn ? annotationOf(object, name) : undefined;
 }
 
+/** What an id of the cloud looks like: a path of the API can carry it, and means that object alone by it. */
+export const usableID = { pattern: /^[A-Za-z0-9_-]+$/, longest: 128 } as const;
+
+/** Whether requests may name an object by this id: ids are written by whoever may write a resource. */
+export function isUsableID(id: string): boolean {
+  return id.length <= usableID.longest && usableID.pattern.test(id);
+}
+
 /** What the operator keeps on record of the resource. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
   const isRecord = ([name]: readonly [string, string]) => name.startsWith(`${domain}/`) && !wishes.includes(name);

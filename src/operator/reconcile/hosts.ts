@@ -7,22 +7,28 @@ export type Admission = { readonly url: string } | { readonly refusal: string };
  */
 export class AllowedHosts {
   readonly #hosts: ReadonlySet<string>;
+  readonly #patterns: readonly RegExp[];
   readonly #refusal: string;
 
   /**
    * @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port`; or, for one
-   * scheme alone, as `URL.origin` does
+   * scheme alone, as `URL.origin` does. A host that begins with `*.` stands for any one label there
    * @param refusal what is said of another, naming the flag: "is not in --allowed-agent-hosts"
    */
   constructor(allowed: readonly string[], refusal: string) {
-    this.#hosts = new Set(allowed);
+    this.#hosts = new Set(allowed.filter((host) => !isPattern(host)));
+    this.#patterns = allowed.filter(isPattern).map(patternOf);
     this.#refusal = refusal;
   }
 
   admits(url: string): boolean {
-    if (!URL.canParse(url)) return false;
-    const { host, origin } = new URL(url);
-    return this.#hosts.has(host) || this.#hosts.has(origin);
+    return this.names(url) || this.#patterns.some((pattern) => pattern.test(URL.parse(url)?.host ?? ''));
+  }
+
+  /** The very host is allowed, not one like it. */
+  names(url: string): boolean {
+    const parsed = URL.parse(url);
+    return parsed !== null && (this.#hosts.has(parsed.host) || this.#hosts.has(parsed.origin));
   }
 
   /** @param field of the spec, in messages */
@@ -34,4 +40,13 @@ export class AllowedHosts {
     const why = this.admits(`${scheme}://${host}`) ? `is allowed by ${scheme} only` : this.#refusal;
     return { refusal: `${field}: the host ${host} ${why}; no request is sent to it` };
   }
+}
+
+function isPattern(host: string): boolean {
+  return host.startsWith('*.');
+}
+
+/** `*.agents.svc:4040`: one label, never more. */
+function patternOf(host: string): RegExp {
+  return new RegExp(`^[^.:*]+${RegExp.escape(host.slice(1))}$`);
 }

@@ -29,6 +29,8 @@ export interface KindOptions<Client> extends Runtime {
   readonly labelSelector: string | undefined;
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
+  /** Whether what a resource claims can be its own; default always. */
+  readonly mayHold?: (object: ManagedObject) => boolean;
   readonly events: Recorder;
   readonly log: Log;
   readonly concurrency: number;
@@ -103,7 +105,8 @@ export function kindController<Client>(
     },
     flow,
   );
-  const claimsOf = (object: ManagedObject) => flow.claims?.(object) ?? [];
+  const claimsOf = (object: ManagedObject) =>
+    options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
   resources.addIndex('claim', claimsOf);
   resources.onChange(({ type: change, object, initial }) => {
     if (change === 'delete') reconciler.forget(object);

@@ -77,6 +77,7 @@ export function report(
 
 /** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
 export function reportFailure(error: unknown): Report {
+  if (error instanceof RefusedError) return report('Rejected', error.message);
   if (error instanceof DependencyError) return report('DependencyNotReady', error.message);
   if (!(error instanceof ApiError)) throw error;
   return { ...report(reasonOf(error), error.message), ...retryOf(error) };
@@ -97,5 +98,10 @@ function retryOf(failure: ApiError): Partial<Report> {
 
 /** Something that this resource refers to is not there or not usable yet. */
 export class DependencyError extends Error {
-  override readonly name = 'DependencyError';
+  override readonly name: string = 'DependencyError';
+}
+
+/** What this resource asks for is not for it to have: only another spec, or an administrator, helps. */
+export class RefusedError extends DependencyError {
+  override readonly name = 'RefusedError';
 }

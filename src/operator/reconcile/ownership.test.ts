@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { accountKeyOf, claimOf, externalIDOf, winnerOver } from './ownership.ts';
+import { isUsableID } from './annotations.ts';
+import { accountKeyOf, claimOf, externalIDOf, unusableID, winnerOver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 function resource(
@@ -34,6 +35,24 @@ describe('externalIDOf', () => {
   test('but not while a create is under way: the status is of what it replaces', () =>
     expect(externalIDOf(resource('a', { statusID: 'y', intent: '{}' }))).toBeUndefined());
   test('an empty annotation is none', () => expect(externalIDOf(resource('a', { id: '' }))).toBeUndefined());
+});
+
+describe('ids that no request may carry', () => {
+  test.each(['.', '..', '../bot_users', 'a/b', 'a%2Fb', 'a b', 'a?b', 'a#b', 'é', 'a\n', 'a'.repeat(129), '\u202e'])(
+    '%j is Rejected, claims nothing, and does not hide what the resource made',
+    (id) => {
+      expect(isUsableID(id)).toBe(false);
+      expect(unusableID(resource('a', { id }))).toMatch(/external-id is ".{1,45}", which is no id/);
+      expect(claimOf(resource('a', { id }))).toEqual([]);
+      expect(externalIDOf(resource('a', { id, statusID: 'bot_1' }))).toBe('bot_1');
+      expect(externalIDOf(resource('a', { id, statusID: 'bot_1', intent: '{}' }))).toBeUndefined();
+    },
+  );
+
+  test.each(['ra_2f5xDeYhHhzhEEDKNGZ4yxgdfNK', 'a-b_C9', 'a'.repeat(128)])('%s may', (id) => {
+    expect(isUsableID(id)).toBe(true);
+    expect(unusableID(resource('a', { id }))).toBeUndefined();
+  });
 });
 
 describe('claims', () => {

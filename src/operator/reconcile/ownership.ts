@@ -1,5 +1,5 @@
 import { keyOf } from '../kube/types.ts';
-import { annotation, annotationOf, intentOf, recordIn } from './annotations.ts';
+import { annotation, annotationOf, intentOf, isUsableID, recordIn } from './annotations.ts';
 import type { ManagedObject, Ownership } from './resource.ts';
 
 /*
@@ -25,10 +25,23 @@ export function ownedIDOf(object: ManagedObject): string | undefined {
 
 /** The external id that a resource stands for: what it owns, or else what a person named, or what its status remembers. */
 export function externalIDOf(object: ManagedObject): string | undefined {
-  const named = ownedIDOf(object) ?? annotationOf(object, annotation.externalID);
+  const named = ownedIDOf(object) ?? namedIDOf(object);
   if (named !== undefined || intentOf(object) !== undefined) return named;
   const remembered = object.status?.id;
   return typeof remembered === 'string' && remembered !== '' ? remembered : undefined;
+}
+
+function namedIDOf(object: ManagedObject): string | undefined {
+  const id = annotationOf(object, annotation.externalID);
+  return id !== undefined && isUsableID(id) ? id : undefined;
+}
+
+/** Why nothing can be done with the external id that a person wrote. */
+export function unusableID(object: ManagedObject): string | undefined {
+  const id = annotationOf(object, annotation.externalID);
+  if (id === undefined || isUsableID(id)) return undefined;
+  const shown = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
+  return `the annotation ${annotation.externalID} is ${shown}, which is no id: an id is up to 128 letters, digits, "_" and "-"`;
 }
 
 /** What a person named although the resource owns another object. */
@@ -140,6 +153,10 @@ export function winnerOver(
   return claimants
     .filter((other) => other.metadata.uid !== object.metadata.uid && order(other, object) < 0)
     .sort(order)[0];
+}
+
+export function oldestFirst(objects: readonly ManagedObject[]): ManagedObject[] {
+  return objects.toSorted(byAge);
 }
 
 /** What a condition calls a rival: by name only where whoever reads the condition may see it. */

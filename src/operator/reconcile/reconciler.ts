@@ -13,7 +13,7 @@ import { emit } from './events.ts';
 import type { Flow } from './flow.ts';
 import { foreignMessage } from './neighbours.ts';
 import { type Outcome, type Report, report, reportFailure } from './outcome.ts';
-import { installationOf, movedAccount, recordedURLOf, unprovenAccount } from './ownership.ts';
+import { installationOf, movedAccount, recordedURLOf, unprovenAccount, unusableID } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
@@ -93,6 +93,8 @@ export class Reconciler<Client> {
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
     const moved = movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
+    const unusable = unusableID(object);
+    if (unusable !== undefined) return report('Rejected', unusable);
     const context = this.#context(options, object, signal);
     return this.#movedAddress(context) ?? this.#flow.ensure(context);
   }

@@ -5,9 +5,12 @@ import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { AllowedHosts } from '../../reconcile/hosts.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
 import { keyOf } from '../../reconcile/resource.ts';
+import { ServiceRoutes } from '../../reconcile/service-route.ts';
 import { AgentConnection } from './registry/agent-connection.ts';
 import type { AgentKindOptions } from './registry/agent-kind.ts';
 import { type AgentEntry, Agents, agentKeyOf } from './registry/agents.ts';
+import { routeTo } from './registry/route.ts';
+import { words } from './registry/words.ts';
 
 /** Agents are near, and what runs in them ends with them: they are looked at more often than the cloud. */
 const lookMs = 15_000;
@@ -25,19 +28,30 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
   readonly #agents: Agents;
 
   constructor({ kinds, shared, settings, guard }: AgentFamilyOptions) {
-    const { clock, monotonic, random, dispatcher } = shared;
+    const { clock, random, dispatcher, reader, monotonic } = shared;
+    const hosts = new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts');
+    const services = new ServiceRoutes({ reader, monotonic });
     const runtime = { clock, monotonic, random, dispatcher };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
       clock,
-      hosts: new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts'),
-      open: (key, url, hooks) =>
-        new AgentConnection(key, { url, userAgent, guard, ...runtime, retryMs: resyncIntervalMs, ...hooks }),
+      hosts,
+      open: (key, address, hooks) => {
+        const { url } = address;
+        const route = routeTo(address, hosts, services);
+        return new AgentConnection(key, {
+          ...{ url, userAgent, guard, ...route, ...runtime },
+          retryMs: resyncIntervalMs,
+          ...hooks,
+        });
+      },
       enqueue: (agent) => this.enqueueProvider(agent),
       enqueueDependents: (agent, which) => this.dependents.enqueue(agent, which),
     });
     super({ kinds, controllers: { ...shared, resyncIntervalMs, agents }, usedBy: agentKeyOf, registry: agents });
     this.#agents = agents;
+    const tunnels = this.kinds.find(({ kind }) => kind === 'AgentTunnel')?.resources;
+    if (tunnels !== undefined) agents.followTunnels(tunnels);
   }
 
   /** The tunnels that run in the agents that this shard has, as last seen. */
@@ -45,7 +59,7 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     return this.provider.resources.list().flatMap((object) => {
       const agent = keyOf(object);
       const running = isPaused(object) ? undefined : this.#agents.entry(agent)?.connection?.running();
-      return (running ?? []).map((tunnel) => ({ agent, tunnel }));
+      return (running ?? []).map((tunnel) => ({ agent, tunnel: { ...tunnel, name: words(tunnel.name) } }));
     });
   }
 }

@@ -12,6 +12,7 @@ import { apiHosts } from './accounts/address.ts';
 import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
+import { DefaultAccountUsers } from './accounts/default-account.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -23,6 +24,8 @@ export interface CloudFamilyOptions {
     readonly apiUrl?: string | undefined;
     readonly allowedApiHosts: readonly string[];
     readonly requestsPerMinute: number;
+    /** Whose resources may use the default account: namespaces, or `*` for all. */
+    readonly defaultAccountNamespaces: readonly string[] | '*';
     /** Of the default account's mirror; 0 for none. */
     readonly mirrorInterval: number;
   };
@@ -30,6 +33,8 @@ export interface CloudFamilyOptions {
   readonly credential: Credential | undefined;
   /** Of the default account's mirror. */
   readonly mirrorNamespace: string;
+  /** What this installation is known by, among those whose mirrors share a namespace. */
+  readonly mirroredBy: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
   /** What is to be told of each connection's requests, and shown of its budget. */
@@ -49,9 +54,10 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { reader, clock, random, log } = shared;
     const budgets = new Budgets(shared);
     const defaultAccount = openDefault(options, budgets);
-    const mirrors = new Mirrors(shared);
+    const mirrors = new Mirrors({ ...shared, installation: options.mirroredBy });
     const accounts = new Accounts({
       defaultAccount,
+      defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(options, key, { ...account, budgets }),
@@ -67,6 +73,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         mirrors,
         connectionOf: (object) => accounts.of(object),
         accountOf: (object) => accounts.identityOf(object),
+        mayHold: (object) => accounts.mayHold(object),
       },
       usedBy: accountKeyOf,
       registry: accounts,

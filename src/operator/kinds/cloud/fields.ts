@@ -1,19 +1,19 @@
 import { z } from 'zod';
+import { usableID } from '../../reconcile/annotations.ts';
 import type { PrinterColumn } from '../../reconcile/kind.ts';
 
 /* Fields that several kinds have. */
 
+/** The id of something in the cloud that the spec names. */
+export const cloudID = z.string().min(1).max(usableID.longest).regex(usableID.pattern);
+
 /** The id of what the resource configures; it cannot be changed, because another parent is another resource. */
 export function parentID(field: string) {
-  return z
-    .string()
-    .min(1)
-    .max(256)
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'self == oldSelf', message: `${field} cannot be changed; delete this resource and create another` },
-      ],
-    });
+  return cloudID.meta({
+    'x-kubernetes-validations': [
+      { rule: 'self == oldSelf', message: `${field} cannot be changed; delete this resource and create another` },
+    ],
+  });
 }
 
 /** A key of a Secret or a ConfigMap; the name goes into a field selector and must be one. */

@@ -4,12 +4,13 @@ import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcil
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
-import { winnerOver } from '../../../reconcile/ownership.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf } from '../registry/agents.ts';
+import { agentIdentity, claimOn, claimsOf, isElsewhere, rivalOver } from '../registry/ownership.ts';
+import { words } from '../registry/words.ts';
 import { decide, differingField, isOf } from './decide.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import { definitionOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
@@ -34,8 +35,9 @@ export class TunnelFlow implements Flow<undefined> {
     this.#agents = agents;
   }
 
+  /** What it asks for in an Agent, and what it has in an agent, which Agents of other namespaces may lead to as well. */
   claims(object: ManagedObject): readonly string[] {
-    return [`${agentKeyOf(object)} ${nameOf(object)}`];
+    return [...new Set([claimIn(object), ...claimsOf(object)])];
   }
 
   async ensure(context: Context): Promise<Outcome> {
@@ -44,9 +46,9 @@ export class TunnelFlow implements Flow<undefined> {
     const { spec } = parsed;
     const agent = this.#agents.of(context.object);
     const tunnel = wanted(context.object, spec, nameOf(context.object), agent.url);
-    const rival = this.#rivalOf(context);
+    const rival = rivalOf(context, tunnel);
     const object = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
-    if (rival !== undefined) return report('Conflict', heldBy(rival), { fields: {} });
+    if (rival !== undefined) return conflict(context, tunnel, rival);
     return this.#act({ ...context, object }, { agent, spec, tunnel });
   }
 
@@ -66,13 +68,6 @@ export class TunnelFlow implements Flow<undefined> {
     return `tunnel ${started?.name} of the agent at ${started?.url}`;
   }
 
-  #rivalOf({ object, cache }: Context): ManagedObject | undefined {
-    return winnerOver(
-      object,
-      this.claims(object).flatMap((claim) => cache.claimants(claim)),
-    );
-  }
-
   /** Stops what the resource started elsewhere, or under another name, or may not have any more. */
   async #stopOthers(context: Context, kept: Started | undefined): Promise<ManagedObject> {
     const started = startedOf(context.object);
@@ -86,15 +81,18 @@ export class TunnelFlow implements Flow<undefined> {
     const { name } = tunnel;
     const running = await agent.find(name, freshSince(context), context.call);
     context.memory.of(context.uid).observed = true;
+    // What another began while we looked is on its record before it runs.
+    const rival = rivalOf(context, tunnel);
+    if (rival !== undefined) return conflict(context, tunnel, rival);
     const started = startedOf(context.object);
     const action = decide({ wanted: tunnel, options: spec.options ?? {}, started, running });
     switch (action.kind) {
       case 'none':
-        return available(running as Tunnel);
+        return available(running as Tunnel, tunnel);
       case 'adopt':
         await context.writer.record(context.object, recordOf(tunnel));
         emit(context, 'Adopted', `adopted tunnel ${name}, which ran already as asked`);
-        return available(running as Tunnel);
+        return available(running as Tunnel, tunnel);
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
@@ -112,7 +110,7 @@ export class TunnelFlow implements Flow<undefined> {
       try {
         const running = await start(context, asked);
         onStarted();
-        return available(running);
+        return available(running, asked.tunnel);
       } catch (error) {
         // Whatever the status showed does not run any more.
         return { ...reportFailure(error), fields: {} };
@@ -126,9 +124,11 @@ export class TunnelFlow implements Flow<undefined> {
     return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
 
-  /** Stops a tunnel that is on record, if it still runs as that. */
+  /** Stops a tunnel that is on record, if it still runs as that. Records are written by tenants: another's it is not. */
   async #stop(context: Context, started: Started): Promise<void> {
     const { url, name } = started;
+    const rival = rivalOf(context, started);
+    if (rival !== undefined && isElsewhere(rival, context.object)) return;
     const { namespace = '' } = context.object.metadata;
     try {
       await this.#agents.visit(url, namespace, async (agent) => {
@@ -158,9 +158,14 @@ async function start(context: Context, { agent, spec, tunnel }: Asked): Promise<
     if (differingField(shown, tunnel) !== undefined) await writer.insist(marked, () => recordOf({ ...tunnel, shown }));
     return running;
   } catch (error) {
-    if (error instanceof ApiError && error.definite) await writer.insist(marked, () => recordOf(undefined));
+    if (isNotSent(error)) await writer.insist(marked, () => recordOf(undefined));
     throw error;
   }
+}
+
+/** Or certainly not carried out. */
+function isNotSent(error: unknown): boolean {
+  return error instanceof DependencyError || (error instanceof ApiError && error.definite);
 }
 
 function emitStart(context: Context, name: string, before: boolean): void {
@@ -172,9 +177,25 @@ function emitStart(context: Context, name: string, before: boolean): void {
   }
 }
 
-function available({ name, uri, public_url }: Tunnel): Report {
-  const fields: Omit<Status, 'conditions' | 'observedGeneration'> = { uri, publicURL: public_url };
-  return report('Available', `tunnel ${name} runs`, { fields });
+/** Of the same Agent, or of another one that leads to the same agent. */
+function rivalOf({ object, cache }: Context, { url, name }: Started): ManagedObject | undefined {
+  const tunnel = { agent: agentIdentity(url), name };
+  const claimants = [claimIn(object), claimOn(tunnel)].flatMap((claim) => cache.claimants(claim));
+  return rivalOver(object, claimants, tunnel);
+}
+
+function conflict({ object }: Context, { name }: Started, rival: ManagedObject): Report {
+  return report('Conflict', isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival), { fields: {} });
+}
+
+function available({ name, uri, public_url }: Tunnel, { url, name: tunnelName }: Started): Report {
+  const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
+    uri: words(uri),
+    agentURL: url,
+    tunnelName,
+    publicURL: words(public_url),
+  };
+  return report('Available', `tunnel ${words(name)} runs`, { fields });
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */
@@ -183,12 +204,21 @@ function isNobodyThere(error: unknown): error is Error {
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(String(code));
 }
 
+/** What it asks for in its Agent. */
+function claimIn(object: ManagedObject): string {
+  return `${agentKeyOf(object)} ${nameOf(object)}`;
+}
+
 function nameOf({ metadata, spec }: ManagedObject): string {
   return typeof spec.tunnelName === 'string' ? spec.tunnelName : metadata.name;
 }
 
 function heldBy(rival: ManagedObject): string {
-  return `the tunnel is managed by ${rival.kind} ${keyOf(rival)}, which is older: remove one of the two`;
+  return `the tunnel is managed by ${rival.kind} ${keyOf(rival)}, which made it or is older: remove one of the two`;
+}
+
+function heldElsewhere(name: string): string {
+  return `the agent is shared, and its tunnel ${name} is managed by a resource of another namespace: set spec.tunnelName to another name`;
 }
 
 function takenBy(name: string, field: string): string {

@@ -35,6 +35,8 @@ export const spec = z.object({
 export const status = z.object({
   ...managedStatus,
   uri: z.string().optional().describe("The tunnel's path in the agent's API."),
+  agentURL: z.string().optional().describe('Address of the agent that the tunnel runs in.'),
+  tunnelName: z.string().optional().describe('Name of the tunnel in that agent.'),
   publicURL: z.string().optional().describe('Where the tunnel is reached from outside.'),
 });
 

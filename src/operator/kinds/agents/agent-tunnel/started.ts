@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clipped } from '../../../../common/http/text.ts';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { annotationOf } from '../../../reconcile/annotations.ts';
@@ -9,6 +10,9 @@ import type { Spec } from './schema.ts';
 
 /** The tunnel that a resource started in an agent, or was about to. */
 export const startedTunnel = 'edge-operator.dev/started-tunnel';
+
+/** A spec has at most half of it. */
+const longest = 4_096;
 
 const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
 
@@ -55,8 +59,9 @@ export function definitionOf({ proto, addr, inspect, options }: Spec, name: stri
   return { ...options, name, proto, addr, inspect };
 }
 
+/** As much of it as goes into a record. */
 export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
-  return { proto, addr, inspect };
+  return { proto: clipped(proto, longest), addr: clipped(addr, longest), inspect };
 }
 
 /** The annotation that puts it on record; nothing when there is nothing of it any more. */

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentStatus } from '../../../agent-client/schemas.ts';
 import { freshSince } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
@@ -7,10 +8,14 @@ import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resou
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';
+import { words } from '../registry/words.ts';
 import type { Status } from './schema.ts';
 
 /** Tunnels of other shards are not seen going: they are looked for this often. */
 const tunnelsRetryMs = 5_000;
+
+/** An agent has one or two. */
+const mostLegs = 16;
 
 type Legs = NonNullable<Status['legs']>;
 
@@ -34,7 +39,9 @@ export class AgentFlow implements Flow<undefined> {
       return await check(context, agent);
     } catch (error) {
       const fields = { url: agent.url, agentVersion: context.object.status?.agentVersion };
-      return { ...reportFailure(error), fields, retry: { kind: 'after', ms: agent.retryInMs() } };
+      const failure = { ...reportFailure(error), fields };
+      // What was not even asked is not away.
+      return error instanceof ApiError ? { ...failure, retry: { kind: 'after', ms: agent.retryInMs() } } : failure;
     }
   }
 
@@ -56,23 +63,26 @@ export class AgentFlow implements Flow<undefined> {
 
 async function check(context: Context, agent: AgentConnection): Promise<Outcome> {
   const { status, tunnels } = await agent.check(freshSince(context), context.call);
+  const said = words(status.status);
   context.memory.of(context.uid).observed = true;
   const { url } = agent;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     url,
-    agentVersion: status.agent_version,
-    status: status.status,
+    agentVersion: words(status.agent_version),
+    status: said,
     legs: legsOf(context, status),
     tunnelCount: tunnels,
   };
   if (status.status === 'online') return report('Available', `the agent at ${url} is online`, { fields });
-  const message = `the agent at ${url} answers, but is ${JSON.stringify(status.status)}, not "online"`;
+  const message = `the agent at ${url} answers, but is ${JSON.stringify(said)}, not "online"`;
   return report('Unreachable', message, { fields, retry: { kind: 'resync' } });
 }
 
 /** Latencies are never the same twice: those that are shown stay, or every look would be a write. */
 function legsOf({ requested, object }: Context, { session }: AgentStatus): Legs {
-  const legs = session.legs.map(({ region, latency }) => ({ region, latency }));
+  const legs = session.legs
+    .slice(0, mostLegs)
+    .map(({ region, latency }) => ({ region: words(region), latency: words(latency) }));
   const shown = (object.status?.legs ?? []) as Legs;
   const same = JSON.stringify(shown.map(({ region }) => region)) === JSON.stringify(legs.map(({ region }) => region));
   return same && !requested && conditionOf(object, 'Ready')?.status === 'True' ? shown : legs;

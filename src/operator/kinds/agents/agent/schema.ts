@@ -17,14 +17,16 @@ export const spec = z
   .object({
     serviceRef: serviceRef
       .optional()
-      .describe("Service in front of the agent's API, spoken to over http. Exactly one of this and url."),
+      .describe(
+        "Service in front of the agent's API, spoken to over http; it must select pods of this namespace. Exactly one of this and url.",
+      ),
     url: z
       .string()
       .max(2_048)
       .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/)
       .optional()
       .describe(
-        "Address of the agent's API; its host must be one of --allowed-agent-hosts. Exactly one of this and serviceRef.",
+        "Address of the agent's API; its host must be one of --allowed-agent-hosts, or as one of its patterns. Exactly one of this and serviceRef.",
       ),
   })
   .refine((it) => (it.serviceRef === undefined) !== (it.url === undefined), oneAddress)

@@ -1,16 +1,35 @@
-import type { Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
+import type { AllowedHosts } from '../../../reconcile/hosts.ts';
+import type { ServicePort } from '../../../reconcile/service-route.ts';
 import type { Spec } from '../agent/schema.ts';
 
-/** The address that a spec asks for: a Service of the resource's own namespace, or an allowed host. */
-export function addressOf({ serviceRef, url = '' }: Spec, namespace: string, hosts: AllowedHosts): Admission {
-  if (serviceRef === undefined) return hosts.admit(url, 'spec.url');
-  return { url: `http://${serviceRef.name}.${namespace}.svc:${serviceRef.port}` };
+/** Where an agent is. */
+export interface AgentAddress {
+  readonly url: string;
+  /** Set where a tenant chose it: then the Service is looked at before a request goes there. */
+  readonly service?: ServicePort;
 }
 
-/** An address that was once asked for in this namespace is still one that requests may go to. */
-export function isAdmitted(url: string, namespace: string, hosts: AllowedHosts): boolean {
-  if (hosts.admits(url)) return true;
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && /^[^.]+\.([^.]+)\.svc$/.exec(hostname)?.[1] === namespace;
+/** The address that a spec asks for: a Service of the resource's own namespace, or an allowed host. */
+export function addressOf(
+  { serviceRef, url = '' }: Spec,
+  namespace: string,
+  hosts: AllowedHosts,
+): AgentAddress | { readonly refusal: string } {
+  if (serviceRef === undefined) return hosts.admit(url, 'spec.url');
+  const { name, port } = serviceRef;
+  return { url: `http://${name}.${namespace}.svc:${port}`, service: { namespace, name, port } };
+}
+
+/** An address that was once asked for in this namespace, if requests may still go to it. */
+export function admitted(url: string, namespace: string, hosts: AllowedHosts): AgentAddress | undefined {
+  const service = serviceAt(url);
+  if (service?.namespace === namespace) return { url, service };
+  return hosts.admits(url) ? { url } : undefined;
+}
+
+function serviceAt(url: string): ServicePort | undefined {
+  const { protocol, hostname, port } = URL.parse(url) ?? {};
+  const [, name, namespace] = /^([^.]+)\.([^.]+)\.svc$/.exec(hostname ?? '') ?? [];
+  if (protocol !== 'http:' || name === undefined || namespace === undefined) return undefined;
+  return { namespace, name, port: Number(port || 80) };
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
   agents = new Agents({
     clock: systemClock,
     hosts: new AllowedHosts(['agent.example.test', 'other.example.test'], 'is not in --allowed-agent-hosts'),
-    open: (key, at, hooks) => {
+    open: (key, { url: at }, hooks) => {
       opened.push(at);
       const random = () => 1;
       return new AgentConnection(key, {

@@ -1,19 +1,20 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting, isPaused } from '../../../reconcile/context.ts';
-import type { Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
+import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { Registry, type RegistryEntry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { spec as specSchema } from '../agent/schema.ts';
-import { addressOf, isAdmitted } from './address.ts';
+import { type AgentAddress, addressOf, admitted } from './address.ts';
 import type { AgentConnection, AgentConnectionOptions } from './agent-connection.ts';
+import { agentIdentity, claimOn, hasMade } from './ownership.ts';
 
 type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
 export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'clock'> {
   readonly hosts: AllowedHosts;
-  readonly open: (key: string, url: string, hooks: AgentHooks) => AgentConnection;
+  readonly open: (key: string, address: AgentAddress, hooks: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
   readonly enqueue: (agent: string) => void;
 }
@@ -23,15 +24,22 @@ export function agentKeyOf({ metadata, spec }: ManagedObject): string {
   return `${metadata.namespace}/${(spec.agentRef as { name?: string } | undefined)?.name}`;
 }
 
+/** The AgentTunnels, by what they claim. */
+export interface TunnelIndex {
+  /** All of them are known. */
+  readonly synced: boolean;
+  byIndex(name: 'claim', value: string): readonly ManagedObject[];
+}
+
 /** What lives in this process for one Agent: its connection for as long as its address stays the same. */
 export class AgentEntry implements RegistryEntry {
   readonly #hosts: AllowedHosts;
-  readonly #open: (url: string) => AgentConnection;
+  readonly #open: (address: AgentAddress) => AgentConnection;
   #object: ManagedObject;
   #connection: AgentConnection | undefined;
   #refusal: string | undefined;
 
-  constructor(object: ManagedObject, hosts: AllowedHosts, open: (url: string) => AgentConnection) {
+  constructor(object: ManagedObject, hosts: AllowedHosts, open: (address: AgentAddress) => AgentConnection) {
     this.#object = object;
     this.#hosts = hosts;
     this.#open = open;
@@ -44,7 +52,7 @@ export class AgentEntry implements RegistryEntry {
     const address = this.#addressOf(object);
     this.#refusal = 'refusal' in address ? address.refusal : undefined;
     if ('refusal' in address) this.#connection = undefined;
-    else if (this.#connection?.url !== address.url) this.#connection = this.#open(address.url);
+    else if (this.#connection?.url !== address.url) this.#connection = this.#open(address);
   }
 
   /** Why nothing may be sent: then there is no connection. */
@@ -54,6 +62,15 @@ export class AgentEntry implements RegistryEntry {
 
   get connection(): AgentConnection | undefined {
     return this.#connection;
+  }
+
+  get namespace(): string {
+    return this.#object.metadata.namespace ?? '';
+  }
+
+  /** Where requests go, if they may. */
+  get address(): string | undefined {
+    return this.#connection?.url;
   }
 
   get isDeleting(): boolean {
@@ -77,7 +94,7 @@ export class AgentEntry implements RegistryEntry {
     await this.#connection?.close();
   }
 
-  #addressOf(object: ManagedObject): Admission {
+  #addressOf(object: ManagedObject): AgentAddress | { readonly refusal: string } {
     const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) return { refusal: parsed.report.message };
     return addressOf(parsed.spec, object.metadata.namespace ?? '', this.#hosts);
@@ -87,12 +104,13 @@ export class AgentEntry implements RegistryEntry {
 /** The agents of this operator, one for each Agent. A resource finds agents of its own namespace only. */
 export class Agents extends Registry<AgentEntry> {
   readonly #options: AgentsOptions;
+  #tunnels: TunnelIndex | undefined;
 
   constructor(options: AgentsOptions) {
     const { hosts, open, enqueue, enqueueDependents, clock } = options;
     const openEntry = (key: string, object: ManagedObject) => {
       const hooks = { onChange: () => enqueueDependents(key, 'all'), onCount: () => enqueue(key) };
-      return new AgentEntry(object, hosts, (url) => open(key, url, hooks));
+      return new AgentEntry(object, hosts, (address) => open(key, address, hooks));
     };
     super({ open: openEntry, enqueueDependents, clock });
     this.#options = options;
@@ -107,6 +125,31 @@ export class Agents extends Registry<AgentEntry> {
     throw new DependencyError(`Agent ${key} ${problem}`);
   }
 
+  /** From now on it is known who made which tunnel. */
+  followTunnels(resources: TunnelIndex): void {
+    this.#tunnels = resources;
+  }
+
+  /** Whether Agents of other namespaces lead to the same agent. */
+  isShared(url: string, namespace: string): boolean {
+    const identity = agentIdentity(url);
+    return this.entries().some(
+      (entry) =>
+        entry.namespace !== namespace && entry.address !== undefined && agentIdentity(entry.address) === identity,
+    );
+  }
+
+  /**
+   * Whether a resource of this namespace made the tunnel of this name in the agent at the address. Throws DependencyError
+   * while that is not known.
+   */
+  hasMade(namespace: string, url: string, name: string): boolean {
+    if (this.#tunnels?.synced !== true) throw new DependencyError('the AgentTunnels are not read yet');
+    const tunnel = { agent: agentIdentity(url), name };
+    const claimants = this.#tunnels.byIndex('claim', claimOn(tunnel));
+    return claimants.some((object) => object.metadata.namespace === namespace && hasMade(object, tunnel));
+  }
+
   /** Whether an Agent that is there to stay has this address. */
   isInUse(url: string): boolean {
     return this.entries().some(({ connection, isDeleting: going }) => connection?.url === url && !going);
@@ -118,10 +161,11 @@ export class Agents extends Registry<AgentEntry> {
    */
   async visit<T>(url: string, namespace: string, use: (agent: AgentConnection) => Promise<T>): Promise<T> {
     const { hosts, open } = this.#options;
-    if (!isAdmitted(url, namespace, hosts)) throw new DependencyError(notAdmitted(url));
+    const address = admitted(url, namespace, hosts);
+    if (address === undefined) throw new DependencyError(notAdmitted(url));
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = open(url, url, { onChange: () => {}, onCount: () => {} });
+    const agent = open(url, address, { onChange: () => {}, onCount: () => {} });
     try {
       return await use(agent);
     } finally {

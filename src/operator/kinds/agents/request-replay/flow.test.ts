@@ -48,6 +48,9 @@ function restart(): void {
       const status = { status: 'online', agent_version: '', session: { legs: [] }, uri: '' };
       return {
         status: () => step('status').then(() => status),
+        check: async () => {
+          if (nextErrors.has('check')) await step('check');
+        },
         replay: ({ id, tunnelName }) => step(`replay ${id}${tunnelName ? ` on ${tunnelName}` : ''}`),
       };
     },

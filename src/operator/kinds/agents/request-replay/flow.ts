@@ -1,18 +1,24 @@
 import { ApiError } from '../../../../common/http/errors.ts';
-import type { AgentClient } from '../../../agent-client/client.ts';
+import type { AgentClient, Replay } from '../../../agent-client/client.ts';
 import { annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import type { Outcome, Report } from '../../../reconcile/outcome.ts';
+import { DependencyError, type Outcome, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
+/** An agent, as far as a replay needs it. */
+export interface ReplayAgent extends Pick<AgentClient, 'status' | 'replay'> {
+  /** Rejects with a RefusedError when this resource may not replay that. */
+  check(replay: Replay): Promise<void>;
+}
+
 export interface ReplayFlowOptions {
   /** The agent that a resource names. Throws DependencyError when it cannot be used. */
-  readonly agentOf: (object: ManagedObject) => Pick<AgentClient, 'status' | 'replay'>;
+  readonly agentOf: (object: ManagedObject) => ReplayAgent;
   /** A text that no other call gives. */
   readonly nonce: () => string;
 }
@@ -78,6 +84,7 @@ export class ReplayFlow implements Flow<undefined> {
     const agent = this.#options.agentOf(context.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
     await agent.status();
+    await agent.check({ id: requestID, tunnelName });
     // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
     const intent = this.#unsent.get(context.uid) ?? `${now(context)} ${this.#options.nonce()}`;
     const begun = await this.#begin(context, intent);
@@ -101,11 +108,11 @@ export class ReplayFlow implements Flow<undefined> {
   /** Withdraws the intent where the agent certainly did nothing. */
   async #failed({ writer, object, uid, clock }: Context, intent: string, error: unknown): Promise<Finished> {
     const at = now({ clock });
-    const definite = error instanceof ApiError && error.definite;
+    const definite = error instanceof DependencyError || (error instanceof ApiError && error.definite);
     if (!definite) return { at, failure: unknown(intent, error) };
     this.#unsent.set(uid, intent);
     await writer.insist(object, () => ({ [replayIntent]: null }));
-    if (isFinal(error)) return { at, failure: refusal(error) };
+    if (error instanceof ApiError && isFinal(error)) return { at, failure: refusal(error) };
     throw error;
   }
 }

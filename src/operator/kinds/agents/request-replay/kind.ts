@@ -1,7 +1,7 @@
-import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { agentKind } from '../registry/agent-kind.ts';
 import { agentKeyOf } from '../registry/agents.ts';
 import { ReplayFlow } from './flow.ts';
+import { replayableAgent } from './permission.ts';
 import { definition } from './schema.ts';
 
 /** Once finished there is nothing to look for, and thousands of them may wait to be removed. */
@@ -10,6 +10,6 @@ const resyncIntervalMs = 24 * 3_600_000;
 export const requestReplay = agentKind(
   definition,
   agentKeyOf,
-  ({ agents, uuid }) => new ReplayFlow({ agentOf: (object: ManagedObject) => agents.of(object).client, nonce: uuid }),
+  ({ agents, uuid }) => new ReplayFlow({ agentOf: (object) => replayableAgent(agents, object), nonce: uuid }),
   { resyncIntervalMs },
 );

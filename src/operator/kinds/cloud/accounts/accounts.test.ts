@@ -12,6 +12,7 @@ import { Accounts } from './accounts.ts';
 import { apiHosts } from './address.ts';
 import { Budgets } from './budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './cloud-connection.ts';
+import { DefaultAccountUsers } from './default-account.ts';
 
 const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const url = 'http://api.example.test';
@@ -43,6 +44,7 @@ beforeEach(() => {
   const shared = new Budgets(systemRuntime);
   accounts = new Accounts({
     defaultAccount: undefined,
+    defaultAccountUsers: new DefaultAccountUsers('*'),
     defaultURL: url,
     hosts: apiHosts(url, ['http://other.example.test']),
     open: (key, options) => {

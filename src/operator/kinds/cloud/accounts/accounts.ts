@@ -7,12 +7,14 @@ import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
 import type { CloudConnection } from './cloud-connection.ts';
+import type { DefaultAccountUsers } from './default-account.ts';
 
 export interface AccountsOptions
   extends Pick<AccountEntryOptions, 'defaultURL' | 'hosts' | 'open'>,
     Pick<RegistryOptions<AccountEntry>, 'enqueueDependents'> {
   /** For resources that name none. */
   readonly defaultAccount: CloudConnection | undefined;
+  readonly defaultAccountUsers: DefaultAccountUsers;
   /** To read the Secrets of accounts. */
   readonly secrets: Omit<ReferencesOptions, 'enqueue'>;
   /** The account is to be reconciled. */
@@ -24,9 +26,11 @@ const letGo = `or set the annotation ${annotation.forceOrphan} to "true" to let 
 /** The accounts of this operator: the default one, and one for each CloudAccount. A resource finds those of its own namespace only. */
 export class Accounts extends Registry<AccountEntry> {
   readonly #defaultAccount: CloudConnection | undefined;
+  readonly #defaultAccountUsers: DefaultAccountUsers;
   readonly #references: References;
 
-  constructor({ defaultAccount, secrets, enqueue, enqueueDependents, ...entry }: AccountsOptions) {
+  constructor(options: AccountsOptions) {
+    const { defaultAccount, defaultAccountUsers, secrets, enqueue, enqueueDependents, ...entry } = options;
     const references = new References({ ...secrets, enqueue: (account) => this.entry(account)?.secretChanged() });
     const open = (key: string, object: ManagedObject) =>
       new AccountEntry(object, {
@@ -38,13 +42,20 @@ export class Accounts extends Registry<AccountEntry> {
       });
     super({ open, enqueueDependents, clock: secrets.clock });
     this.#defaultAccount = defaultAccount;
+    this.#defaultAccountUsers = defaultAccountUsers;
     this.#references = references;
   }
 
-  /** The account that a resource uses. Throws DependencyError, saying why, when it cannot use one now. */
+  /**
+   * The account that a resource uses. Throws DependencyError, saying why, when it cannot use one now, and RefusedError
+   * when it never may.
+   */
   of(object: ManagedObject): CloudConnection {
     const key = accountKeyOf(object);
-    if (key === 'default') return this.#default();
+    if (key === 'default') {
+      this.#defaultAccountUsers.check(object);
+      return this.#default();
+    }
     const entry = this.entry(key);
     if (isDeleting(object)) return forDelete(key, entry);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
@@ -57,6 +68,11 @@ export class Accounts extends Registry<AccountEntry> {
     const key = accountKeyOf(object);
     const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
     return connection?.identity ?? key;
+  }
+
+  /** Whether what the resource claims can be its own. */
+  mayHold(object: ManagedObject): boolean {
+    return accountKeyOf(object) !== 'default' || this.#defaultAccountUsers.mayHold(object);
   }
 
   override async close(): Promise<void> {

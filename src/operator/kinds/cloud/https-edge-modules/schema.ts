@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, parentID, readiness, set } from '../fields.ts';
+import { cloudID, enabled, parentID, readiness, set } from '../fields.ts';
 
 const mutualTLS = z.object({
   enabled: enabled('module'),
   certificateAuthorityIDs: z
-    .array(z.string().min(1).max(256))
+    .array(cloudID)
     .max(256)
     .meta(set)
     .optional()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, keyRef, parentID, readiness, set } from '../fields.ts';
+import { cloudID, enabled, keyRef, parentID, readiness, set } from '../fields.ts';
 
 /** Cloud Management API, section 8: timeouts are uint32 seconds. */
 const maxUint32 = 4_294_967_295;
@@ -97,7 +97,7 @@ const saml = z
 const ipRestriction = z.object({
   enabled: enabled('module'),
   ipPolicyIDs: z
-    .array(z.string().min(1).max(256))
+    .array(cloudID)
     .max(256)
     .meta(set)
     .optional()

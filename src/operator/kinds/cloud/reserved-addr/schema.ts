@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { cloudID } from '../fields.ts';
 
 /** Cloud Management API, section 8: at most 4096 bytes, not characters. */
 export const metadataLimitBytes = 4096;
@@ -30,10 +31,7 @@ export const spec = z.object({
       ],
     })
     .describe('Datacenter of the reservation; cannot be changed.'),
-  endpointConfigurationID: z
-    .string()
-    .min(1)
-    .max(256)
+  endpointConfigurationID: cloudID
     .optional()
     .describe('Id (ec_...) of the endpoint configuration to attach to the address.'),
 });

@@ -1,0 +1,35 @@
+import type { Replay } from '../../../agent-client/client.ts';
+import { RefusedError } from '../../../reconcile/outcome.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { Agents } from '../registry/agents.ts';
+import type { ReplayAgent } from './flow.ts';
+
+/** Of one captured request: more is not read to learn through which tunnel it came. */
+const mostMiB = 16;
+
+/**
+ * The agent that a resource names. Where Agents of other namespaces lead to it too, only what came through a tunnel that
+ * the resource's own namespace made is replayed, and only to such a tunnel: captures are read, and tunnels reached, by
+ * whose they are. Throws DependencyError when it cannot be used.
+ */
+export function replayableAgent(
+  agents: Pick<Agents, 'of' | 'isShared' | 'hasMade'>,
+  object: ManagedObject,
+): ReplayAgent {
+  const { url, client } = agents.of(object);
+  const { namespace = '' } = object.metadata;
+  return {
+    status: () => client.status(),
+    replay: (replay) => client.replay(replay),
+    check: async ({ id, tunnelName }: Replay) => {
+      if (!agents.isShared(url, namespace)) return;
+      const request = await client.getRequest(id, { mostMiB });
+      // The agent itself says that there is none.
+      const names = [request?.tunnel_name, tunnelName].filter((name) => name !== undefined);
+      if (names.every((name) => agents.hasMade(namespace, url, name))) return;
+      throw new RefusedError(
+        'the agent is shared with other namespaces: only requests that came through a tunnel of an AgentTunnel of this namespace are replayed, and only to such a tunnel',
+      );
+    },
+  };
+}
