@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
 import { pathOf } from '../../common/http/url.ts';
 import type { Call } from '../../common/priority.ts';
-import { allItems, type Page, page } from './pages.ts';
+import { allPages, itemsOf, type OddItem, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -13,13 +13,20 @@ export interface ListQuery {
   readonly before_id?: string;
 }
 
+export interface PageOptions {
+  /** Items per page; default 100. */
+  readonly pageSize?: number;
+}
+
 /** A collection that can be read. A 404 for an id is undefined; a list answered by 404 is an error. */
 export interface Readable<T> {
   get(id: string, call: Call): Promise<T | undefined>;
   /** One page. */
   list(query: ListQuery, call: Call): Promise<Page<T>>;
-  /** Every item, a page at a time, each page a request of its own. */
-  listAll(call: Call, options?: { readonly pageSize?: number }): AsyncIterable<T>;
+  /** Every page, newest first, each a request of its own, sent when it is asked for: leaving the loop sends no more. */
+  pages(call: Call, options?: PageOptions): AsyncIterable<Page<T>>;
+  /** Every item of these pages but odd ones, which `onOdd` is told of. */
+  listAll(call: Call, options?: PageOptions & { readonly onOdd?: (item: OddItem) => void }): AsyncIterable<T>;
 }
 
 /** A collection whose items are made and changed through the API. */
@@ -109,7 +116,11 @@ export class CloudClient {
 const defaultPageSize = 100;
 const deleted = doneOrAbsent('deleted');
 
-function readable<T>(transport: Transport, collection: string, schema: z.ZodType<T>): Readable<T> {
+function readable<T extends { readonly id: string }>(
+  transport: Transport,
+  collection: string,
+  schema: z.ZodType<T>,
+): Readable<T> {
   const one = bodyOrAbsent(schema);
   const many = page(collection, schema);
   const name = `${collection}.list`;
@@ -117,16 +128,18 @@ function readable<T>(transport: Transport, collection: string, schema: z.ZodType
     const path = query === '' ? `/${collection}` : `/${collection}?${query}`;
     return transport.send({ name, method: 'GET', path, read: many }, call);
   };
+  const pages = (call: Call, { pageSize = defaultPageSize }: PageOptions = {}) =>
+    allPages(name, queryText({ limit: pageSize }), (query) => listPage(query, call));
   return {
     get: async (id, call) =>
       transport.send({ ...named(collection, 'get', collection, id), method: 'GET', read: one }, call),
     list: (query, call) => listPage(queryText(query), call),
-    listAll: (call, { pageSize = defaultPageSize } = {}) =>
-      allItems(name, queryText({ limit: pageSize }), (query) => listPage(query, call)),
+    pages,
+    listAll: (call, options) => itemsOf(pages(call, options), options?.onOdd),
   };
 }
 
-function writable<T, Create extends object, Update extends object>(
+function writable<T extends { readonly id: string }, Create extends object, Update extends object>(
   transport: Transport,
   collection: string,
   schema: z.ZodType<T>,

@@ -1,8 +1,22 @@
 import type { Call } from '../../common/priority.ts';
 
+/** An item of a list that cannot be read as an object of its kind. */
+export interface OddItem {
+  /** Undefined where that is what is odd. */
+  readonly id: string | undefined;
+  /** RFC 3339, by the service's clock; undefined where that is what is odd. */
+  readonly createdAt: string | undefined;
+  /** What is wrong: `description: expected string`. */
+  readonly problem: string;
+}
+
+/** Everything that can be read of an account's objects of one kind; of the rest `onOdd` is told. */
+export type ListExternal<Observed> = (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
+
 interface Sweep<Observed> {
   readonly startedAt: number;
   readonly items: ReadonlyMap<string, Observed>;
+  readonly odd: readonly OddItem[];
 }
 
 interface Seen<Observed> {
@@ -17,7 +31,7 @@ interface Seen<Observed> {
  * absence, because a list may lag behind; absence is confirmed by a get.
  */
 export class ExternalCache<Observed> {
-  readonly #list: (call: Call) => AsyncIterable<Observed>;
+  readonly #list: ListExternal<Observed>;
   readonly #idOf: (observed: Observed) => string;
   readonly #now: () => number;
   readonly #seen = new Map<string, Seen<Observed>>();
@@ -26,7 +40,7 @@ export class ExternalCache<Observed> {
   #running: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
 
   constructor(options: {
-    list: (call: Call) => AsyncIterable<Observed>;
+    list: ListExternal<Observed>;
     idOf: (observed: Observed) => string;
     now: () => number;
   }) {
@@ -52,6 +66,11 @@ export class ExternalCache<Observed> {
       else items.set(id, observed);
     }
     return [...items.values()];
+  }
+
+  /** What the last sweep that ended could not read: it may be there, whatever it is. */
+  odd(): readonly OddItem[] {
+    return this.#last?.odd ?? [];
   }
 
   /** An answer to a call of our own; `at` is when a read was sent, or when a write was answered. */
@@ -97,8 +116,9 @@ export class ExternalCache<Observed> {
 
   async #read(startedAt: number, call: Call): Promise<void> {
     const items = new Map<string, Observed>();
-    for await (const observed of this.#list(call)) items.set(this.#idOf(observed), observed);
-    this.#last = { startedAt, items };
+    const odd: OddItem[] = [];
+    for await (const observed of this.#list(call, (item) => odd.push(item))) items.set(this.#idOf(observed), observed);
+    this.#last = { startedAt, items, odd };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
   }
 }

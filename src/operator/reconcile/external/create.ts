@@ -8,6 +8,7 @@ import { type Report, report, reportFailure } from '../outcome.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
+import { unreadable } from './odd-items.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 /** The resource as last written, or what there is to report instead of going on. */
@@ -136,17 +137,25 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       emit(this.#context, 'Adopted', `adopted ${displayName} ${resolution.id}, made by a create whose answer was lost`);
       return { object: recorded };
     }
+    const claimed = this.#claimed(resources);
+    const odd = this.#pending.cache.odd().filter(({ id }) => id === undefined || !claimed.has(id));
+    const doubt = unreadable(displayName, unresolved(object), odd);
+    if (doubt !== undefined) throw doubt;
     if (startedAt < settledAt) return { report: this.#wait() };
     delete facts.unresolvedSince;
     return { object: await this.#withdraw(object) };
   }
 
   #unclaimed(resources: readonly ManagedObject[], found: readonly Observed[], content: string): readonly Identity[] {
-    const claimed = new Set<string | undefined>([...this.#pending.claimedIDs(), ...resources.map(externalIDOf)]);
+    const claimed = this.#claimed(resources);
     return found
       .filter((observed) => fingerprint(this.#contract.contentOf(observed)) === content)
       .map((observed) => this.#contract.identity(observed))
       .filter((identity) => !claimed.has(identity.id));
+  }
+
+  #claimed(resources: readonly ManagedObject[]): ReadonlySet<string | undefined> {
+    return new Set([...this.#pending.claimedIDs(), ...resources.map(externalIDOf)]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */

@@ -208,7 +208,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       connection,
       () =>
         new PendingCreates<Observed>({
-          list: (call) => contract.list(connection.client, call),
+          list: (call, onOdd) => contract.list(connection.client, call, onOdd),
           idOf: (observed) => contract.identity(observed).id,
           now: () => clock.now(),
         }),

@@ -1,11 +1,10 @@
 import { Backoff } from '../../../common/backoff.ts';
 import { Breaker } from '../../../common/breaker.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call } from '../../../common/priority.ts';
-import { ExternalCache } from '../cache.ts';
+import { ExternalCache, type ListExternal } from '../cache.ts';
 
 export interface PendingCreatesOptions<Observed> {
-  readonly list: (call: Call) => AsyncIterable<Observed>;
+  readonly list: ListExternal<Observed>;
   readonly idOf: (observed: Observed) => string;
   readonly now: () => number;
 }
@@ -73,11 +72,11 @@ export class PendingCreates<Observed> {
 export function guarded<Observed>({
   list,
   now,
-}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): (call: Call) => AsyncIterable<Observed> {
+}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): ListExternal<Observed> {
   const breaker = new Breaker({ minMs: 500, maxMs: 10_000, now });
-  return async function* (call) {
+  return async function* (call, onOdd) {
     breaker.check();
-    yield* await breaker.try(() => Array.fromAsync(list(call)), failureOf);
+    yield* await breaker.try(() => Array.fromAsync(list(call, onOdd)), failureOf);
   };
 }
 
