@@ -13,6 +13,7 @@ import { EventRecorder } from './kube/events.ts';
 import { KubeConfigError } from './kube/kubeconfig.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
+import { Referents } from './reconcile/referents/referents.ts';
 import type { RunSettings } from './settings.ts';
 
 export interface OperatorOptions {
@@ -44,11 +45,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const client = new KubeClient(connection.withGuard(guard), runtime);
   const metrics = createMetrics({ version, ofProcess: settings.metricsAddr !== undefined });
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
+  const namespaces = settings.watchNamespaces;
+  const referents = new Referents({ ...runtime, reader, log, namespaces });
+  stack.defer(() => referents.close());
   const shared = {
     ...runtime,
+    referents,
     reader,
     client,
-    namespaces: settings.watchNamespaces,
+    namespaces,
     labelSelector: settings.labelSelector,
     events,
     log,

@@ -319,19 +319,22 @@ describe('a sweep that fails', () => {
 });
 
 describe('an endpoint that cannot be read', () => {
-  test.each(['region', 'id'])('by its %s, leaves the ConfigMaps that may be its own and stops nothing', async (field) => {
-    cloud.seed({ endpoints: many(3) });
-    const earlier = start();
-    await isSynced(earlier);
-    await earlier.stop();
-    cloud.fault(`GET /endpoints malformed=${field}`);
-    const started = start();
-    await until('the end of the sweep', () => started.mirror.status().sweptAt);
-    expect(await ids()).toEqual(['ep_0', 'ep_1', 'ep_2']);
-    expect(started.mirror.status().error).toBeUndefined();
-    expect(started.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
-    expect(started.warnings).toEqual([expect.stringContaining(`${field}: expected string`)]);
-  });
+  test.each(['region', 'id'])(
+    'by its %s, leaves the ConfigMaps that may be its own and stops nothing',
+    async (field) => {
+      cloud.seed({ endpoints: many(3) });
+      const earlier = start();
+      await isSynced(earlier);
+      await earlier.stop();
+      cloud.fault(`GET /endpoints malformed=${field}`);
+      const started = start();
+      await until('the end of the sweep', () => started.mirror.status().sweptAt);
+      expect(await ids()).toEqual(['ep_0', 'ep_1', 'ep_2']);
+      expect(started.mirror.status().error).toBeUndefined();
+      expect(started.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
+      expect(started.warnings).toEqual([expect.stringContaining(`${field}: expected string`)]);
+    },
+  );
 });
 
 describe('a ConfigMap that somebody touches is restored within a second, without asking the cloud', () => {

@@ -13,8 +13,6 @@ export const known: Readonly<Record<string, readonly string[]>> = {
   'clock-jumps': ['O8'],
   'clocks-set-right': ['O8'],
   'cloud-clock': ['O7'],
-  'odd-items': ['B10'],
-  'endless-pages': ['B11'],
   'revoked-key': ['B8'],
   'kube-restored': ['M7'],
   restarts: ['B9'],

@@ -1,6 +1,7 @@
 import type { BackoffOptions } from '../../common/backoff.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
@@ -80,15 +81,7 @@ export class Informer<T extends KubeObject> {
 
   /** Rejects with the signal's reason when it aborts first. */
   async whenSynced(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      await Promise.race([this.#synced.promise, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
+    await unlessAborted(this.#synced.promise, signal);
   }
 
   /** @param key `namespace/name`, or `name` of a cluster-scoped object */

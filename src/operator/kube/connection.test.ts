@@ -99,10 +99,10 @@ test('a guard is asked before every request, and its refusal sends nothing', asy
   expect(api.requests.map((request) => request.method)).toEqual(['DELETE', 'GET']);
 });
 
-test('calls share a few connections, and each watch has its own', async () => {
+test('calls share a few connections, and over HTTP/1.1 each watch has its own', async () => {
   const client = new KubeClient(await api.connection(), systemRuntime);
   await Promise.all(Array.from({ length: 500 }, () => client.list(widgetType)));
-  expect(api.connectionCount).toBeLessThanOrEqual(32);
+  expect(api.connectionCount).toBeLessThanOrEqual(12);
   const calls = api.connectionCount;
   const stop = new AbortController();
   const watch = async () => {
@@ -115,6 +115,40 @@ test('calls share a few connections, and each watch has its own', async () => {
   for (const error of await Promise.all(watches)) expect(error).toMatchObject({ name: 'AbortError' });
 });
 
+test('where the server speaks HTTP/2 many watches share a connection, and one of them ends alone', async () => {
+  const { certificatePEM, keyPEM } = selfSigned(['127.0.0.1'], Date.now());
+  const server = createSecureServer({ cert: certificatePEM, key: keyPEM, allowHTTP1: true });
+  const sessions = new Set<unknown>();
+  let open = 0;
+  server.on('session', (session) => sessions.add(session));
+  server.on('stream', (stream) => {
+    open++;
+    stream.on('close', () => open--);
+    stream.respond({ ':status': 200 });
+    stream.write(`{"type":"BOOKMARK","object":{"metadata":{"name":"","resourceVersion":"1"}}}\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new KubeClient(await api.connection({}, undefined, { server: url, ca: certificatePEM }), systemRuntime);
+  const first = new AbortController();
+  const rest = new AbortController();
+  let brought = 0;
+  const watch = async (signal: AbortSignal) => {
+    for await (const event of client.watch(widgetType, { signal })) brought += event.type === 'BOOKMARK' ? 1 : 0;
+  };
+  const watches = Array.from({ length: 80 }, (_, index) =>
+    watch(index === 0 ? first.signal : rest.signal).catch((error: unknown) => error),
+  );
+  await until('all watches', () => brought === 80);
+  expect(sessions.size).toBe(1);
+  first.abort();
+  expect(await watches[0]).toMatchObject({ name: 'AbortError' });
+  await until('the end of one', () => open === 79);
+  rest.abort();
+  await Promise.all(watches);
+  server.close();
+});
+
 test('a call apart does not wait for calls that hang', async () => {
   const connection = await api.connection();
   const hanging = Array.from({ length: 40 }, () => {
@@ -124,7 +158,7 @@ test('a call apart does not wait for calls that hang', async () => {
     );
     return connection.request({ ...get, silenceTimeoutMs: 600 }).catch((error: unknown) => error);
   });
-  await until('as many to hang as there may be', () => api.requests.length === 32);
+  await until('as many to hang as there may be', () => api.requests.length === 12);
   const ended = Promise.race(hanging).then(() => 'a call that hangs has ended');
   const response = connection.apart().request({ ...get, path: '/api/v1/leases' });
   expect(await Promise.race([response, ended])).toMatchObject({ status: 200 });

@@ -1,4 +1,5 @@
 import type { Call } from '../../common/priority.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 
 /** An item of a list that cannot be read as an object of its kind. */
 export interface OddItem {
@@ -120,19 +121,5 @@ export class ExternalCache<Observed> {
     for await (const observed of this.#list(call, (item) => odd.push(item))) items.set(this.#idOf(observed), observed);
     this.#last = { startedAt, items, odd };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
-  }
-}
-
-/** Settles as `promise` does, or rejects with the signal's reason when it aborts first. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

@@ -12,6 +12,7 @@ import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } fr
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
 import { Reconciler } from './reconciler.ts';
+import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -26,6 +27,8 @@ export interface KindOptions<Client> extends Runtime {
   readonly labelSelector: string | undefined;
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
+  /** What resources of any kind refer to. */
+  readonly referents: Referents;
   readonly events: Recorder;
   readonly log: Log;
   readonly concurrency: number;

@@ -46,7 +46,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   constructor(options: CloudFamilyOptions) {
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
-    const { reader, clock, random, log } = shared;
+    const { referents, clock } = shared;
     const budgets = new Budgets(shared);
     const defaultAccount = openDefault(options, budgets);
     const mirrors = new Mirrors(shared);
@@ -55,7 +55,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(options, key, { ...account, budgets }),
-      secrets: { reader, clock, random, log },
+      ...{ referents, clock },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });

@@ -2,7 +2,8 @@ import { annotation } from '../../../reconcile/annotations.ts';
 import { accountKeyOf } from '../../../reconcile/claims.ts';
 import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
-import { References, type ReferencesOptions } from '../../../reconcile/references.ts';
+import { References } from '../../../reconcile/references.ts';
+import type { Referents } from '../../../reconcile/referents/referents.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
@@ -10,11 +11,11 @@ import type { CloudConnection } from './cloud-connection.ts';
 
 export interface AccountsOptions
   extends Pick<AccountEntryOptions, 'defaultURL' | 'hosts' | 'open'>,
-    Pick<RegistryOptions<AccountEntry>, 'enqueueDependents'> {
+    Pick<RegistryOptions<AccountEntry>, 'enqueueDependents' | 'clock'> {
   /** For resources that name none. */
   readonly defaultAccount: CloudConnection | undefined;
   /** To read the Secrets of accounts. */
-  readonly secrets: Omit<ReferencesOptions, 'enqueue'>;
+  readonly referents: Referents;
   /** The account is to be reconciled. */
   readonly enqueue: (account: string) => void;
 }
@@ -26,8 +27,8 @@ export class Accounts extends Registry<AccountEntry> {
   readonly #defaultAccount: CloudConnection | undefined;
   readonly #references: References;
 
-  constructor({ defaultAccount, secrets, enqueue, enqueueDependents, ...entry }: AccountsOptions) {
-    const references = new References({ ...secrets, enqueue: (account) => this.entry(account)?.secretChanged() });
+  constructor({ defaultAccount, referents, clock, enqueue, enqueueDependents, ...entry }: AccountsOptions) {
+    const references = new References({ referents, enqueue: (account) => this.entry(account)?.secretChanged() });
     const open = (key: string, object: ManagedObject) =>
       new AccountEntry(object, {
         ...entry,
@@ -35,7 +36,7 @@ export class Accounts extends Registry<AccountEntry> {
         onRotated: () => enqueueDependents(key, 'unready'),
         onDoubt: () => enqueue(key),
       });
-    super({ open, enqueueDependents, clock: secrets.clock });
+    super({ open, enqueueDependents, clock });
     this.#defaultAccount = defaultAccount;
     this.#references = references;
   }
