@@ -115,40 +115,6 @@ test('calls share a few connections, and over HTTP/1.1 each watch has its own', 
   for (const error of await Promise.all(watches)) expect(error).toMatchObject({ name: 'AbortError' });
 });
 
-test('where the server speaks HTTP/2 many watches share a connection, and one of them ends alone', async () => {
-  const { certificatePEM, keyPEM } = selfSigned(['127.0.0.1'], Date.now());
-  const server = createSecureServer({ cert: certificatePEM, key: keyPEM, allowHTTP1: true });
-  const sessions = new Set<unknown>();
-  let open = 0;
-  server.on('session', (session) => sessions.add(session));
-  server.on('stream', (stream) => {
-    open++;
-    stream.on('close', () => open--);
-    stream.respond({ ':status': 200 });
-    stream.write(`{"type":"BOOKMARK","object":{"metadata":{"name":"","resourceVersion":"1"}}}\n`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = new KubeClient(await api.connection({}, undefined, { server: url, ca: certificatePEM }), systemRuntime);
-  const first = new AbortController();
-  const rest = new AbortController();
-  let brought = 0;
-  const watch = async (signal: AbortSignal) => {
-    for await (const event of client.watch(widgetType, { signal })) brought += event.type === 'BOOKMARK' ? 1 : 0;
-  };
-  const watches = Array.from({ length: 80 }, (_, index) =>
-    watch(index === 0 ? first.signal : rest.signal).catch((error: unknown) => error),
-  );
-  await until('all watches', () => brought === 80);
-  expect(sessions.size).toBe(1);
-  first.abort();
-  expect(await watches[0]).toMatchObject({ name: 'AbortError' });
-  await until('the end of one', () => open === 79);
-  rest.abort();
-  await Promise.all(watches);
-  server.close();
-});
-
 test('a call apart does not wait for calls that hang', async () => {
   const connection = await api.connection();
   const hanging = Array.from({ length: 40 }, () => {
