@@ -8,6 +8,7 @@ import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
+import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
@@ -84,6 +85,7 @@ export function kindController<Client>(
       log,
       cache: {
         get: (key) => resources.get(key),
+        whole: (object) => wholeOf(options.reader, type, object),
         claimants: (claim) => resources.byIndex('claim', claim),
       },
       writer: new ObjectWriter(client, type, resources),
@@ -140,6 +142,17 @@ export function kindController<Client>(
   return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
 }
 
+/** A large resource is read anew; a namesake that took its place is another one. */
+async function wholeOf(
+  reader: KubeClient,
+  type: ResourceType,
+  object: ManagedObject,
+): Promise<ManagedObject | undefined> {
+  if (isWhole(object)) return object;
+  const read = await reader.get<ManagedObject>(type, object.metadata);
+  return read?.metadata.uid === object.metadata.uid ? read && withoutForeign(read) : undefined;
+}
+
 function informersOf(
   type: ResourceType,
   options: Pick<KindOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
@@ -148,7 +161,10 @@ function informersOf(
   const { reader: client, namespaces, labelSelector, clock, random } = options;
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   return new InformerGroup(
-    scopes.map((namespace) => new Informer({ client, type, namespace, labelSelector, clock, random, log })),
+    scopes.map(
+      (namespace) =>
+        new Informer({ client, type, namespace, labelSelector, transform: withoutBulk, clock, random, log }),
+    ),
   );
 }
 
@@ -165,7 +181,9 @@ export async function listEverywhere(
   namespaces: readonly string[],
 ): Promise<readonly ManagedObject[]> {
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
-  const lists = await Promise.all(scopes.map((namespace) => client.listAll<ManagedObject>(type, { namespace })));
+  const lists = await Promise.all(
+    scopes.map((namespace) => client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })),
+  );
   return lists.flatMap((list) => list.items);
 }
 

@@ -79,7 +79,7 @@ function contextOf(): ThingContext {
   const context: Partial<ThingContext> = {
     ...{ writer: writer as ObjectWriter, memory, clock, call, object, log: silentLog, events: { record: () => {} } },
     ...{ uid: 'u', connection, startedAt: clock.now(), requested: true, drift: false },
-    cache: { get: () => object, claimants: () => [] },
+    cache: { get: () => object, whole: async (object) => object, claimants: () => [] },
   };
   return context as ThingContext;
 }
