@@ -82,28 +82,28 @@ export class CloudClient {
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
     const transport = new Transport(options);
-    const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>) =>
-      module<RouteKey, T, R>(transport, `https_route_${name}`, schema, ({ edgeID, routeID }) => [
+    const onRoute = <T, R extends object>(name: string, reads: ModuleReads<T>) =>
+      module<RouteKey, T, R>(transport, `https_route_${name}`, reads, ({ edgeID, routeID }) => [
         ...['edges', 'https', edgeID],
         ...['routes', routeID, name],
       ]);
-    const onEdge = <T, R extends object>(type: string, name: string, schema: z.ZodType<T>) =>
-      module<string, T, R>(transport, `${type}_edge_${name}`, schema, (edgeID) => ['edges', type, edgeID, name]);
+    const onEdge = <T, R extends object>(type: string, name: string, reads: ModuleReads<T>) =>
+      module<string, T, R>(transport, `${type}_edge_${name}`, reads, (edgeID) => ['edges', type, edgeID, name]);
 
     this.#transport = transport;
-    this.reservedAddrs = writable(transport, 'reserved_addrs', schemas.reservedAddrSchema);
-    this.botUsers = writable(transport, 'bot_users', schemas.botUserSchema);
-    this.endpoints = readable(transport, 'endpoints', schemas.endpointSchema);
+    this.reservedAddrs = writable(transport, 'reserved_addrs', reads.reservedAddrs);
+    this.botUsers = writable(transport, 'bot_users', reads.botUsers);
+    this.endpoints = readable(transport, 'endpoints', reads.endpoints);
     this.routeModules = {
-      saml: onRoute('saml', schemas.samlSchema),
-      ipRestriction: onRoute('ip_restriction', schemas.ipRestrictionSchema),
-      webhookVerification: onRoute('webhook_verification', schemas.webhookVerificationSchema),
-      compression: onRoute('compression', schemas.compressionSchema),
+      saml: onRoute('saml', reads.saml),
+      ipRestriction: onRoute('ip_restriction', reads.ipRestriction),
+      webhookVerification: onRoute('webhook_verification', reads.webhookVerification),
+      compression: onRoute('compression', reads.compression),
     };
-    this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', schemas.trafficPolicySchema) };
+    this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', reads.trafficPolicy) };
     this.httpsEdges = {
-      mutualTLS: onEdge('https', 'mutual_tls', schemas.mutualTLSSchema),
-      tlsTermination: onEdge('https', 'tls_termination', schemas.tlsTerminationSchema),
+      mutualTLS: onEdge('https', 'mutual_tls', reads.mutualTLS),
+      tlsTermination: onEdge('https', 'tls_termination', reads.tlsTermination),
     };
   }
 
@@ -116,13 +116,37 @@ export class CloudClient {
 const defaultPageSize = 100;
 const deleted = doneOrAbsent('deleted');
 
+type ModuleReads<T> = ReturnType<typeof moduleReads<T>>;
+type CollectionReads<T> = ReturnType<typeof collectionReads<T>>;
+
+function moduleReads<T>(schema: z.ZodType<T>) {
+  return { one: bodyOrAbsent(schema), replaced: body(schema) };
+}
+
+function collectionReads<T>(collection: string, schema: z.ZodType<T>) {
+  const created = body(schema, { missing: 'Unreachable' });
+  return { one: bodyOrAbsent(schema), many: page(collection, schema), created, updated: body(schema) };
+}
+
+/** Once for all accounts: schemas are larger than all else that a client is made of. */
+const reads = {
+  reservedAddrs: collectionReads('reserved_addrs', schemas.reservedAddrSchema),
+  botUsers: collectionReads('bot_users', schemas.botUserSchema),
+  endpoints: collectionReads('endpoints', schemas.endpointSchema),
+  saml: moduleReads(schemas.samlSchema),
+  ipRestriction: moduleReads(schemas.ipRestrictionSchema),
+  webhookVerification: moduleReads(schemas.webhookVerificationSchema),
+  compression: moduleReads(schemas.compressionSchema),
+  trafficPolicy: moduleReads(schemas.trafficPolicySchema),
+  mutualTLS: moduleReads(schemas.mutualTLSSchema),
+  tlsTermination: moduleReads(schemas.tlsTerminationSchema),
+};
+
 function readable<T extends { readonly id: string }>(
   transport: Transport,
   collection: string,
-  schema: z.ZodType<T>,
+  { one, many }: Pick<CollectionReads<T>, 'one' | 'many'>,
 ): Readable<T> {
-  const one = bodyOrAbsent(schema);
-  const many = page(collection, schema);
   const name = `${collection}.list`;
   const listPage = (query: string, call: Call) => {
     const path = query === '' ? `/${collection}` : `/${collection}?${query}`;
@@ -142,13 +166,12 @@ function readable<T extends { readonly id: string }>(
 function writable<T extends { readonly id: string }, Create extends object, Update extends object>(
   transport: Transport,
   collection: string,
-  schema: z.ZodType<T>,
+  reads: CollectionReads<T>,
 ): Writable<T, Create, Update> {
-  const created = body(schema, { missing: 'Unreachable' });
-  const updated = body(schema);
+  const { created, updated } = reads;
   const at = (verb: string, ...id: readonly string[]) => named(collection, verb, collection, ...id);
   return {
-    ...readable(transport, collection, schema),
+    ...readable(transport, collection, reads),
     create: (fields, call) => transport.send({ ...at('create'), method: 'POST', body: fields, read: created }, call),
     update: async (id, fields, call) =>
       transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: updated }, call),
@@ -160,11 +183,9 @@ function writable<T extends { readonly id: string }, Create extends object, Upda
 function module<Parent, T, Replace extends object>(
   transport: Transport,
   resource: string,
-  schema: z.ZodType<T>,
+  { one, replaced }: ModuleReads<T>,
   segments: (parent: Parent) => readonly string[],
 ): Module<Parent, T, Replace> {
-  const one = bodyOrAbsent(schema);
-  const replaced = body(schema);
   const at = (verb: string, parent: Parent) => named(resource, verb, ...segments(parent));
   return {
     replace: async (parent, fields, call) =>

@@ -1,7 +1,9 @@
+import { Agent } from 'undici';
 import type { Credential } from '../../../common/credential/credential.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
+import { cloudService } from '../../cloud/service.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
 import { accountKeyOf } from '../../reconcile/claims.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
@@ -12,6 +14,8 @@ import { apiHosts } from './accounts/address.ts';
 import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
+
+const { connectMs } = cloudService.timeouts;
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -41,9 +45,14 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly mirrors: Mirrors;
   readonly #options: CloudFamilyOptions;
   readonly #defaultAccount: CloudConnection | undefined;
+  /** Of all accounts, where none was given. */
+  readonly #dispatcher: Agent | undefined;
 
   /** Throws UsageError. */
-  constructor(options: CloudFamilyOptions) {
+  constructor(given: CloudFamilyOptions) {
+    // Accounts have budgets of their own, not connections: tenants decide how many there are.
+    const own = given.shared.dispatcher === undefined ? new Agent({ connect: { timeout: connectMs } }) : undefined;
+    const options = { ...given, shared: { ...given.shared, dispatcher: given.shared.dispatcher ?? own } };
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
     const { referents, clock } = shared;
@@ -67,6 +76,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     });
     this.#options = options;
     this.#defaultAccount = defaultAccount;
+    this.#dispatcher = own;
     this.mirrors = mirrors;
   }
 
@@ -84,6 +94,12 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     this.#startDefaultMirror();
     await super.run(leading);
     await this.mirrors.close();
+  }
+
+  /** Waits for the requests under way. */
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#dispatcher?.close();
   }
 
   #startDefaultMirror(): void {
