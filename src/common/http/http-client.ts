@@ -29,6 +29,14 @@ export interface Operation<T> {
   readonly largestAnswerMiB?: number;
 }
 
+/** Connections for many clients of a service; whoever opens them closes them. */
+export function openConnections({
+  connections = null,
+  timeouts,
+}: Pick<Service, 'connections' | 'timeouts'>): Dispatcher {
+  return new Agent({ connections, connect: { timeout: timeouts.connectMs } });
+}
+
 /** Exchanges JSON with one service over HTTP. Redirects are not followed, nothing is retried. */
 export class HttpClient {
   readonly #service: Service;
@@ -43,7 +51,6 @@ export class HttpClient {
 
   constructor(service: Service, options: HttpClientOptions) {
     const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher } = options;
-    const connections = service.connections ?? null;
     this.#service = service;
     this.#origin = baseURL.origin;
     this.#prefix = baseURL.pathname.replace(/\/+$/, '');
@@ -51,7 +58,7 @@ export class HttpClient {
     this.#timeouts = timeouts;
     this.#clock = clock;
     this.#ownsDispatcher = dispatcher === undefined;
-    this.#dispatcher = dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs } });
+    this.#dispatcher = dispatcher ?? openConnections({ ...service, timeouts });
   }
 
   /** With an API key where the service asks for one. @throws ApiError */

@@ -1,5 +1,6 @@
-import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Credential } from '../../../common/credential/credential.ts';
+import { openConnections } from '../../../common/http/http-client.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
@@ -14,8 +15,6 @@ import { apiHosts } from './accounts/address.ts';
 import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
-
-const { connectMs } = cloudService.timeouts;
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -46,12 +45,12 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly #options: CloudFamilyOptions;
   readonly #defaultAccount: CloudConnection | undefined;
   /** Of all accounts, where none was given. */
-  readonly #dispatcher: Agent | undefined;
+  readonly #dispatcher: Dispatcher | undefined;
 
   /** Throws UsageError. */
   constructor(given: CloudFamilyOptions) {
     // Accounts have budgets of their own, not connections: tenants decide how many there are.
-    const own = given.shared.dispatcher === undefined ? new Agent({ connect: { timeout: connectMs } }) : undefined;
+    const own = given.shared.dispatcher === undefined ? openConnections(cloudService) : undefined;
     const options = { ...given, shared: { ...given.shared, dispatcher: given.shared.dispatcher ?? own } };
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
