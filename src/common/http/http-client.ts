@@ -30,11 +30,8 @@ export interface Operation<T> {
 }
 
 /** Connections for many clients of a service; whoever opens them closes them. */
-export function openConnections({
-  connections = null,
-  timeouts,
-}: Pick<Service, 'connections' | 'timeouts'>): Dispatcher {
-  return new Agent({ connections, connect: { timeout: timeouts.connectMs } });
+export function openConnections({ connections, timeouts }: Pick<Service, 'connections' | 'timeouts'>): Dispatcher {
+  return new Agent({ connections: connections ?? null, connect: { timeout: timeouts.connectMs } });
 }
 
 /** Exchanges JSON with one service over HTTP. Redirects are not followed, nothing is retried. */
