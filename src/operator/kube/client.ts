@@ -36,8 +36,8 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** A page of a list is held whole, as text and parsed, while it is read: some ten objects of the largest size that etcd takes. */
-const mostPageBytes = 16 * 1024 * 1024;
+/** A page of a list is held whole, as text and parsed, and parsed in one go: two objects of the largest size that etcd takes. */
+const mostPageBytes = 3 * 1024 * 1024;
 
 const callTimeoutMs = 30_000;
 const maxAttempts = 5;
@@ -180,6 +180,7 @@ export class KubeClient {
         if (kept !== undefined) items.push(kept);
       }
       if (page.continue === undefined) return { items, resourceVersion: page.resourceVersion };
+      limit = Math.min(pageSize, limit * 2);
       from = { continue: page.continue };
     }
   }

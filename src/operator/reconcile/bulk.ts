@@ -1,4 +1,5 @@
 import { annotation } from './annotations.ts';
+import { isLarger } from './bounds.ts';
 import type { ManagedObject } from './resource.ts';
 
 /*
@@ -6,7 +7,7 @@ import type { ManagedObject } from './resource.ts';
  * without what is large in it, and read anew when it is reconciled.
  */
 
-/** In bytes of JSON: of a spec that is kept whole. A ReservedAddr with the longest metadata is. */
+/** In bytes of JSON, roughly: of a spec that is kept whole. A ReservedAddr with the longest metadata is. */
 const mostSpecBytes = 6 * 1024;
 /** Of one field of a larger spec. */
 const mostFieldBytes = 512;
@@ -24,7 +25,7 @@ type Cached = ManagedObject & { readonly [lacksBulk]?: true };
  */
 export function withoutBulk(object: ManagedObject): ManagedObject {
   const slim = withoutForeign(object);
-  if (bytesOf(object.spec) <= mostSpecBytes) return slim;
+  if (!isLarger(object.spec, mostSpecBytes)) return slim;
   const spec = Object.fromEntries(Object.entries(object.spec).map(([name, value]) => [name, withoutLarge(value)]));
   const cached: Cached = { ...slim, spec, [lacksBulk]: true };
   return cached;
@@ -43,7 +44,7 @@ export function isWhole(object: ManagedObject): boolean {
 }
 
 function withoutLarge(value: unknown): unknown {
-  if (bytesOf(value) <= mostFieldBytes) return value;
+  if (!isLarger(value, mostFieldBytes)) return value;
   if (Array.isArray(value)) return [];
   return typeof value === 'string' ? '' : {};
 }
@@ -61,8 +62,4 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly
     if (bytes <= mostAnnotationsBytes) kept[name] = value;
   }
   return kept;
-}
-
-function bytesOf(value: unknown): number {
-  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
 }
