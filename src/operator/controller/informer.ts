@@ -3,6 +3,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
@@ -49,7 +50,9 @@ export class Informer<T extends KubeObject> {
   readonly #transform: (object: T) => T;
   readonly #log: Log;
   readonly #synced = Promise.withResolvers<void>();
+  readonly #settled = Promise.withResolvers<void>();
   #hasSynced = false;
+  #isRefused = false;
 
   constructor(options: InformerOptions<T>) {
     const { client, type, namespace, labelSelector, fieldSelector, clock, random } = options;
@@ -77,6 +80,16 @@ export class Informer<T extends KubeObject> {
   /** The first list is in the cache and handlers have been told of it. */
   get synced(): boolean {
     return this.#hasSynced;
+  }
+
+  /** There is no list in the cache, because the operator may not read it; it is tried again all the while. */
+  get refused(): boolean {
+    return this.#isRefused && !this.#hasSynced;
+  }
+
+  /** Resolves when it is synced, or refused; rejects with the signal's reason when it aborts first. */
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    await unlessAborted(this.#settled.promise, signal);
   }
 
   /** Rejects with the signal's reason when it aborts first. */
@@ -149,6 +162,11 @@ export class Informer<T extends KubeObject> {
       },
       slim: (object: T) => this.#slim(object),
       replace: (objects: readonly T[], version: bigint, reset: boolean) => this.#replace(objects, version, reset),
+      failed: (error: unknown) => {
+        this.#isRefused = error instanceof KubeError && error.status === 403;
+        if (this.#isRefused) this.#settled.resolve();
+        return false;
+      },
       upsert: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
       remove: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
     };
@@ -159,6 +177,7 @@ export class Informer<T extends KubeObject> {
     this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();
+    this.#settled.resolve();
   }
 
   /** Without `managedFields`, which nobody reads here and which are half of an object. */
