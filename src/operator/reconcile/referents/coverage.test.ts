@@ -132,12 +132,30 @@ const scopes = () =>
 
 test('800 objects of one namespace are told of by one watch', async () => {
   for (let index = 0; index < 800; index++) follow('a', `s${index}`);
-  await until('the first look', () => told.size === 800);
+  await until('the first look', () => told.size === 800 && coverage.watches === 1);
   expect(scopes()).toEqual(['a']);
   await allAreTold();
   cluster.remove('a', 's7');
   await until('the end of one', () => told.get('a/s7') === undefined);
   expect(cluster.lists).toBe(0);
+});
+
+test('few objects of a namespace are watched one by one: nothing is asked for that might be refused', async () => {
+  const asked: Selection[] = [];
+  cluster.refuses = (selection) => asked.push(selection) === 0;
+  for (const name of ['one', 'two', 'three']) follow('a', name);
+  await until('the first look', () => told.size === 3);
+  expect(asked.every(({ namespace, fieldSelector }) => namespace === 'a' && fieldSelector !== undefined)).toBe(true);
+  await allAreTold();
+});
+
+test('a namespace with many gets its watch though all are taken by single objects', async () => {
+  for (const namespace of ['a', 'b']) for (const name of ['one', 'two', 'three']) follow(namespace, name);
+  await until('all watches', () => cluster.watches.size === 6);
+  for (let index = 0; index < 10; index++) follow('c', `s${index}`);
+  await until('the first look', () => told.size === 16 && scopes().includes('c'), 10_000);
+  expect(coverage.watches).toBe(6);
+  await allAreTold(5_000);
 });
 
 test('of objects in many namespaces one watch over the cluster tells, and nothing is told of others', async () => {
@@ -155,7 +173,7 @@ test('of objects in many namespaces one watch over the cluster tells, and nothin
 
 test('when the last is let go its watch ends', async () => {
   const targets = [follow('a', 'one'), follow('a', 'two')];
-  await until('the watch', () => cluster.watches.size === 1);
+  await until('the watches', () => cluster.watches.size === 2);
   for (const target of targets) coverage.remove(target);
   await until('its end', () => cluster.watches.size === 0);
   cluster.put('a', 'one');
@@ -186,7 +204,7 @@ describe('where rights are few', () => {
     cluster.refuses = ({ namespace }) => namespace === undefined || namespace === 'closed';
     for (const namespace of ['closed', 'a', 'b', 'c', 'd']) follow(namespace, 'key');
     await until('the first look', () => told.size === 4);
-    expect(scopes()).toEqual(['a', 'b', 'c', 'd']);
+    expect(scopes()).toEqual(['a', 'b', 'c', 'd'].map((name) => `${name} metadata.name=key`));
     await allAreTold();
     expect(told.has('closed/key')).toBe(false);
   });

@@ -2,7 +2,6 @@ import type { Log } from '../../../common/log.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { KubeError } from '../../kube/errors.ts';
-import type { ResourceType } from '../../kube/types.ts';
 import { type Reach, Scope, type Target } from './scope.ts';
 
 export interface CoverageOptions extends Pick<Runtime, 'clock' | 'random'> {
@@ -17,6 +16,8 @@ export interface CoverageOptions extends Pick<Runtime, 'clock' | 'random'> {
 const defaultMostWatches = 6;
 /** Of one type; of more there is one watch over the cluster, if the operator may. */
 const mostNamespaces = 3;
+/** Of one namespace; of more there is one watch over it, if the operator may: few objects need no right to any other. */
+const mostSingles = 3;
 /** What was refused is tried again after this long: rights may have been granted. */
 const refusedMs = 600_000;
 /** Between two looks at an object that no watch covers, where there are few of them. */
@@ -30,10 +31,10 @@ const roundsWhenDenied = 15;
 type Targets = Map<string, Map<string, Target>>;
 
 /**
- * Tells of changes of objects by few watches, however many the objects and wherever they are: one over a namespace, or one
- * over the cluster where they lie in many; where the operator may not do that, one over the single object. What is left
- * beyond the bound on watches, or while a watch does not work, is looked at in turn: every 2 s each, of more than 40 less
- * often. Everything is of metadata only.
+ * Tells of changes of objects by few watches, however many the objects and wherever they are: one over the single object; of
+ * more than three in a namespace one over that; where they lie in more than three namespaces one over the cluster. Where the
+ * operator may not do the wider the narrower does. What is left beyond the bound on watches, or while a watch does not work,
+ * is looked at in turn: every 2 s each, of more than 40 less often. Everything is of metadata only.
  */
 export class Coverage {
   readonly #options: CoverageOptions;
@@ -88,16 +89,37 @@ export class Coverage {
   #arrange(target: Target): void {
     const [cluster, namespace, single] = reachesOf(target);
     const namespaces = this.#targets.get(target.type.plural)?.size ?? 0;
-    if (this.#isOpen(cluster)) return;
+    const objects = this.#targets.get(target.type.plural)?.get(target.namespace)?.size ?? 0;
+    if (this.#isOpen(cluster) || this.#isOpen(namespace)) return;
     if (this.#options.clusterWide && namespaces > mostNamespaces && !this.#isRefused(cluster)) this.#open(cluster);
-    else if (!this.#isRefused(namespace)) this.#openIfRoom(namespace);
+    else if (objects > mostSingles && !this.#isRefused(namespace)) this.#openIfRoom(namespace);
     else if (!this.#isRefused(single)) this.#openIfRoom(single);
   }
 
   #openIfRoom(reach: Reach): void {
     const { mostWatches = defaultMostWatches } = this.#options;
-    const bounded = [...this.#scopes.values()].filter(({ reach: { namespace } }) => namespace !== undefined);
-    if (!this.#isOpen(reach) && bounded.length < mostWatches) this.#open(reach);
+    const bounded = [...this.#scopes].filter(
+      ([
+        ,
+        {
+          reach: { namespace },
+        },
+      ]) => namespace !== undefined,
+    );
+    const [single] =
+      bounded.find(
+        ([
+          ,
+          {
+            reach: { name },
+          },
+        ]) => name !== undefined,
+      ) ?? [];
+    const isFull = bounded.length >= mostWatches;
+    // One over a namespace does for more than one over an object, which is looked at in turn from now on.
+    if (isFull && reach.name === undefined && single !== undefined) this.#closeScope(single);
+    else if (isFull) return;
+    if (!this.#isOpen(reach)) this.#open(reach);
   }
 
   #open(reach: Reach): void {
@@ -113,7 +135,7 @@ export class Coverage {
   }
 
   #becameLive(reach: Reach, live: boolean): void {
-    if (live && reach.namespace === undefined) this.#closeWithin(reach.type);
+    if (live) this.#closeWithin(reach);
     for (const target of this.#within(reach)) this.#update(target);
   }
 
@@ -131,17 +153,20 @@ export class Coverage {
     clock.sleep(refusedMs, this.#stop.signal).then(again, () => {});
   }
 
-  /** One watch over the cluster does for all the others of its type. */
-  #closeWithin({ plural }: ResourceType): void {
-    for (const [id, { reach }] of this.#scopes) {
-      if (reach.type.plural === plural && reach.namespace !== undefined) this.#closeScope(id);
-    }
-    this.#fill();
+  /** A wider watch does for the narrower ones. */
+  #closeWithin(wide: Reach): void {
+    const inner = [...this.#scopes].filter(([, { reach }]) => isWithin(reach, wide));
+    for (const [id] of inner) this.#closeScope(id);
+    if (inner.length > 0) this.#fill();
   }
 
   #closeScope(id: string): boolean {
-    this.#scopes.get(id)?.scope.close();
-    return this.#scopes.delete(id);
+    const closed = this.#scopes.get(id);
+    if (closed === undefined) return false;
+    closed.scope.close();
+    this.#scopes.delete(id);
+    for (const target of this.#within(closed.reach)) this.#update(target);
+    return true;
   }
 
   /** There may be room for what had none. */
@@ -227,6 +252,14 @@ export class Coverage {
 /** From the widest. */
 function reachesOf({ type, namespace, name }: Target): readonly [Reach, Reach, Reach] {
   return [{ type }, { type, namespace }, { type, namespace, name }];
+}
+
+/** Not the same one. */
+function isWithin(inner: Reach, { type, namespace, name }: Reach): boolean {
+  if (inner.type.plural !== type.plural || name !== undefined) return false;
+  return namespace === undefined
+    ? inner.namespace !== undefined
+    : inner.namespace === namespace && inner.name !== undefined;
 }
 
 function idOf({ type, namespace, name }: Reach): string {
