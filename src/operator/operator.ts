@@ -16,6 +16,7 @@ import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
 import { Census } from './reconcile/external/census.ts';
 import { Neighbours } from './reconcile/neighbours.ts';
+import { Referents } from './reconcile/referents/referents.ts';
 import type { RunSettings } from './settings.ts';
 
 export interface OperatorOptions {
@@ -44,11 +45,15 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
   // Known before anything is written, and not before anything is watched.
   let installation = settings.installation ?? '';
+  const namespaces = settings.watchNamespaces;
+  const referents = new Referents({ ...runtime, reader, log, namespaces });
+  stack.defer(() => referents.close());
   const shared = {
     ...runtime,
+    referents,
     reader,
     client,
-    namespaces: settings.watchNamespaces,
+    namespaces,
     labelSelector: settings.labelSelector,
     events,
     log,

@@ -301,7 +301,7 @@ describe('a sweep that fails', () => {
     await until('the failure to pass', () => started.mirror.status().error === undefined);
   });
 
-  test.each(['status=401', 'html', 'malformed', 'reset', 'malformed=next_page_uri'])(
+  test.each(['status=401', 'html', 'malformed=endpoints', 'reset', 'malformed=next_page_uri'])(
     'as the first one with %s deletes nothing that an earlier process made',
     async (what) => {
       cloud.seed({ endpoints: many(3) });
@@ -314,6 +314,25 @@ describe('a sweep that fails', () => {
       expect(started.mirror.status()).toMatchObject({ synced: false, sweptAt: undefined });
       expect(started.writes).toEqual([]);
       expect(await ids()).toEqual(['ep_0', 'ep_1', 'ep_2']);
+    },
+  );
+});
+
+describe('an endpoint that cannot be read', () => {
+  test.each(['region', 'id'])(
+    'by its %s, leaves the ConfigMaps that may be its own and stops nothing',
+    async (field) => {
+      cloud.seed({ endpoints: many(3) });
+      const earlier = start();
+      await isSynced(earlier);
+      await earlier.stop();
+      cloud.fault(`GET /endpoints malformed=${field}`);
+      const started = start();
+      await until('the end of the sweep', () => started.mirror.status().sweptAt);
+      expect(await ids()).toEqual(['ep_0', 'ep_1', 'ep_2']);
+      expect(started.mirror.status().error).toBeUndefined();
+      expect(started.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
+      expect(started.warnings).toEqual([expect.stringContaining(`${field}: expected string`)]);
     },
   );
 });

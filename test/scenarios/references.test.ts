@@ -5,6 +5,7 @@ import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect, type KubeConnection } from '../../src/operator/kube/connection.ts';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { References } from '../../src/operator/reconcile/references.ts';
+import { Referents } from '../../src/operator/reconcile/referents/referents.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';
 import { secretType as secrets } from '../support/world.ts';
@@ -25,6 +26,7 @@ let client: KubeClient;
 let received: number;
 let woken: string[];
 let references: References;
+let referents: Referents;
 
 beforeAll(async () => {
   kube = await startTestKubeApi();
@@ -39,14 +41,16 @@ beforeEach(() => {
   received = 0;
   woken = [];
   const reader = new KubeClient(counting(connection), systemRuntime);
+  referents = new Referents({ ...systemRuntime, reader, log: silentLog, namespaces: [] });
   references = new References({
-    reader,
-    ...systemRuntime,
-    log: silentLog,
+    referents,
     enqueue: (key, initial) => initial || woken.push(key),
   });
 });
-afterEach(() => references.close());
+afterEach(() => {
+  references.close();
+  referents.close();
+});
 
 /** The same connection, with what it receives counted. */
 function counting(inner: KubeConnection): KubeConnection {

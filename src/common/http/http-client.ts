@@ -37,6 +37,15 @@ export interface Operation<T> {
   readonly largestAnswerMiB?: number;
 }
 
+/** Connections for many clients of a service; whoever opens them closes them. */
+export function openConnections(
+  { connections, timeouts }: Pick<Service, 'connections' | 'timeouts'>,
+  { lookup }: Pick<HttpClientOptions, 'lookup'> = {},
+): Dispatcher {
+  const connect = { timeout: timeouts.connectMs, ...(lookup && { lookup }) };
+  return new Agent({ connections: connections ?? null, connect });
+}
+
 /** Exchanges JSON with one service over HTTP. Redirects are not followed, nothing is retried. */
 export class HttpClient {
   readonly #service: Service;
@@ -52,7 +61,6 @@ export class HttpClient {
 
   constructor(service: Service, options: HttpClientOptions) {
     const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher, lookup } = options;
-    const connections = service.connections ?? null;
     this.#service = service;
     this.#origin = baseURL.origin;
     this.#prefix = baseURL.pathname.replace(/\/+$/, '');
@@ -60,8 +68,7 @@ export class HttpClient {
     this.#timeouts = timeouts;
     this.#clock = clock;
     this.#ownsDispatcher = dispatcher === undefined;
-    this.#dispatcher =
-      dispatcher ?? new Agent({ connections, connect: { timeout: timeouts.connectMs, ...(lookup && { lookup }) } });
+    this.#dispatcher = dispatcher ?? openConnections({ ...service, timeouts }, { lookup });
   }
 
   /** With an API key where the service asks for one. @throws ApiError */

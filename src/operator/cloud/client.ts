@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
 import { isDotSegment, pathOf } from '../../common/http/url.ts';
 import type { Call } from '../../common/priority.ts';
-import { allItems, type Page, page } from './pages.ts';
+import { allPages, itemsOf, type OddItem, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -13,13 +13,20 @@ export interface ListQuery {
   readonly before_id?: string;
 }
 
+export interface PageOptions {
+  /** Items per page; default 100. */
+  readonly pageSize?: number;
+}
+
 /** A collection that can be read. A 404 for an id is undefined; a list answered by 404 is an error. */
 export interface Readable<T> {
   get(id: string, call: Call): Promise<T | undefined>;
   /** One page. */
   list(query: ListQuery, call: Call): Promise<Page<T>>;
-  /** Every item, a page at a time, each page a request of its own. */
-  listAll(call: Call, options?: { readonly pageSize?: number }): AsyncIterable<T>;
+  /** Every page, newest first, each a request of its own, sent when it is asked for: leaving the loop sends no more. */
+  pages(call: Call, options?: PageOptions): AsyncIterable<Page<T>>;
+  /** Every item of these pages but odd ones, which `onOdd` is told of. */
+  listAll(call: Call, options?: PageOptions & { readonly onOdd?: (item: OddItem) => void }): AsyncIterable<T>;
 }
 
 /** A collection whose items are made and changed through the API. */
@@ -76,30 +83,30 @@ export class CloudClient {
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
     const transport = new Transport(options);
-    const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>, isSecret = false) =>
-      module<RouteKey, T, R>(transport, { resource: `https_route_${name}`, isSecret }, schema, (route) => [
+    const onRoute = <T, R extends object>(name: string, reads: ModuleReads<T>, isSecret = false) =>
+      module<RouteKey, T, R>(transport, { resource: `https_route_${name}`, isSecret }, reads, (route) => [
         ...['edges', 'https', route.edgeID],
         ...['routes', route.routeID, name],
       ]);
-    const onEdge = <T, R extends object>(type: string, name: string, schema: z.ZodType<T>) =>
-      module<string, T, R>(transport, { resource: `${type}_edge_${name}`, isSecret: false }, schema, (edgeID) => [
+    const onEdge = <T, R extends object>(type: string, name: string, reads: ModuleReads<T>) =>
+      module<string, T, R>(transport, { resource: `${type}_edge_${name}`, isSecret: false }, reads, (edgeID) => [
         ...['edges', type, edgeID, name],
       ]);
 
     this.#transport = transport;
-    this.reservedAddrs = writable(transport, 'reserved_addrs', schemas.reservedAddrSchema);
-    this.botUsers = writable(transport, 'bot_users', schemas.botUserSchema);
-    this.endpoints = readable(transport, 'endpoints', schemas.endpointSchema);
+    this.reservedAddrs = writable(transport, 'reserved_addrs', reads.reservedAddrs);
+    this.botUsers = writable(transport, 'bot_users', reads.botUsers);
+    this.endpoints = readable(transport, 'endpoints', reads.endpoints);
     this.routeModules = {
-      saml: onRoute('saml', schemas.samlSchema, true),
-      ipRestriction: onRoute('ip_restriction', schemas.ipRestrictionSchema),
-      webhookVerification: onRoute('webhook_verification', schemas.webhookVerificationSchema, true),
-      compression: onRoute('compression', schemas.compressionSchema),
+      saml: onRoute('saml', reads.saml, true),
+      ipRestriction: onRoute('ip_restriction', reads.ipRestriction),
+      webhookVerification: onRoute('webhook_verification', reads.webhookVerification, true),
+      compression: onRoute('compression', reads.compression),
     };
-    this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', schemas.trafficPolicySchema) };
+    this.tlsEdges = { trafficPolicy: onEdge('tls', 'traffic_policy', reads.trafficPolicy) };
     this.httpsEdges = {
-      mutualTLS: onEdge('https', 'mutual_tls', schemas.mutualTLSSchema),
-      tlsTermination: onEdge('https', 'tls_termination', schemas.tlsTerminationSchema),
+      mutualTLS: onEdge('https', 'mutual_tls', reads.mutualTLS),
+      tlsTermination: onEdge('https', 'tls_termination', reads.tlsTermination),
     };
   }
 
@@ -117,33 +124,62 @@ export class CloudClient {
 const defaultPageSize = 100;
 const deleted = doneOrAbsent('deleted');
 
-function readable<T>(transport: Transport, collection: string, schema: z.ZodType<T>): Readable<T> {
-  const one = bodyOrAbsent(schema);
-  const many = page(collection, schema);
+type ModuleReads<T> = ReturnType<typeof moduleReads<T>>;
+type CollectionReads<T> = ReturnType<typeof collectionReads<T>>;
+
+function moduleReads<T>(schema: z.ZodType<T>) {
+  return { one: bodyOrAbsent(schema), replaced: body(schema) };
+}
+
+function collectionReads<T>(collection: string, schema: z.ZodType<T>) {
+  const created = body(schema, { missing: 'Unreachable' });
+  return { one: bodyOrAbsent(schema), many: page(collection, schema), created, updated: body(schema) };
+}
+
+/** Once for all accounts: schemas are larger than all else that a client is made of. */
+const reads = {
+  reservedAddrs: collectionReads('reserved_addrs', schemas.reservedAddrSchema),
+  botUsers: collectionReads('bot_users', schemas.botUserSchema),
+  endpoints: collectionReads('endpoints', schemas.endpointSchema),
+  saml: moduleReads(schemas.samlSchema),
+  ipRestriction: moduleReads(schemas.ipRestrictionSchema),
+  webhookVerification: moduleReads(schemas.webhookVerificationSchema),
+  compression: moduleReads(schemas.compressionSchema),
+  trafficPolicy: moduleReads(schemas.trafficPolicySchema),
+  mutualTLS: moduleReads(schemas.mutualTLSSchema),
+  tlsTermination: moduleReads(schemas.tlsTerminationSchema),
+};
+
+function readable<T extends { readonly id: string }>(
+  transport: Transport,
+  collection: string,
+  { one, many }: Pick<CollectionReads<T>, 'one' | 'many'>,
+): Readable<T> {
   const name = `${collection}.list`;
   const listPage = (query: string, call: Call) => {
     const path = query === '' ? `/${collection}` : `/${collection}?${query}`;
     return transport.send({ name, method: 'GET', path, read: many }, call);
   };
+  const pages = (call: Call, { pageSize = defaultPageSize }: PageOptions = {}) =>
+    allPages(name, queryText({ limit: pageSize }), (query) => listPage(query, call));
   return {
     get: async (id, call) =>
       transport.send({ ...named(collection, 'get', collection, id), method: 'GET', read: one }, call),
     list: (query, call) => listPage(queryText(query), call),
-    listAll: (call, { pageSize = defaultPageSize } = {}) =>
-      allItems(name, queryText({ limit: pageSize }), (query) => listPage(query, call)),
+    pages,
+    listAll: (call, options) => itemsOf(pages(call, options), options?.onOdd),
   };
 }
 
-function writable<T, Create extends object, Update extends object>(
+function writable<T extends { readonly id: string }, Create extends object, Update extends object>(
   transport: Transport,
   collection: string,
-  schema: z.ZodType<T>,
+  reads: CollectionReads<T>,
 ): Writable<T, Create, Update> {
-  const created = body(schema, { missing: 'Unreachable' });
-  const updated = body(schema);
+  const { created, updated } = reads;
   const at = (verb: string, ...id: readonly string[]) => named(collection, verb, collection, ...id);
   return {
-    ...readable(transport, collection, schema),
+    ...readable(transport, collection, reads),
     create: (fields, call) => transport.send({ ...at('create'), method: 'POST', body: fields, read: created }, call),
     update: async (id, fields, call) =>
       transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: updated }, call),
@@ -156,11 +192,9 @@ function writable<T, Create extends object, Update extends object>(
 function module<Parent, T, Replace extends object>(
   transport: Transport,
   { resource, isSecret }: { readonly resource: string; readonly isSecret: boolean },
-  schema: z.ZodType<T>,
+  { one, replaced }: ModuleReads<T>,
   segments: (parent: Parent) => readonly string[],
 ): Module<Parent, T, Replace> {
-  const one = bodyOrAbsent(schema);
-  const replaced = body(schema);
   const at = (verb: string, parent: Parent) => ({ ...named(resource, verb, ...segments(parent)), isSecret });
   return {
     replace: async (parent, fields, call) =>

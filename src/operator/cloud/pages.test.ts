@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { allPages, type OddItem, type Page } from './pages.ts';
 import type { Respond, ScriptedAPI } from './scripted-api.fixture.ts';
 import { json, startScriptedAPI } from './scripted-api.fixture.ts';
 
@@ -76,9 +77,61 @@ test.each([
 test.each([
   ['the array is missing', { uri: 'u', next_page_uri: null }, 'bot_users: expected array'],
   ['the array is another', { uri: 'u', next_page_uri: null, endpoints: [] }, 'bot_users: expected array'],
-  ['an item is wrong', { bot_users: [bot('a'), { ...bot('b'), name: 5 }] }, 'bot_users.1.name: expected string'],
   ['the next page is wrong', { bot_users: [], next_page_uri: 5 }, 'next_page_uri: expected string'],
 ])('%s: an error, not an empty account', async (_, body, problem) => {
   api.play(json(200, body));
   await expect(ids()).rejects.toThrow(`bot_users.list: the response is malformed: ${problem}`);
+});
+
+test('an odd item is left out and named by its id and what is wrong, not by its place', async () => {
+  const items = [bot('a'), { ...bot('b'), name: null }, { ...bot('c'), created_at: 5 }, 'nonsense', bot('e')];
+  api.play(json(200, { uri: 'u', next_page_uri: null, bot_users: items }));
+  const odd: OddItem[] = [];
+  const read = await Array.fromAsync(api.client().botUsers.listAll(call, { onOdd: (item) => odd.push(item) }));
+  expect(read.map(({ id }) => id)).toEqual(['a', 'e']);
+  expect(odd).toEqual([
+    { id: 'b', createdAt: bot('b').created_at, problem: 'name: expected string' },
+    { id: 'c', createdAt: undefined, problem: 'created_at: expected string' },
+    { id: undefined, createdAt: undefined, problem: 'the body: expected object' },
+  ]);
+});
+
+describe('a list that does not end', () => {
+  type Item = { readonly id: string };
+  const bounds = { pages: 20, bytes: 1_000, idlePages: 3 };
+  const found = (at: number, items: readonly Item[], bytes = 1) => ({
+    ...{ items, odd: [], bytes },
+    next: `page=${at + 1}`,
+  });
+
+  async function read(pageOf: (at: number) => Page<Item>) {
+    let pages = 0;
+    const load = async () => pageOf(pages++);
+    const problem = await Array.fromAsync(allPages('things.list', '', load, bounds)).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    return { pages, problem };
+  }
+
+  test.each([
+    ['empty pages', (at: number) => found(at, []), 4, 'leads on, with nothing new in 4 pages in a row'],
+    [
+      'the same page again',
+      (at: number) => found(at, [{ id: 'a' }]),
+      5,
+      'leads on, with nothing new in 4 pages in a row',
+    ],
+    ['small pages', (at: number) => found(at, [{ id: `${at}` }]), 20, 'does not end within 20 pages'],
+    ['large pages', (at: number) => found(at, [{ id: `${at}` }], 300), 4, 'does not end within'],
+  ])('%s end it by name', async (_, pageOf, expected, problem) => {
+    expect(await read(pageOf)).toEqual({ pages: expected, problem: expect.stringContaining(problem) });
+  });
+
+  test('whoever has seen enough reads no further', async () => {
+    let pages = 0;
+    const load = async () => found(pages, [{ id: `${pages++}` }]);
+    for await (const { items } of allPages('things.list', '', load)) if (items[0]?.id === '2') break;
+    expect(pages).toBe(3);
+  });
 });

@@ -9,8 +9,10 @@ export class InformerGroup<T extends KubeObject> {
     this.#informers = informers;
   }
 
+  /** But for namespaces that may not be read, as after they were deleted: those hold up nothing where others can be read. */
   get synced(): boolean {
-    return this.#informers.every((informer) => informer.synced);
+    const isSettled = ({ synced, refused }: Informer<T>) => synced || refused;
+    return this.#informers.some(({ synced }) => synced) && this.#informers.every(isSettled);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -18,7 +20,8 @@ export class InformerGroup<T extends KubeObject> {
   }
 
   async whenSynced(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#informers.map((informer) => informer.whenSynced(signal)));
+    await Promise.all(this.#informers.map((informer) => informer.whenSettled(signal)));
+    if (!this.synced) await Promise.race(this.#informers.map((informer) => informer.whenSynced(signal)));
   }
 
   get(key: string): T | undefined {

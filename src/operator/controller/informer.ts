@@ -1,7 +1,9 @@
 import type { BackoffOptions } from '../../common/backoff.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
@@ -48,7 +50,9 @@ export class Informer<T extends KubeObject> {
   readonly #transform: (object: T) => T;
   readonly #log: Log;
   readonly #synced = Promise.withResolvers<void>();
+  readonly #settled = Promise.withResolvers<void>();
   #hasSynced = false;
+  #isRefused = false;
 
   constructor(options: InformerOptions<T>) {
     const { client, type, namespace, labelSelector, fieldSelector, clock, random } = options;
@@ -78,17 +82,19 @@ export class Informer<T extends KubeObject> {
     return this.#hasSynced;
   }
 
+  /** There is no list in the cache, because the operator may not read it; it is tried again all the while. */
+  get refused(): boolean {
+    return this.#isRefused && !this.#hasSynced;
+  }
+
+  /** Resolves when it is synced, or refused; rejects with the signal's reason when it aborts first. */
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    await unlessAborted(this.#settled.promise, signal);
+  }
+
   /** Rejects with the signal's reason when it aborts first. */
   async whenSynced(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      await Promise.race([this.#synced.promise, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
+    await unlessAborted(this.#synced.promise, signal);
   }
 
   /** @param key `namespace/name`, or `name` of a cluster-scoped object */
@@ -156,6 +162,11 @@ export class Informer<T extends KubeObject> {
       },
       slim: (object: T) => this.#slim(object),
       replace: (objects: readonly T[], version: bigint, reset: boolean) => this.#replace(objects, version, reset),
+      failed: (error: unknown) => {
+        this.#isRefused = error instanceof KubeError && error.status === 403;
+        if (this.#isRefused) this.#settled.resolve();
+        return false;
+      },
       upsert: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
       remove: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
     };
@@ -166,6 +177,7 @@ export class Informer<T extends KubeObject> {
     this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();
+    this.#settled.resolve();
   }
 
   /** Without `managedFields`, which nobody reads here and which are half of an object. */

@@ -14,11 +14,15 @@ const healthyWatchMs = 5_000;
 export interface Sink<T extends KubeObject> {
   /** The newest resourceVersion known, whoever brought it. */
   readonly newest: bigint;
-  /** What is kept of an object; applied to everything before it is put here. */
-  slim(object: T): T;
+  /** What is kept of an object; applied to everything before it is put here. Undefined where it is of no interest. */
+  slim(object: T): T | undefined;
   replace(objects: readonly T[], version: bigint, reset: boolean): void;
   upsert(object: T): void;
   remove(object: T): void;
+  /** The watch has brought something, a bookmark at least. */
+  alive?(): void;
+  /** A list or watch failed; `true` when nothing is to be logged of it. */
+  failed?(error: unknown): boolean;
 }
 
 export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'clock' | 'random'> {
@@ -67,8 +71,9 @@ export class Reflector<T extends KubeObject> {
     const { client, type, selection, sink, pageSize } = this.#options;
     const floor = sink.newest;
     // Without a resourceVersion the list is up to date, not merely some server's cache.
-    const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, signal });
-    this.#replace(items.map(sink.slim), resourceVersion, floor);
+    const keep = (object: T) => sink.slim(object);
+    const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, keep, signal });
+    this.#replace(items, resourceVersion, floor);
   }
 
   /** Resolves to whether the watch was of use: it brought something, or lived for a while. */
@@ -116,9 +121,14 @@ export class Reflector<T extends KubeObject> {
         return this.#replace([...objects.values()], event.object.metadata.resourceVersion ?? '', floor);
       }
       if (event.type === 'DELETED') objects.delete(keyOf(event.object));
-      else objects.set(keyOf(event.object), this.#options.sink.slim(event.object));
+      else this.#collect(objects, event.object);
     }
     throw new InitialEventsMissing(this.#options.type.plural);
+  }
+
+  #collect(objects: Map<string, T>, object: T): void {
+    const kept = this.#options.sink.slim(object);
+    if (kept !== undefined) objects.set(keyOf(kept), kept);
   }
 
   /** @param floor the newest version known before the question was asked; an up-to-date answer is not older */
@@ -134,8 +144,10 @@ export class Reflector<T extends KubeObject> {
   #apply(event: WatchEvent<T>): void {
     const { sink } = this.#options;
     if (event.type === 'ERROR') throw event.error;
-    if (event.type === 'DELETED') sink.remove(sink.slim(event.object));
-    else if (event.type !== 'BOOKMARK') sink.upsert(sink.slim(event.object));
+    const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object);
+    if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
+    else if (kept !== undefined) sink.upsert(kept);
+    sink.alive?.();
     this.#version = event.object.metadata.resourceVersion;
   }
 
@@ -149,10 +161,11 @@ export class Reflector<T extends KubeObject> {
       this.#options.log.debug('no streamed lists here; listing in pages', { error: String(error) });
       return 0;
     }
+    const isToldElsewhere = this.#options.sink.failed?.(error) === true;
     if (verdict !== 'retry') this.#version = undefined;
     const atOnce = verdict === 'expired' && this.#backoff.failuresOf() === 0;
     const delayMs = Math.max(this.#pause(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
-    this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
+    if (!isToldElsewhere) this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
     return atOnce ? 0 : delayMs;
   }
 

@@ -6,6 +6,8 @@ export interface Selection {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Only `metadata` is sent: what else is in the objects never comes here. */
+  readonly metadataOnly?: boolean | undefined;
 }
 
 export interface ListOptions extends Selection {
@@ -13,7 +15,16 @@ export interface ListOptions extends Selection {
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
+  /** Of the answer, which fails with an AnswerTooLargeError when it is longer. */
+  readonly mostBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface ListAllOptions<T extends KubeObject> extends Omit<ListOptions, 'limit' | 'continue' | 'mostBytes'> {
+  /** Objects in a page; default 500. */
+  readonly pageSize?: number;
+  /** What is kept of an object; undefined leaves it out. Default all of it. */
+  readonly keep?: (object: T) => T | undefined;
 }
 
 export interface ObjectList<T extends KubeObject> {

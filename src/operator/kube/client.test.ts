@@ -41,6 +41,19 @@ describe('reads', () => {
     expect(all.continue).toBeUndefined();
   });
 
+  test('a list of large objects comes in smaller pages, and of each only what is kept is held', async () => {
+    for (let index = 0; index < 12; index++) api.put(`w${index}`, { spec: { text: 'x'.repeat(1_000_000) } });
+    const keep = (widget: Widget) => (widget.metadata.name === 'w3' ? undefined : { ...widget, spec: { size: 1 } });
+    const { items } = await client.listAll<Widget>(widgetType, { namespace: 'default', keep });
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(
+      Array.from({ length: 12 }, (_, index) => `w${index}`).filter((name) => name !== 'w3'),
+    );
+    expect(items.every(({ spec }) => spec?.size === 1)).toBe(true);
+    const limits = api.requests.map(({ query }) => Number(query.get('limit')));
+    expect(limits[0]).toBe(500);
+    expect(Math.max(...limits.slice(-3))).toBeLessThan(10);
+  });
+
   test('an absent object is undefined', async () => {
     expect(await client.get(widgetType, a)).toBeUndefined();
     expect(await client.delete(widgetType, a)).toBeUndefined();

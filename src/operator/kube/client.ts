@@ -2,6 +2,7 @@ import type { Clock } from '../../common/clock.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type {
   DeleteOptions,
+  ListAllOptions,
   ListOptions,
   ObjectList,
   Patch,
@@ -10,7 +11,7 @@ import type {
   WriteOptions,
 } from './client-options.ts';
 import type { KubeConnection, KubeRequest, KubeResponse } from './connection.ts';
-import { isGone, isNotFound, KubeConnectionError, type KubeError } from './errors.ts';
+import { AnswerTooLargeError, isGone, isNotFound, KubeConnectionError, type KubeError } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { errorFromResponse } from './status.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type ResourceType } from './types.ts';
@@ -18,6 +19,7 @@ import { decodeWatch, type WatchEvent } from './watch.ts';
 
 export type {
   DeleteOptions,
+  ListAllOptions,
   ListOptions,
   ObjectList,
   Patch,
@@ -33,6 +35,9 @@ const patchTypes = {
   json: 'application/json-patch+json',
   apply: 'application/apply-patch+yaml',
 } as const;
+
+/** A page of a list is held whole, as text and parsed, and parsed in one go: two objects of the largest size that etcd takes. */
+const mostPageBytes = 3 * 1024 * 1024;
 
 const callTimeoutMs = 30_000;
 const maxAttempts = 5;
@@ -55,17 +60,19 @@ export class KubeClient {
 
   /** One page. Items get the apiVersion and kind that lists leave out. */
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<ObjectList<T>> {
-    const { namespace, signal, ...query } = options;
+    const { namespace, signal, mostBytes, metadataOnly, ...query } = options;
     const doing = `listing ${type.plural}${namespace === undefined ? '' : ` in ${namespace}`}`;
-    const body = await this.#json({ method: 'GET', path: collectionPath(type, namespace, query), doing, signal });
+    const path = collectionPath(type, namespace, query);
+    const limits = mostBytes === undefined ? {} : { mostBytes };
+    const body = await this.#json({ method: 'GET', path, ...acceptOf('List', metadataOnly), ...limits, doing, signal });
     return toList<T>(type, doing, body);
   }
 
-  /** Every page, `pageSize` (default 500) objects each; starts again when the pages expire on the way. */
-  async listAll<T extends KubeObject>(
-    type: ResourceType,
-    options: Omit<ListOptions, 'limit' | 'continue'> & { readonly pageSize?: number } = {},
-  ): Promise<ObjectList<T>> {
+  /**
+   * Every page, `pageSize` (default 500) objects each, fewer where they are large; starts again when the pages expire on
+   * the way. Of each object only what `keep` makes of it is held longer than its page; undefined leaves it out.
+   */
+  async listAll<T extends KubeObject>(type: ResourceType, options: ListAllOptions<T> = {}): Promise<ObjectList<T>> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#listPages<T>(type, options);
@@ -131,13 +138,14 @@ export class KubeClient {
    * the signal closes the connection.
    */
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, signal, silenceTimeoutMs = 150_000, ...query } = options;
+    const { namespace, signal, silenceTimeoutMs = 150_000, metadataOnly, ...query } = options;
     const doing = `watching ${type.plural}${namespace === undefined ? '' : ` in ${namespace}`}`;
     const path = collectionPath(type, namespace, { ...query, watch: true });
     const response = await this.#connection.request({
       method: 'GET',
       path,
       watch: true,
+      ...acceptOf('', metadataOnly),
       doing,
       silenceTimeoutMs,
       signal,
@@ -150,19 +158,44 @@ export class KubeClient {
     }
   }
 
-  async #listPages<T extends KubeObject>(
-    type: ResourceType,
-    options: Omit<ListOptions, 'limit' | 'continue'> & { readonly pageSize?: number },
-  ): Promise<ObjectList<T>> {
-    const { pageSize = 500, resourceVersion, resourceVersionMatch, ...selection } = options;
-    const first = { ...selection, resourceVersion, resourceVersionMatch, limit: pageSize };
-    let page = await this.list<T>(type, first);
-    const items = [...page.items];
-    while (page.continue !== undefined) {
-      page = await this.list<T>(type, { ...selection, limit: pageSize, continue: page.continue });
-      for (const item of page.items) items.push(item);
+  async #listPages<T extends KubeObject>(type: ResourceType, options: ListAllOptions<T>): Promise<ObjectList<T>> {
+    const {
+      pageSize = 500,
+      resourceVersion,
+      resourceVersionMatch,
+      keep = (object: T) => object,
+      ...selection
+    } = options;
+    const items: T[] = [];
+    let limit = pageSize;
+    let from: ListOptions = { resourceVersion, resourceVersionMatch };
+    for (;;) {
+      const page = await this.#page<T>(type, { ...selection, ...from, limit });
+      if (page === undefined) {
+        limit = Math.ceil(limit / 4);
+        continue;
+      }
+      for (const item of page.items) {
+        const kept = keep(item);
+        if (kept !== undefined) items.push(kept);
+      }
+      if (page.continue === undefined) return { items, resourceVersion: page.resourceVersion };
+      limit = Math.min(pageSize, limit * 2);
+      from = { continue: page.continue };
     }
-    return { items, resourceVersion: page.resourceVersion };
+  }
+
+  /** Undefined when it is too large to be held, and could be smaller. */
+  async #page<T extends KubeObject>(
+    type: ResourceType,
+    options: ListOptions & { readonly limit: number },
+  ): Promise<ObjectList<T> | undefined> {
+    try {
+      return await this.list<T>(type, { ...options, ...(options.limit > 1 ? { mostBytes: mostPageBytes } : {}) });
+    } catch (error) {
+      if (error instanceof AnswerTooLargeError) return undefined;
+      throw error;
+    }
   }
 
   async #unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
@@ -190,6 +223,11 @@ export class KubeClient {
       await this.#clock.sleep(waitMs, request.signal);
     }
   }
+}
+
+/** How to ask for metadata only. */
+function acceptOf(suffix: 'List' | '', metadataOnly = false): { readonly accept?: string } {
+  return metadataOnly ? { accept: `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1` } : {};
 }
 
 async function refusalOf(doing: string, response: KubeResponse): Promise<KubeError> {

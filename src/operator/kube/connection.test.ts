@@ -99,10 +99,10 @@ test('a guard is asked before every request, and its refusal sends nothing', asy
   expect(api.requests.map((request) => request.method)).toEqual(['DELETE', 'GET']);
 });
 
-test('calls share a few connections, and each watch has its own', async () => {
+test('calls share a few connections, and over HTTP/1.1 each watch has its own', async () => {
   const client = new KubeClient(await api.connection(), systemRuntime);
   await Promise.all(Array.from({ length: 500 }, () => client.list(widgetType)));
-  expect(api.connectionCount).toBeLessThanOrEqual(32);
+  expect(api.connectionCount).toBeLessThanOrEqual(12);
   const calls = api.connectionCount;
   const stop = new AbortController();
   const watch = async () => {
@@ -124,7 +124,7 @@ test('a call apart does not wait for calls that hang', async () => {
     );
     return connection.request({ ...get, silenceTimeoutMs: 600 }).catch((error: unknown) => error);
   });
-  await until('as many to hang as there may be', () => api.requests.length === 32);
+  await until('as many to hang as there may be', () => api.requests.length === 12);
   const ended = Promise.race(hanging).then(() => 'a call that hangs has ended');
   const response = connection.apart().request({ ...get, path: '/api/v1/leases' });
   expect(await Promise.race([response, ended])).toMatchObject({ status: 200 });

@@ -2,7 +2,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { type Credentials, findAccess } from './credentials.ts';
-import { KubeConnectionError } from './errors.ts';
+import { AnswerTooLargeError, KubeConnectionError } from './errors.ts';
 import { Semaphore } from './semaphore.ts';
 import { maxConnections, type Transport, Transports } from './transport.ts';
 
@@ -12,12 +12,16 @@ export interface KubeRequest {
   /** With the query, without the server: `/api/v1/namespaces/default/pods?limit=5`. */
   readonly path: string;
   readonly contentType?: string;
+  /** Default `application/json`. */
+  readonly accept?: string;
+  /** Of the answer, which fails when it is longer; default no bound. */
+  readonly mostBytes?: number;
   readonly body?: string;
   /** What is being done, for errors: `patching ReservedAddr default/a`. */
   readonly doing: string;
   /** Longest silence, before the answer and within it. */
   readonly silenceTimeoutMs: number;
-  /** A watch holds a connection of its own for as long as it lasts. */
+  /** A watch holds a stream of a shared connection, or where the server speaks HTTP/1.1 a connection, for as long as it lasts. */
   readonly watch?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -90,7 +94,7 @@ interface Shared {
 class Connection implements KubeConnection {
   readonly #shared: Shared;
   readonly #guard: Guard;
-  /** What carries calls; watches have connections of their own in any case. */
+  /** What carries calls; watches have theirs in any case. */
   readonly #pool: keyof Transport;
 
   constructor(shared: Shared, guard: Guard, pool: keyof Transport = 'calls') {
@@ -116,7 +120,7 @@ class Connection implements KubeConnection {
   }
 
   apart(): KubeConnection {
-    return new Connection({ ...this.#shared, calls: new Semaphore(maxConnections) }, this.#guard, 'watches');
+    return new Connection({ ...this.#shared, calls: new Semaphore(maxConnections) }, this.#guard, 'apart');
   }
 
   async request(request: KubeRequest): Promise<KubeResponse> {
@@ -166,14 +170,14 @@ class Connection implements KubeConnection {
   }
 
   #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials) {
-    const { method, path, body, contentType, silenceTimeoutMs, signal } = request;
+    const { method, path, body, contentType, accept = 'application/json', silenceTimeoutMs, signal } = request;
     return transport[request.watch ? 'watches' : this.#pool].request({
       origin: new URL(this.#shared.server).origin,
       path: new URL(this.#shared.server).pathname.replace(/\/$/, '') + path,
       method,
       headers: {
         ...credentials.headers,
-        accept: 'application/json',
+        accept,
         'user-agent': this.#shared.userAgent,
         ...(contentType === undefined ? {} : { 'content-type': contentType }),
       },
@@ -198,9 +202,22 @@ function responseOf(request: KubeRequest, answer: KubeAnswer): KubeResponse {
     status: statusCode,
     retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
     body: translated(request, body),
-    text: () => body.text().catch((error: unknown) => Promise.reject(failure(request, error))),
+    text: () => textOf(request, body),
     destroy: () => body.destroy(),
   };
+}
+
+async function textOf(request: KubeRequest, body: AsyncIterable<Uint8Array>): Promise<string> {
+  const { mostBytes = Number.POSITIVE_INFINITY, doing } = request;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of translated(request, body)) {
+    bytes += chunk.byteLength;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (bytes > mostBytes) throw new AnswerTooLargeError(doing, mostBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 async function* translated(request: KubeRequest, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -47,6 +47,13 @@ export class KubeConnectionError extends Error {
   }
 }
 
+/** The answer was longer than was asked for; for a list, smaller pages may do. */
+export class AnswerTooLargeError extends KubeConnectionError {
+  constructor(doing: string, mostBytes: number) {
+    super(doing, new Error(`the answer is longer than ${mostBytes} bytes`));
+  }
+}
+
 /** There is no such object, by the word of the API server: a proxy without a route answers 404 too, but without a reason. */
 export function isNotFound(error: unknown): error is KubeError {
   return hasStatus(error, 404) && error.reason === 'NotFound';

@@ -6,11 +6,18 @@ import type { TlsMaterial } from './credentials.ts';
 const connectTimeoutMs = 4_000;
 
 /** As many calls are admitted at a time, so that none is ever queued behind its guard. */
-export const maxConnections = 32;
+export const maxConnections = 12;
 
-/** The dispatchers that share one set of TLS material: a pool for calls, and a connection of its own for every watch. */
+/** For what must not wait for any other call. */
+const apartConnections = 2;
+
+/**
+ * The dispatchers that share one set of TLS material: a pool for calls; one for those that wait for no others; and one for
+ * watches, which share a few connections where the server speaks HTTP/2 and have one each where it does not.
+ */
 export interface Transport {
   readonly calls: Dispatcher;
+  readonly apart: Dispatcher;
   readonly watches: Dispatcher;
 }
 
@@ -24,7 +31,7 @@ export class Transports {
   /** @param dispatcher carries everything in place of connections to the server; closed by whoever made it */
   constructor(proxyURL: string | undefined, dispatcher: Dispatcher | undefined) {
     this.#proxyURL = proxyURL;
-    this.#given = dispatcher && { calls: dispatcher, watches: dispatcher };
+    this.#given = dispatcher && { calls: dispatcher, apart: dispatcher, watches: dispatcher };
   }
 
   for(tls: TlsMaterial): Transport {
@@ -32,7 +39,11 @@ export class Transports {
     const fingerprint = fingerprintOf(tls);
     if (this.#current?.fingerprint === fingerprint) return this.#current.transport;
     if (this.#current !== undefined) this.#retire(this.#current.transport);
-    const transport = { calls: this.#dispatcher(tls, maxConnections), watches: this.#dispatcher(tls, null) };
+    const transport = {
+      calls: this.#dispatcher(tls, { connections: maxConnections }),
+      apart: this.#dispatcher(tls, { connections: apartConnections }),
+      watches: this.#dispatcher(tls, { connections: null, allowH2: true }),
+    };
     this.#current = { fingerprint, transport };
     return transport;
   }
@@ -43,20 +54,21 @@ export class Transports {
     this.#all.clear();
   }
 
-  #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
-    const shared = { allowH2: false, connections, keepAliveTimeout: 30_000, connectTimeout: connectTimeoutMs };
+  #dispatcher(tls: TlsMaterial, options: { readonly connections: number | null; readonly allowH2?: boolean }) {
+    const { connections, allowH2 = false } = options;
+    const shared = { connections, keepAliveTimeout: 30_000, connectTimeout: connectTimeoutMs };
     const connect = { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: connectTimeoutMs };
     const dispatcher =
       this.#proxyURL === undefined
-        ? new Agent({ ...shared, connect })
-        : new ProxyAgent({ ...shared, uri: this.#proxyURL, requestTls: connect });
+        ? new Agent({ ...shared, allowH2, connect })
+        : new ProxyAgent({ ...shared, allowH2: false, uri: this.#proxyURL, requestTls: connect });
     this.#all.add(dispatcher);
     return dispatcher;
   }
 
   /** What is in flight on old material ends by itself: calls in seconds, watches in minutes. */
   #retire(transport: Transport): void {
-    for (const dispatcher of [transport.calls, transport.watches]) {
+    for (const dispatcher of Object.values(transport) as Dispatcher[]) {
       dispatcher.close().then(
         () => this.#all.delete(dispatcher),
         () => this.#all.delete(dispatcher),

@@ -1,6 +1,6 @@
 /*
  * Every metric of the operator's own, in one place; docs/metrics.md is kept in step by a test. Labels take their values
- * from small fixed sets, but for `account`, `agent` and `tunnel`: see polled-metrics.ts.
+ * from small fixed sets, but for `account`, `agent` and `tunnel`, which are bounded: see polled-metrics.ts.
  */
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
@@ -10,6 +10,8 @@ export interface MetricDefinition<Label extends string = string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly Label[];
+  /** What becomes of the values that are shown as one, under the label `other`; default their sum. */
+  readonly others?: 'sum' | 'max' | 'min';
 }
 
 /** As in controller-runtime, so that its dashboards and alerts work here. */
@@ -53,16 +55,22 @@ export const operatorMetrics = {
 
 /** Metrics whose values are asked for at each scrape. */
 export const polledMetrics = {
-  accountState: gauge(
-    'edge_operator_cloud_account_state',
-    '1 for the state that the last answer (or its absence) shows the account in.',
-    'account',
-    'state',
-  ),
+  accountState: {
+    ...gauge(
+      'edge_operator_cloud_account_state',
+      '1 for the state that the last answer (or its absence) shows the account in.',
+      'account',
+      'state',
+    ),
+    others: 'max',
+  },
   rateLimited: counter('edge_operator_cloud_rate_limited_total', 'Requests answered with 429.', 'account'),
   rateLimitUsed: gauge('edge_operator_cloud_rate_limit_used_requests', 'Budget of the last minute used.', 'account'),
   rateLimit: gauge('edge_operator_cloud_rate_limit_requests', 'Budget of a minute.', 'account'),
-  rateLimitPaused: gauge('edge_operator_cloud_rate_limit_paused', '1 while a 429 is waited out.', 'account'),
+  rateLimitPaused: {
+    ...gauge('edge_operator_cloud_rate_limit_paused', '1 while a 429 is waited out.', 'account'),
+    others: 'max',
+  },
   rateLimitWaiting: gauge(
     'edge_operator_cloud_rate_limit_waiting_requests',
     'Requests that wait.',
@@ -78,12 +86,18 @@ export const polledMetrics = {
   ),
   mirroredEndpoints: gauge('edge_operator_mirrored_endpoints', 'Endpoints mirrored into ConfigMaps.', 'account'),
   mirrorPending: gauge('edge_operator_mirror_pending_configmaps', 'ConfigMaps to be written or deleted.', 'account'),
-  mirrorSweptAt: gauge(
-    'edge_operator_mirror_last_sweep_timestamp_seconds',
-    'Start of the last sweep that finished whole; 0 before the first.',
-    'account',
-  ),
-  mirrorInterval: gauge('edge_operator_mirror_interval_seconds', 'Time within which changes are shown.', 'account'),
+  mirrorSweptAt: {
+    ...gauge(
+      'edge_operator_mirror_last_sweep_timestamp_seconds',
+      'Start of the last sweep that finished whole; 0 before the first.',
+      'account',
+    ),
+    others: 'min',
+  },
+  mirrorInterval: {
+    ...gauge('edge_operator_mirror_interval_seconds', 'Time within which changes are shown.', 'account'),
+    others: 'max',
+  },
   tunnelConnections: counter('edge_operator_tunnel_connections_total', 'Connections.', 'agent', 'tunnel'),
   tunnelOpenConnections: gauge('edge_operator_tunnel_open_connections', 'Connections open.', 'agent', 'tunnel'),
   tunnelRequests: counter('edge_operator_tunnel_http_requests_total', 'HTTP requests.', 'agent', 'tunnel'),

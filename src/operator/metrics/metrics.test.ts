@@ -175,13 +175,44 @@ describe('polled metrics', () => {
     ]);
   });
 
-  test('have a bounded number of series', async () => {
+  test('lose no kind, however many resources there are', async () => {
+    const { metrics, lines } = setup();
+    const samples = (kind: string, count: number, ready: string, reason: string) =>
+      Array.from({ length: count }, () => ({ labels: { kind, ready, reason }, value: 1 }));
+    metrics.poll('resources', () => samples('ReservedAddr', 10_000, 'True', 'Available'));
+    metrics.poll('resources', () => samples('BotUser', 3, 'False', 'AmbiguousCreate'));
+    expect(await lines('edge_operator_resources')).toEqual([
+      'edge_operator_resources{kind="ReservedAddr",ready="True",reason="Available"} 10000',
+      'edge_operator_resources{kind="BotUser",ready="False",reason="AmbiguousCreate"} 3',
+    ]);
+  });
+
+  test('show the first of what tenants name, and the others as one', async () => {
     const { metrics, lines } = setup();
     const samples = Array.from({ length: 1500 }, (_, i) => ({ labels: { agent: 'a', tunnel: `t${i}` }, value: 1 }));
     metrics.poll('tunnelConnections', () => samples);
     const series = await lines('edge_operator_tunnel_connections_total');
-    expect(series).toHaveLength(1001);
-    expect(series).toContain('edge_operator_tunnel_connections_total{agent="other",tunnel="other"} 500');
+    expect(series).toHaveLength(101);
+    expect(series).toContain('edge_operator_tunnel_connections_total{agent="other",tunnel="other"} 1400');
+  });
+
+  test('of 800 accounts that nothing else can be told of are told the worst', async () => {
+    const { metrics, lines } = setup();
+    for (let index = 0; index < 800; index++) {
+      const account = metrics.account(`a/${index}`);
+      account.show(() => ({ used: 1, limit: 10, waiting: { change: 1 } }));
+      account.onRequest({ status: index === 799 ? 401 : 200, outcome: index === 799 ? 'Unauthorized' : 'ok' });
+    }
+    const account = 'account="other"';
+    expect(await lines('edge_operator_cloud_account_state')).toHaveLength(31 * 3);
+    expect(await lines('edge_operator_cloud_account_state')).toContain(
+      `edge_operator_cloud_account_state{${account},state="unauthorized"} 1`,
+    );
+    expect(await lines('edge_operator_cloud_rate_limit_used_requests')).toContain(
+      `edge_operator_cloud_rate_limit_used_requests{${account}} 770`,
+    );
+    const { body } = await metrics.scrape();
+    expect(body.split('\n').length).toBeLessThan(600);
   });
 });
 

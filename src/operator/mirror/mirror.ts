@@ -1,5 +1,6 @@
 import type { Log } from '../../common/log.ts';
 import type { Readable } from '../cloud/client.ts';
+import type { OddItem } from '../cloud/pages.ts';
 import type { Endpoint } from '../cloud/schemas.ts';
 import { endpointJSON, endpointName } from './config-map.ts';
 import { ConfigMapSet, type ConfigMapSetOptions } from './config-map-set.ts';
@@ -31,7 +32,7 @@ export interface MirrorStatus {
 /**
  * Keeps one ConfigMap per active endpoint of an account in a namespace (Cloud Management API, section 2). The
  * cloud is asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it
- * showed, and deletes nothing.
+ * showed, and deletes nothing. An endpoint that cannot be read leaves its ConfigMap as it is.
  */
 export class EndpointMirror {
   readonly #options: EndpointMirrorOptions;
@@ -40,6 +41,8 @@ export class EndpointMirror {
   readonly #sweeps: Sweeps;
   #sweptAt: number | undefined;
   #sweepError: string | undefined;
+  /** What could not be read, as it was last told. */
+  #odd = '';
 
   constructor(options: EndpointMirrorOptions) {
     this.#options = options;
@@ -76,17 +79,39 @@ export class EndpointMirror {
   async #sweep(startedAt: number, signal: AbortSignal): Promise<void> {
     const priority = this.#sweptAt === undefined ? 'first' : 'resync';
     const names = new Set<string>();
+    const odd: OddItem[] = [];
     let changed = 0;
-    for await (const endpoint of this.#options.endpoints.listAll({ priority, signal })) {
+    const onOdd = (item: OddItem) => odd.push(item);
+    for await (const endpoint of this.#options.endpoints.listAll({ priority, signal }, { onOdd })) {
       if (!this.#admits(endpoint)) continue;
       const name = endpointName(endpoint.id);
       names.add(name);
       if (this.#configMaps.want(name, endpointJSON(endpoint))) changed++;
     }
-    const disappeared = this.#configMaps.complete(names);
+    this.#noteOdd(odd);
+    // Whose ConfigMap is one that cannot be read, its id says; where that cannot be read either, it may be any.
+    for (const { id } of odd) if (id !== undefined) names.add(endpointName(id));
+    const disappeared = odd.some(({ id }) => id === undefined) ? 0 : this.#configMaps.complete(names);
     this.#sweptAt = startedAt;
     if (changed === 0 && disappeared === 0) return;
     this.#log.info('endpoints changed', { endpoints: names.size, changed, disappeared });
+  }
+
+  #noteOdd(odd: readonly OddItem[]): void {
+    const told = odd
+      .map(({ id = '', problem }) => `${id} ${problem}`)
+      .sort()
+      .join('; ');
+    if (told === this.#odd) return;
+    this.#odd = told;
+    const [first] = odd;
+    if (first === undefined) this.#log.info('every endpoint can be read again');
+    else
+      this.#log.warn('endpoints cannot be read; their ConfigMaps stay as they are', {
+        endpoints: odd.length,
+        endpoint: first.id,
+        problem: first.problem,
+      });
   }
 
   #admits({ proto, type }: Endpoint): boolean {

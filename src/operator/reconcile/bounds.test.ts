@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { excessOfDocument, excessOfText, mostBytes } from './bounds.ts';
+import { excessOfDocument, excessOfText, isLarger, mostBytes } from './bounds.ts';
 
 test('a text may be so long, in bytes', () => {
   expect(excessOfText('x'.repeat(mostBytes))).toBeUndefined();
@@ -15,4 +15,23 @@ test('a document may be so deep, and so long as JSON', () => {
   expect(excessOfDocument(nested(8_000))).toBe('nests deeper than 100 levels');
   expect(excessOfDocument({ a: 'x'.repeat(mostBytes) })).toMatch(/^is \d+ bytes long/);
   expect(excessOfDocument(undefined)).toBeUndefined();
+});
+
+test.each([
+  ['an empty document', {}, false],
+  ['a short text', 'x'.repeat(900), false],
+  ['a long text', 'x'.repeat(1_100), true],
+  ['a text of long characters', 'é'.repeat(600), true],
+  ['many texts', Array.from({ length: 200 }, () => 'abcdef'), true],
+  ['many keys', Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`key-${index}`, 1])), true],
+  ['a few numbers', Array.from({ length: 300 }, () => 1), false],
+  ['many numbers', Array.from({ length: 1_100 }, () => 1), true],
+])('whether %s is larger than 1,000 bytes', (_, document, larger) => {
+  expect(isLarger(document, 1_000)).toBe(larger);
+});
+
+test('a document is measured at any depth', () => {
+  const deep = JSON.parse(`${'['.repeat(9_000)}1${']'.repeat(9_000)}`);
+  expect(isLarger(deep, 6_000)).toBe(true);
+  expect(isLarger(deep, 100_000)).toBe(false);
 });

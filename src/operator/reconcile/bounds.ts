@@ -31,6 +31,31 @@ export function bounded(document: unknown, context: z.RefinementCtx): void {
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
+/**
+ * Whether a JSON document is longer than so many bytes, give or take what escapes and numbers take. Looks no further than
+ * it must, and into any depth: whatever the API server admits can be asked about.
+ */
+export function isLarger(document: unknown, bytes: number): boolean {
+  const rest: unknown[] = [];
+  let left = bytes;
+  const take = (key: number, value: unknown) => {
+    left -= key + 1 + (typeof value === 'string' ? value.length + 2 : 1);
+    if (left >= 0) rest.push(value);
+    return left >= 0;
+  };
+  take(0, document);
+  while (left >= 0 && rest.length > 0) {
+    const value = rest.pop();
+    if (typeof value === 'string') left -= Buffer.byteLength(value) - value.length;
+    else if (Array.isArray(value)) value.every((inner) => take(0, inner));
+    else if (typeof value === 'object' && value !== null) {
+      // Not by its entries, which would all be made before the first is looked at.
+      for (const key in value) if (!take(key.length + 3, (value as Record<string, unknown>)[key])) break;
+    }
+  }
+  return left < 0;
+}
+
 /** Looks no further than `levels`, so that it cannot overflow itself. */
 function nestsDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -46,6 +46,22 @@ describe('ExternalCache', () => {
     expect(observations.known('a', 1_000)).toEqual({ id: 'a', value: 1 });
   });
 
+  test('an item that cannot be read is told of, and hides none of the others', async () => {
+    const odd = { id: 'b', createdAt: undefined, problem: 'name: expected string' };
+    const cache = new ExternalCache<Thing>({
+      now: () => 1_000,
+      identityOf: ({ id }) => ({ id, createdAt: '' }),
+      list: async (_, onOdd) => {
+        onOdd(odd);
+        return [{ id: 'a', value: 1 }];
+      },
+    });
+    expect(cache.odd()).toEqual([]);
+    expect(await cache.sweep(1_000, call)).toEqual([{ id: 'a', value: 1 }]);
+    expect(cache.odd()).toEqual([odd]);
+    expect(cache.known('b', 0)).toBeUndefined();
+  });
+
   test('a sweep that is fresh enough is not repeated, an older one is', async () => {
     const { state, observations } = world();
     await observations.sweep(1_000, call);

@@ -1,9 +1,21 @@
 import type { Call } from '../../common/priority.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { Identity } from './external/contract.ts';
+
+/** An item of a list that cannot be read as an object of its kind. */
+export interface OddItem {
+  /** Undefined where that is what is odd. */
+  readonly id: string | undefined;
+  /** RFC 3339, by the service's clock; undefined where that is what is odd. */
+  readonly createdAt: string | undefined;
+  /** What is wrong: `description: expected string`. */
+  readonly problem: string;
+}
 
 interface Sweep<Observed> {
   readonly startedAt: number;
   readonly items: ReadonlyMap<string, Observed>;
+  readonly odd: readonly OddItem[];
 }
 
 /** A list that was broken off at what is too old to matter. */
@@ -12,6 +24,14 @@ interface Look<Observed> {
   /** By the service's clock. */
   readonly backTo: number;
   readonly items: Promise<readonly Observed[]>;
+  /** What could not be read, once the list has ended. */
+  readonly odd: readonly OddItem[];
+}
+
+/** What a look found. */
+export interface Recent<Observed> {
+  readonly items: readonly Observed[];
+  readonly odd: readonly OddItem[];
 }
 
 interface Seen<Observed> {
@@ -21,8 +41,12 @@ interface Seen<Observed> {
 }
 
 export interface ExternalCacheOptions<Observed> {
-  /** Newest first; with `isWanted` as far as that holds. */
-  readonly list: (call: Call, isWanted?: (observed: Observed) => boolean) => Promise<readonly Observed[]>;
+  /** Newest first; with `isWanted` as far as that holds. What cannot be read is left out, and `onOdd` is told of it. */
+  readonly list: (
+    call: Call,
+    onOdd: (item: OddItem) => void,
+    isWanted?: (observed: Observed) => boolean,
+  ) => Promise<readonly Observed[]>;
   readonly identityOf: (observed: Observed) => Identity;
   /** On the monotonic clock, in milliseconds. */
   readonly now: () => number;
@@ -73,6 +97,11 @@ export class ExternalCache<Observed> {
     return [...items.values()];
   }
 
+  /** What the last sweep that ended could not read: it may be there, whatever it is. */
+  odd(): readonly OddItem[] {
+    return this.#last?.odd ?? [];
+  }
+
   /** An answer to a call of our own; `at` is when a read was sent, or when a write was answered. */
   record(observed: Observed, at: number): void {
     this.#seen.set(this.#identityOf(observed).id, { at, observed });
@@ -103,20 +132,21 @@ export class ExternalCache<Observed> {
    * What was made at `backTo` (by the service's clock, in milliseconds since the epoch) or later, by a list that began at
    * `since` or later and read no further back; shared as a sweep is.
    */
-  async recent(since: number, backTo: number, call: Call): Promise<readonly Observed[]> {
+  async recent(since: number, backTo: number, call: Call): Promise<Recent<Observed>> {
     const isRecent = (observed: Observed) => !(Date.parse(this.#identityOf(observed).createdAt) < backTo);
-    if (this.#last !== undefined && this.#last.startedAt >= since) return this.current().filter(isRecent);
+    if (this.#last !== undefined && this.#last.startedAt >= since)
+      return { items: this.current().filter(isRecent), odd: this.odd() };
     if (this.#look === undefined || this.#look.startedAt < since || this.#look.backTo > backTo) {
       this.#look = this.#startLook(backTo, call, isRecent);
     }
-    const { startedAt, items } = this.#look;
+    const { startedAt, items, odd } = this.#look;
     const found = await unlessAborted(items, call.signal);
     const known = new Map(found.map((observed) => [this.#identityOf(observed).id, observed]));
     for (const [id, { at, observed }] of this.#seen) {
       if (observed === undefined && at >= startedAt) known.delete(id);
       else if (observed !== undefined && at >= startedAt) known.set(id, observed);
     }
-    return [...known.values()].filter(isRecent);
+    return { items: [...known.values()].filter(isRecent), odd };
   }
 
   /** Ends a list under way. */
@@ -126,7 +156,9 @@ export class ExternalCache<Observed> {
 
   #startLook(backTo: number, { priority, ...turn }: Call, isRecent: (observed: Observed) => boolean): Look<Observed> {
     const call = { ...turn, priority, signal: this.#closing.signal };
-    const look = { startedAt: this.#now(), backTo, items: this.#list(call, isRecent) };
+    const odd: OddItem[] = [];
+    const items = this.#list(call, (item) => odd.push(item), isRecent);
+    const look = { startedAt: this.#now(), backTo, items, odd };
     // Nobody may be waiting any more when it fails, and what failed is not to be shared.
     look.items.catch(() => {
       if (this.#look === look) this.#look = undefined;
@@ -146,22 +178,10 @@ export class ExternalCache<Observed> {
 
   async #read(startedAt: number, call: Call): Promise<void> {
     const items = new Map<string, Observed>();
-    for (const observed of await this.#list(call)) items.set(this.#identityOf(observed).id, observed);
-    this.#last = { startedAt, items };
+    const odd: OddItem[] = [];
+    const found = await this.#list(call, (item) => odd.push(item));
+    for (const observed of found) items.set(this.#identityOf(observed).id, observed);
+    this.#last = { startedAt, items, odd };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
-  }
-}
-
-/** Settles as `promise` does, or rejects with the signal's reason when it aborts first. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

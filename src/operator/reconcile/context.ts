@@ -11,7 +11,10 @@ import type { ObjectWriter } from './writer.ts';
 
 /** The cached custom resources of the kind. Never older than this process's own last write. */
 export interface ResourceCache {
+  /** Without what is large in it. */
   get(key: string): ManagedObject | undefined;
+  /** The same resource with all that it holds; undefined when it has gone meanwhile. */
+  whole(object: ManagedObject): Promise<ManagedObject | undefined>;
   /** Everything that claims the same external object; `claim` as made by claimOf. */
   claimants(claim: string): readonly ManagedObject[];
   list(): readonly ManagedObject[];

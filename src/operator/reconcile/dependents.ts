@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isNothingThere } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
+import { withoutBulk } from './bulk.ts';
 import type { KindController } from './kind-controller.ts';
 import type { Which } from './registry.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
@@ -65,7 +66,7 @@ export class Dependents {
   /** A kind that is not installed has no resources. */
   async #list(type: ResourceType, namespace: string | undefined): Promise<readonly ManagedObject[]> {
     try {
-      return (await this.#options.client.listAll<ManagedObject>(type, { namespace })).items;
+      return (await this.#options.client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })).items;
     } catch (error) {
       if (isNothingThere(error)) return [];
       throw error;

@@ -9,12 +9,14 @@ import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isForbidden } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
+import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
 import type { Neighbours } from './neighbours.ts';
 import { Reconciler } from './reconciler.ts';
+import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -31,6 +33,8 @@ export interface KindOptions<Client> extends Runtime {
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
   /** Whether what a resource claims can be its own; default always. */
   readonly mayHold?: (object: ManagedObject) => boolean;
+  /** What resources of any kind refer to. */
+  readonly referents: Referents;
   readonly events: Recorder;
   readonly log: Log;
   readonly concurrency: number;
@@ -95,6 +99,7 @@ export function kindController<Client>(
       log,
       cache: {
         get: (key) => resources.get(key),
+        whole: (object) => wholeOf(options.reader, type, object),
         claimants: (claim) => resources.byIndex('claim', claim),
         list: () => resources.list(),
       },
@@ -153,6 +158,17 @@ export function kindController<Client>(
   return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
 }
 
+/** A large resource is read anew; a namesake that took its place is another one. */
+async function wholeOf(
+  reader: KubeClient,
+  type: ResourceType,
+  object: ManagedObject,
+): Promise<ManagedObject | undefined> {
+  if (isWhole(object)) return object;
+  const read = await reader.get<ManagedObject>(type, object.metadata);
+  return read?.metadata.uid === object.metadata.uid ? read && withoutForeign(read) : undefined;
+}
+
 function informersOf(
   type: ResourceType,
   options: Pick<KindOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
@@ -161,7 +177,10 @@ function informersOf(
   const { reader: client, namespaces, labelSelector, clock, random } = options;
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   return new InformerGroup(
-    scopes.map((namespace) => new Informer({ client, type, namespace, labelSelector, clock, random, log })),
+    scopes.map(
+      (namespace) =>
+        new Informer({ client, type, namespace, labelSelector, transform: withoutBulk, clock, random, log }),
+    ),
   );
 }
 
@@ -181,10 +200,12 @@ export async function listEverywhere(
   namespaces: readonly string[],
 ): Promise<readonly ManagedObject[]> {
   try {
-    return (await client.listAll<ManagedObject>(type, {})).items;
+    return (await client.listAll<ManagedObject>(type, { keep: withoutBulk })).items;
   } catch (error) {
     if (namespaces.length === 0 || !isForbidden(error)) throw error;
-    const lists = await Promise.all(namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace })));
+    const lists = await Promise.all(
+      namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })),
+    );
     return lists.flatMap((list) => list.items);
   }
 }

@@ -30,7 +30,9 @@ export class Reconciler<Client> {
 
   /** Brings the resource under `key` one step closer to what it asks for. Aborting `signal` ends only waiting. */
   async reconcile(key: string, reconcileID: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const object = this.#options.cache.get(key);
+    const { cache } = this.#options;
+    const cached = cache.get(key);
+    const object = cached && (await cache.whole(cached));
     if (object === undefined) return { kind: 'done' };
     const { namespace, name } = object.metadata;
     const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID });

@@ -1,84 +1,13 @@
-import { JoinedSignal } from '../../common/joined-signal.ts';
-import type { Log } from '../../common/log.ts';
-import type { Runtime } from '../../common/runtime.ts';
-import { Informer } from '../controller/informer.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { configMapType, type KubeObject, secretType } from '../kube/types.ts';
-import { excessOfText } from './bounds.ts';
-import { DependencyError } from './outcome.ts';
+import type { Referent } from './referents/referent.ts';
+import type { Referents } from './referents/referents.ts';
 
-/** The first look at an object takes no longer than this; then it counts as one that cannot be read. */
-const firstReadMs = 10_000;
+export type { Referent } from './referents/referent.ts';
 
 /** A value that lives in another object of the resource's own namespace. */
 export interface Reference {
   readonly kind: 'Secret' | 'ConfigMap';
   readonly name: string;
   readonly key: string;
-}
-
-const types = { Secret: secretType, ConfigMap: configMapType };
-
-interface DataObject extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-  readonly binaryData?: Readonly<Record<string, string>>;
-}
-
-/** One object that is referred to, followed by a watch on just that object. */
-export class Referent {
-  readonly #id: string;
-  readonly #clock: ReferencesOptions['clock'];
-  readonly #kind: Reference['kind'];
-  readonly #informer: Informer<DataObject>;
-  readonly #stop = new AbortController();
-  /** Keys of the resources that refer to it. */
-  readonly users = new Set<string>();
-
-  constructor({ kind, name }: Reference, namespace: string, options: ReferencesOptions) {
-    const { reader: client, clock, random, log, enqueue } = options;
-    const selection = { namespace, fieldSelector: `metadata.name=${name}` };
-    this.#id = `${kind} ${namespace}/${name}`;
-    this.#kind = kind;
-    this.#clock = clock;
-    this.#informer = new Informer({ client, type: types[kind], ...selection, clock, random, log });
-    this.#informer.onChange(({ initial }) => {
-      for (const user of this.users) enqueue(user, initial);
-    });
-    void this.#informer.run(this.#stop.signal);
-  }
-
-  /** Resolves when there was a first look at the object, or when that takes too long; answers whether there was. */
-  async whenRead(signal?: AbortSignal): Promise<boolean> {
-    using end = new JoinedSignal(this.#stop.signal, this.#clock.timeout(firstReadMs), signal);
-    await this.#informer.whenSynced(end.signal).catch(() => {});
-    return this.#informer.synced;
-  }
-
-  /** The value as text. Throws DependencyError, naming what is missing or too long. */
-  read(key: string): string {
-    const id = this.#id;
-    const [object] = this.#informer.list();
-    if (object === undefined && !this.#informer.synced) {
-      throw new DependencyError(`${id} is not read yet; if it stays so, ${rightsOf(this.#kind)}`);
-    }
-    if (object === undefined) throw new DependencyError(`${id} does not exist`);
-    const text = this.#textOf(object, key);
-    if (text === undefined) throw new DependencyError(`${id} has no key ${JSON.stringify(key)}`);
-    const excess = excessOfText(text);
-    if (excess !== undefined) throw new DependencyError(`${id}: the value of ${JSON.stringify(key)} ${excess}`);
-    return text;
-  }
-
-  close(): void {
-    this.#stop.abort();
-  }
-
-  #textOf(object: DataObject, key: string): string | undefined {
-    const text = object.data?.[key];
-    if (this.#kind === 'ConfigMap' && text !== undefined) return text;
-    const encoded = this.#kind === 'Secret' ? text : object.binaryData?.[key];
-    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
-  }
 }
 
 /** What one resource reads in one reconcile. */
@@ -89,46 +18,50 @@ export interface ReferenceSession {
   end(): void;
 }
 
-export interface ReferencesOptions extends Pick<Runtime, 'clock' | 'random'> {
-  readonly reader: KubeClient;
-  readonly log: Log;
+export interface ReferencesOptions {
+  /** Shared by all kinds of this operator. */
+  readonly referents: Referents;
   /** The resource of this key refers to what was read for the first time (`initial`), or has changed. */
   readonly enqueue: (user: string, initial: boolean) => void;
 }
 
 /**
- * Secrets and ConfigMaps that resources refer to, each by a watch on just that one object: what nobody refers to is
- * never read, however much of it there is. A change enqueues the resources that refer to it.
+ * What resources of one kind refer to in Secrets and ConfigMaps: what nobody refers to is never read, however much of it
+ * there is. A change of a value enqueues the resources that refer to it.
  */
 export class References {
-  readonly #options: ReferencesOptions;
-  readonly #referents = new Map<string, Referent>();
+  readonly #referents: Referents;
+  readonly #owner: Pick<ReferencesOptions, 'enqueue'>;
+  readonly #following = new Map<string, Set<Referent>>();
 
-  constructor(options: ReferencesOptions) {
-    this.#options = options;
+  constructor({ referents, enqueue }: ReferencesOptions) {
+    this.#referents = referents;
+    this.#owner = { enqueue };
   }
 
   /** @param user key of the resource (`namespace/name`); it can name objects of its own namespace only */
   session(user: string): ReferenceSession {
-    const read = new Set<Referent>();
+    const read = new Map<Referent, Set<string>>();
     return {
       read: async (reference) => {
         const referent = this.follow(user, reference);
-        read.add(referent);
-        if (await referent.whenRead()) return referent.read(reference.key);
-        const id = idOf(user, reference);
-        throw new DependencyError(`${id} cannot be read: ${rightsOf(reference.kind)}`);
+        read.set(referent, (read.get(referent) ?? new Set()).add(reference.key));
+        if (await referent.whenRead()) return referent.readWhole(reference.key);
+        throw referent.denied();
       },
-      end: () => this.#release(user, read),
+      end: () => {
+        this.#release(user, new Set(read.keys()));
+        for (const [referent, keys] of read) referent.keep(this.#owner, user, keys);
+      },
     };
   }
 
   /** What the resource refers to, until it is forgotten. */
-  follow(user: string, reference: Reference): Referent {
-    const id = idOf(user, reference);
-    const referent = this.#referents.get(id) ?? new Referent(reference, namespaceOf(user), this.#options);
-    this.#referents.set(id, referent);
-    referent.users.add(user);
+  follow(user: string, { kind, name, key }: Reference): Referent {
+    const referent = this.#referents.at(kind, namespaceOf(user), name);
+    const following = this.#following.get(user) ?? new Set();
+    this.#following.set(user, following.add(referent));
+    referent.follow(this.#owner, user, key);
     return referent;
   }
 
@@ -138,27 +71,19 @@ export class References {
   }
 
   close(): void {
-    for (const referent of this.#referents.values()) referent.close();
-    this.#referents.clear();
+    for (const user of [...this.#following.keys()]) this.forget(user);
   }
 
   #release(user: string, kept: ReadonlySet<Referent>): void {
-    for (const [id, referent] of this.#referents) {
-      if (kept.has(referent) || !referent.users.delete(user) || referent.users.size > 0) continue;
-      referent.close();
-      this.#referents.delete(id);
+    const following = this.#following.get(user);
+    for (const referent of following ?? []) {
+      if (kept.has(referent)) continue;
+      following?.delete(referent);
+      referent.unfollow(this.#owner, user);
+      this.#referents.letGo(referent);
     }
+    if (following?.size === 0) this.#following.delete(user);
   }
-}
-
-/** What to do where the operator is not let. */
-function rightsOf(kind: Reference['kind']): string {
-  const how = kind === 'Secret' ? ' (rbac.secrets or rbac.secretNames of the chart)' : '';
-  return `check that the operator may list and watch it${how}`;
-}
-
-function idOf(user: string, { kind, name }: Reference): string {
-  return `${kind} ${namespaceOf(user)}/${name}`;
 }
 
 function namespaceOf(user: string): string {

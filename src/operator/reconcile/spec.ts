@@ -1,14 +1,27 @@
 import type { z } from 'zod';
+import { isLarger, mostBytes } from './bounds.ts';
 import { type Report, report } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
+
+/** No kind takes a field of this size, whatever is in it. */
+const neverTakenBytes = 512 * 1024;
+/** A condition holds no more than 32 KiB. */
+const mostNamed = 20;
 
 /** The spec with its defaults, or a report that names every field that is wrong: for what the CRD could not refuse. */
 export function parseSpec<Spec>(
   schema: z.ZodType<Spec>,
   object: ManagedObject,
 ): { readonly spec: Spec } | { readonly report: Report } {
+  // To check what cannot be taken anyway against a schema takes long.
+  const problems = Object.entries(object.spec)
+    .filter(([, value]) => isLarger(value, neverTakenBytes))
+    .map(([field]) => `spec.${field}: is more than ${neverTakenBytes} bytes long; at most ${mostBytes} are taken`);
+  if (problems.length > 0) return { report: report('Rejected', problems.join('; ')) };
   const parsed = schema.safeParse(object.spec);
   if (parsed.success) return { spec: parsed.data };
-  const problems = parsed.error.issues.map(({ path, message }) => `${['spec', ...path].join('.')}: ${message}`);
-  return { report: report('Rejected', problems.join('; ')) };
+  const { issues } = parsed.error;
+  const named = issues.slice(0, mostNamed).map(({ path, message }) => `${['spec', ...path].join('.')}: ${message}`);
+  const more = issues.length > named.length ? [`and ${issues.length - named.length} more`] : [];
+  return { report: report('Rejected', [...named, ...more].join('; ')) };
 }

@@ -61,7 +61,7 @@ test('ReservedAddr', async () => {
   expect(changed).toEqual(await read(path));
   expect(changed.endpoint_configuration?.id).toBe('ec_a');
   expect(await client.reservedAddrs.get(made.id, call)).toEqual(changed);
-  expect(await client.reservedAddrs.list({ limit: 1 }, call)).toEqual({ items: [changed], next: undefined });
+  expect((await client.reservedAddrs.list({ limit: 1 }, call)).items).toEqual([changed]);
   expect(await client.reservedAddrs.delete(made.id, call)).toBe('deleted');
   expect(await client.reservedAddrs.delete(made.id, call)).toBe('absent');
 });

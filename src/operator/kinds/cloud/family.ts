@@ -1,7 +1,10 @@
+import type { Dispatcher } from 'undici';
 import type { Credential } from '../../../common/credential/credential.ts';
+import { openConnections } from '../../../common/http/http-client.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import { UsageError } from '../../../common/usage.ts';
 import { userAgent } from '../../../common/version.ts';
+import { cloudService } from '../../cloud/service.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
@@ -46,12 +49,17 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly mirrors: Mirrors;
   readonly #options: CloudFamilyOptions;
   readonly #defaultAccount: CloudConnection | undefined;
+  /** Of all accounts, where none was given. */
+  readonly #dispatcher: Dispatcher | undefined;
 
   /** Throws UsageError. */
-  constructor(options: CloudFamilyOptions) {
+  constructor(given: CloudFamilyOptions) {
+    // Accounts have budgets of their own, not connections: tenants decide how many there are.
+    const own = given.shared.dispatcher === undefined ? openConnections(cloudService) : undefined;
+    const options = { ...given, shared: { ...given.shared, dispatcher: given.shared.dispatcher ?? own } };
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
-    const { reader, clock, random, log } = shared;
+    const { referents, clock } = shared;
     const budgets = new Budgets(shared);
     const defaultAccount = openDefault(options, budgets);
     const mirrors = new Mirrors({ ...shared, installation: options.mirroredBy });
@@ -61,7 +69,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(options, key, { ...account, budgets }),
-      secrets: { reader, clock, random, log },
+      ...{ referents, clock },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });
@@ -80,6 +88,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     });
     this.#options = options;
     this.#defaultAccount = defaultAccount;
+    this.#dispatcher = own;
     this.mirrors = mirrors;
   }
 
@@ -97,6 +106,12 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     this.#startDefaultMirror();
     await super.run(leading);
     await this.mirrors.close();
+  }
+
+  /** Waits for the requests under way. */
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#dispatcher?.close();
   }
 
   #startDefaultMirror(): void {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/priority.ts';
+import type { OddItem } from '../cache.ts';
 import type { ManagedSpec } from '../resource.ts';
 
 export interface Identity {
@@ -37,7 +38,8 @@ export interface ExternalContract<Spec extends ManagedSpec, Observed, Client> {
   status(observed: Observed): Readonly<Record<string, unknown>>;
 
   get(client: Client, id: string, call: Call): Promise<Observed | undefined>;
-  list(client: Client, call: Call): AsyncIterable<Observed>;
+  /** Newest first. What cannot be read as one is left out, and `onOdd` is told of it. */
+  list(client: Client, call: Call, onOdd: (item: OddItem) => void): AsyncIterable<Observed>;
   create(client: Client, spec: Spec, call: Call): Promise<Observed>;
   /** Sends only `fields`. */
   update(client: Client, id: string, spec: Spec, fields: ReadonlySet<string>, call: Call): Promise<Observed>;

@@ -85,7 +85,7 @@ function contextOf(): ThingContext {
   const context: Partial<ThingContext> = {
     ...{ writer: writer as ObjectWriter, memory, clock, call, object, log: silentLog, events: { record: () => {} } },
     ...{ uid: 'u', connection, startedAt: clock.now(), requested: true, drift: false },
-    cache: { get: () => object, claimants: () => [], list: () => [object] },
+    cache: { get: () => object, whole: async (object) => object, claimants: () => [], list: () => [object] },
     ...{ monotonic: clock, accountOf: () => 'default', installation: () => 'one', takeOver: false },
   };
   return context as ThingContext;

@@ -8,6 +8,7 @@ import { accountKeyOf, externalIDOf, ownershipOf, requestedAccountOf } from '../
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
+import { unreadable } from './odd-items.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 /** The resource as last written, or what there is to report instead of going on. */
@@ -145,7 +146,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const resolution = resolveLostCreate(
       this.#asUnresolved(object),
       this.#unresolved(resources, content),
-      this.#unclaimed(resources, found, content),
+      this.#unclaimed(resources, found.items, content),
     );
 
     if (resolution.kind === 'ambiguous') return { report: ambiguous(resolution.ids) };
@@ -155,6 +156,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       emit(this.#context, 'Adopted', `adopted ${displayName} ${resolution.id}, made by a create whose answer was lost`);
       return { object: recorded };
     }
+    const claimed = this.#claimed(resources);
+    const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
+    const doubt = unreadable(displayName, this.#asUnresolved(object), odd);
+    if (doubt !== undefined) throw doubt;
     const firstLook = unresolved.lookedAt;
     unresolved.lookedAt ??= startedAt;
     if (next !== undefined) return { report: this.#wait(next - passedMs) };
@@ -165,12 +170,16 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   #unclaimed(resources: readonly ManagedObject[], found: readonly Observed[], content: string): readonly Identity[] {
-    const others = resources.filter((resource) => resource.metadata.uid !== this.#context.uid);
-    const claimed = new Set<string | undefined>([...this.#pending.claimedIDs(), ...others.map(externalIDOf)]);
+    const claimed = this.#claimed(resources);
     return found
       .filter((observed) => fingerprint(this.#contract.contentOf(observed)) === content)
       .map((observed) => this.#contract.identity(observed))
       .filter((identity) => !claimed.has(identity.id));
+  }
+
+  #claimed(resources: readonly ManagedObject[]): ReadonlySet<string | undefined> {
+    const others = resources.filter((resource) => resource.metadata.uid !== this.#context.uid);
+    return new Set([...this.#pending.claimedIDs(), ...others.map(externalIDOf)]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */

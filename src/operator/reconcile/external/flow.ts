@@ -294,6 +294,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     if (counted.sweptAt === cache.sweptAt && now - counted.at < countedForMs) return census.last(connection);
     Object.assign(counted, { sweptAt: cache.sweptAt, at: now });
     const there = new Set(cache.current().map((each) => this.#contract.identity(each).id));
+    for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
     const count = { present: 0, missing: 0 };
     for (const other of resources.list()) {
       const id = ownedIDOf(other);
@@ -463,7 +464,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       connection,
       () =>
         new PendingCreates<Observed>({
-          list: (call) => contract.list(connection.client, call),
+          list: (call, onOdd) => contract.list(connection.client, call, onOdd),
           identityOf: (observed) => contract.identity(observed),
           now: () => monotonic.now(),
         }),

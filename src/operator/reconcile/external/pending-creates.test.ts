@@ -15,7 +15,7 @@ test('while the service is away one list in a while is sent for all, later and l
     },
     now: () => state.now,
   });
-  const ask = () => list(call);
+  const ask = () => list(call, () => {});
   for (; state.now <= 120_000; state.now += 100) await expect(ask()).rejects.toThrow('away');
   // At 0, 0.5, 1.5, 3.5, 7.5, 15.5 s, and then every 10 s.
   expect(state.lists).toBe(16);
@@ -39,7 +39,7 @@ test('a refused key may have been replaced: nobody is told of it without asking'
     },
     now: () => 0,
   });
-  await expect(list(call)).rejects.toThrow('403');
+  await expect(list(call, () => {})).rejects.toThrow('403');
   refused = false;
-  expect(await list(call)).toEqual(['a']);
+  expect(await list(call, () => {})).toEqual(['a']);
 });

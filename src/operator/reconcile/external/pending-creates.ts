@@ -2,10 +2,10 @@ import { Backoff } from '../../../common/backoff.ts';
 import { Breaker } from '../../../common/breaker.ts';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
-import { ExternalCache, type ExternalCacheOptions } from '../cache.ts';
+import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
-  readonly list: (call: Call) => AsyncIterable<Observed>;
+  readonly list: (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
 }
 
 /** A create that was taken for lost: what it was of, and from when on what it made may show up. */
@@ -89,9 +89,9 @@ export function guarded<Observed>({
   now,
 }: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): ExternalCacheOptions<Observed>['list'] {
   const breaker = new Breaker({ minMs: 500, maxMs: 10_000, now });
-  return async (call, isWanted = () => true) => {
+  return async (call, onOdd, isWanted = () => true) => {
     breaker.check();
-    return breaker.try(() => Array.fromAsync(takeWhile(list(call), isWanted)), failureOf);
+    return breaker.try(() => Array.fromAsync(takeWhile(list(call, onOdd), isWanted)), failureOf);
   };
 }
 

@@ -7,6 +7,7 @@ import type { Change, ChangeHandler } from '../../../controller/informer.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import { connect, type KubeConnection } from '../../../kube/connection.ts';
 import type { ResourceType } from '../../../kube/types.ts';
+import { Referents } from '../../../reconcile/referents/referents.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { Accounts } from './accounts.ts';
 import { apiHosts } from './address.ts';
@@ -21,6 +22,7 @@ let api: TestKubeApi;
 let connection: KubeConnection;
 let client: KubeClient;
 let accounts: Accounts;
+let referents: Referents;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
 let opened: {
   account: CloudConnection;
@@ -42,6 +44,7 @@ afterAll(async () => {
 beforeEach(() => {
   [opened, woken, budgets] = [[], [], new Map()];
   const shared = new Budgets(systemRuntime);
+  referents = new Referents({ ...systemRuntime, reader: client, log: silentLog, namespaces: [] });
   accounts = new Accounts({
     defaultAccount: undefined,
     defaultAccountUsers: new DefaultAccountUsers('*'),
@@ -61,7 +64,8 @@ beforeEach(() => {
       opened.push({ account, options });
       return account;
     },
-    secrets: { reader: client, ...systemRuntime, log: silentLog },
+    referents,
+    ...systemRuntime,
     enqueue: (key) => woken.push(key),
     enqueueDependents: (key, which) => woken.push(`${which} users of ${key}`),
   });
@@ -71,6 +75,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await accounts.close();
+  referents.close();
   for (const name of ['keys', 'others']) await client.delete(secretType, { namespace: 'default', name });
 });
 

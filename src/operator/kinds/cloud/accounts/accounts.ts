@@ -2,7 +2,8 @@ import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { accountKeyOf } from '../../../reconcile/ownership.ts';
-import { References, type ReferencesOptions } from '../../../reconcile/references.ts';
+import { References } from '../../../reconcile/references.ts';
+import type { Referents } from '../../../reconcile/referents/referents.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
@@ -11,12 +12,12 @@ import type { DefaultAccountUsers } from './default-account.ts';
 
 export interface AccountsOptions
   extends Pick<AccountEntryOptions, 'defaultURL' | 'hosts' | 'open'>,
-    Pick<RegistryOptions<AccountEntry>, 'enqueueDependents'> {
+    Pick<RegistryOptions<AccountEntry>, 'enqueueDependents' | 'clock'> {
   /** For resources that name none. */
   readonly defaultAccount: CloudConnection | undefined;
   readonly defaultAccountUsers: DefaultAccountUsers;
   /** To read the Secrets of accounts. */
-  readonly secrets: Omit<ReferencesOptions, 'enqueue'>;
+  readonly referents: Referents;
   /** The account is to be reconciled. */
   readonly enqueue: (account: string) => void;
 }
@@ -30,8 +31,8 @@ export class Accounts extends Registry<AccountEntry> {
   readonly #references: References;
 
   constructor(options: AccountsOptions) {
-    const { defaultAccount, defaultAccountUsers, secrets, enqueue, enqueueDependents, ...entry } = options;
-    const references = new References({ ...secrets, enqueue: (account) => this.entry(account)?.secretChanged() });
+    const { defaultAccount, defaultAccountUsers, referents, clock, enqueue, enqueueDependents, ...entry } = options;
+    const references = new References({ referents, enqueue: (account) => this.entry(account)?.secretChanged() });
     const open = (key: string, object: ManagedObject) =>
       new AccountEntry(object, {
         ...entry,
@@ -40,7 +41,7 @@ export class Accounts extends Registry<AccountEntry> {
         onRotated: () => enqueueDependents(key, 'all'),
         onDoubt: () => enqueue(key),
       });
-    super({ open, enqueueDependents, clock: secrets.clock });
+    super({ open, enqueueDependents, clock });
     this.#defaultAccount = defaultAccount;
     this.#defaultAccountUsers = defaultAccountUsers;
     this.#references = references;

@@ -14,7 +14,7 @@ export const botUser = externalKind<Spec, BotUser, CloudClient>(definition, {
   diff,
   status: toStatus,
   get: (cloud, id, call) => cloud.botUsers.get(id, call),
-  list: (cloud, call) => cloud.botUsers.listAll(call),
+  list: (cloud, call, onOdd) => cloud.botUsers.listAll(call, { onOdd }),
   create: (cloud, wanted, call) => cloud.botUsers.create(toCreate(wanted), call),
   update: (cloud, id, wanted, fields, call) => cloud.botUsers.update(id, toUpdate(wanted, fields), call),
   delete: (cloud, id, call) => cloud.botUsers.delete(id, call),

@@ -14,7 +14,7 @@ export const reservedAddr = externalKind<Spec, ReservedAddr, CloudClient>(defini
   diff,
   status: toStatus,
   get: (cloud, id, call) => cloud.reservedAddrs.get(id, call),
-  list: (cloud, call) => cloud.reservedAddrs.listAll(call),
+  list: (cloud, call, onOdd) => cloud.reservedAddrs.listAll(call, { onOdd }),
   create: (cloud, wanted, call) => cloud.reservedAddrs.create(toCreate(wanted), call),
   update: (cloud, id, wanted, fields, call) => cloud.reservedAddrs.update(id, toUpdate(wanted, fields), call),
   delete: (cloud, id, call) => cloud.reservedAddrs.delete(id, call),

@@ -32,10 +32,13 @@ function parseText(text: string, source: string): unknown {
   }
 }
 
+/** 64 KiB as people write them have not many more than half as many. JSON, which is read at once, has no such bound. */
+const mostTokens = 20_000;
+
 function fromYaml(text: string, source: string): unknown {
   try {
     // What JSON cannot say (an alias to itself, a NaN) the service could not be sent.
-    return JSON.parse(JSON.stringify(parseYaml(text)));
+    return JSON.parse(JSON.stringify(parseYaml(text, { mostTokens })));
   } catch (cause) {
     const [problem = ''] = (cause as Error).message.split('\n');
     throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, cause);

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { silentLog } from '../../common/log.ts';
+import { systemRuntime } from '../../common/runtime.ts';
+import { FakeApi, status, until, type Widget, widgetType } from '../kube/fake-api.fixture.ts';
+import { Informer } from './informer.ts';
+import { InformerGroup } from './informer-group.ts';
+
+let api: FakeApi;
+let stop: AbortController;
+let running: Promise<void>;
+
+beforeEach(async () => {
+  api = await FakeApi.start();
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+  await api.stop();
+});
+
+async function start(...namespaces: readonly string[]): Promise<InformerGroup<Widget>> {
+  const client = await api.client();
+  const shared = { ...systemRuntime, client, type: widgetType, log: silentLog, backoff: { minMs: 10, maxMs: 40 } };
+  const group = new InformerGroup(namespaces.map((namespace) => new Informer<Widget>({ ...shared, namespace })));
+  running = group.run(stop.signal);
+  return group;
+}
+
+function refuse(namespace: string, times: number): void {
+  const isIn = ({ path }: { readonly path: string }) => path.includes(`/namespaces/${namespace}/`);
+  for (let time = 0; time < times; time++) api.script(isIn, (response) => status(response, 403, 'Forbidden'));
+}
+
+test('a namespace that may not be read holds up no other, and is followed once it may', async () => {
+  api.put('a');
+  refuse('gone', 20);
+  const group = await start('default', 'gone');
+  await group.whenSynced(stop.signal);
+  expect(group.synced).toBe(true);
+  expect(group.get('default/a')).toBeDefined();
+  await until('the other watch', () => api.openWatches === 2, 10_000);
+});
+
+test('where nothing may be read nothing is synced', async () => {
+  refuse('gone', 5);
+  const group = await start('gone');
+  await until('some refusals', () => api.requests.length > 2);
+  expect(group.synced).toBe(false);
+  await group.whenSynced(stop.signal);
+  expect(group.synced).toBe(true);
+});

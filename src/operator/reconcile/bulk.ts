@@ -1,0 +1,65 @@
+import { annotation } from './annotations.ts';
+import { isLarger } from './bounds.ts';
+import type { ManagedObject } from './resource.ts';
+
+/*
+ * What a cache keeps of a resource. Tenants decide how large and how many their resources are, so a large one is kept
+ * without what is large in it, and read anew when it is reconciled.
+ */
+
+/** In bytes of JSON, roughly: of a spec that is kept whole. A ReservedAddr with the longest metadata is. */
+const mostSpecBytes = 6 * 1024;
+/** Of one field of a larger spec. */
+const mostFieldBytes = 512;
+/** Of one annotation, and of all. */
+const mostAnnotationBytes = 4 * 1024;
+const mostAnnotationsBytes = 8 * 1024;
+
+const lacksBulk = Symbol('lacks bulk');
+
+type Cached = ManagedObject & { readonly [lacksBulk]?: true };
+
+/**
+ * The resource without what nobody reads in a cache: labels, owners, and annotations of others; and without what is large
+ * in its spec. A field of the spec that is left out is empty instead, so that it still shows that it is there.
+ */
+export function withoutBulk(object: ManagedObject): ManagedObject {
+  const slim = withoutForeign(object);
+  if (!isLarger(object.spec, mostSpecBytes)) return slim;
+  const spec = Object.fromEntries(Object.entries(object.spec).map(([name, value]) => [name, withoutLarge(value)]));
+  const cached: Cached = { ...slim, spec, [lacksBulk]: true };
+  return cached;
+}
+
+/** The resource with all of its spec, as `withoutBulk` has the rest. */
+export function withoutForeign(object: ManagedObject): ManagedObject {
+  const { labels: _, ownerReferences: __, annotations, ...metadata } = object.metadata;
+  const kept = annotations === undefined ? {} : { annotations: ownAnnotations(annotations) };
+  return { ...object, metadata: { ...metadata, ...kept } };
+}
+
+/** Nothing of its spec was left out. */
+export function isWhole(object: ManagedObject): boolean {
+  return (object as Cached)[lacksBulk] !== true;
+}
+
+function withoutLarge(value: unknown): unknown {
+  if (!isLarger(value, mostFieldBytes)) return value;
+  if (Array.isArray(value)) return [];
+  return typeof value === 'string' ? '' : {};
+}
+
+/** Those of our domain, known ones first, as far as they are of a size that we would write. */
+function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const known = new Set<string>(Object.values(annotation));
+  const own = Object.entries(annotations).filter(
+    ([name, value]) => name.startsWith('edge-operator.dev/') && value.length <= mostAnnotationBytes,
+  );
+  const kept: Record<string, string> = {};
+  let bytes = 0;
+  for (const [name, value] of own.toSorted(([a], [b]) => Number(known.has(b)) - Number(known.has(a)))) {
+    bytes += name.length + value.length;
+    if (bytes <= mostAnnotationsBytes) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../../../../test/support/until.ts';
+import { silentLog } from '../../../common/log.ts';
+import { systemRuntime } from '../../../common/runtime.ts';
+import type { KubeClient, Selection } from '../../kube/client.ts';
+import { KubeConnectionError, KubeError } from '../../kube/errors.ts';
+import type { ResourceType } from '../../kube/types.ts';
+import { References } from '../references.ts';
+import { Referents } from './referents.ts';
+import type { DataObject } from './values.ts';
+
+/* One Secret or ConfigMap at a time, whose changes are told by hand. */
+
+let stored: Map<string, DataObject>;
+let failure: Error | undefined;
+let reads: number;
+let version: number;
+let referents: Referents;
+let references: References;
+let woken: string[];
+
+beforeEach(() => {
+  stored = new Map();
+  [failure, reads, version, woken] = [undefined, 0, 0, []];
+  referents = new Referents({ ...systemRuntime, reader: client(), log: silentLog, namespaces: [] });
+  references = new References({
+    referents,
+    enqueue: (user, initial) => woken.push(initial ? `${user} initial` : user),
+  });
+});
+afterEach(() => {
+  references.close();
+  referents.close();
+});
+
+function client(): KubeClient {
+  const list = async (_: ResourceType, { namespace, fieldSelector = '', metadataOnly }: Selection) => {
+    if (metadataOnly !== true) reads++;
+    if (failure !== undefined) throw failure;
+    const object = stored.get(`${namespace}/${fieldSelector.replace('metadata.name=', '')}`);
+    return { items: object === undefined ? [] : [object], resourceVersion: '1' };
+  };
+  const watch = async function* (_: ResourceType, { signal }: { readonly signal: AbortSignal }) {
+    await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+  return { list, watch } as unknown as KubeClient;
+}
+
+function put(name: string, data: Readonly<Record<string, string>>): string {
+  const resourceVersion = String(++version);
+  const metadata = { namespace: 'a', name, resourceVersion };
+  stored.set(`a/${name}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+  return resourceVersion;
+}
+
+const change = (name: string, data: Readonly<Record<string, string>>) =>
+  referents.at('ConfigMap', 'a', name).changed(put(name, data));
+
+async function read(user: string, name: string, key = 'k'): Promise<string> {
+  const session = references.session(user);
+  try {
+    return await session.read({ kind: 'ConfigMap', name, key });
+  } finally {
+    session.end();
+  }
+}
+
+test('of an object only the key that is referred to is kept, and only its change wakes', async () => {
+  put('big', { k: 'v', other: 'x'.repeat(1_000_000) });
+  expect(await read('a/one', 'big')).toBe('v');
+  change('big', { k: 'v', other: 'y' });
+  await until('the second read', () => reads === 2);
+  change('big', { k: 'w', other: 'y' });
+  await until('the news', () => woken.includes('a/one'));
+  expect(woken).toEqual(['a/one initial', 'a/one']);
+  expect(await read('a/one', 'big')).toBe('w');
+  expect(reads).toBe(3);
+});
+
+test('a long value is read anew whenever it is needed, and refused where it is too long', async () => {
+  put('long', { k: 'x'.repeat(60_000) });
+  expect(await read('a/one', 'long')).toHaveLength(60_000);
+  expect(await read('a/one', 'long')).toHaveLength(60_000);
+  expect(reads).toBe(3);
+  expect(() => referents.at('ConfigMap', 'a', 'long').read('k')).toThrow('is 60000 bytes long; at most 4096 are taken');
+  change('long', { k: 'x'.repeat(70_000) });
+  await until('the news', () => woken.includes('a/one'));
+  await expect(read('a/one', 'long')).rejects.toThrow('is 70000 bytes long; at most 65536 are taken');
+});
+
+test('another key of the same object is read, and what is not referred to any more wakes nobody', async () => {
+  put('two', { k: '1', l: '2' });
+  expect(await read('a/one', 'two', 'k')).toBe('1');
+  expect(await read('a/one', 'two', 'l')).toBe('2');
+  woken = [];
+  change('two', { k: 'other', l: '2' });
+  await until('a read', () => reads === 3);
+  change('two', { k: 'other', l: 'news' });
+  await until('the news', () => woken.length > 0);
+  expect(woken).toEqual(['a/one']);
+});
+
+test('however often an object changes it is read twice a second at most', async () => {
+  put('busy', { k: '0' });
+  await read('a/one', 'busy');
+  for (let time = 1; time <= 1_000; time++) change('busy', { k: String(time) });
+  await until('the last value', async () => (await read('a/one', 'busy')) === '1000');
+  expect(reads).toBeLessThan(5);
+});
+
+describe('what cannot be read', () => {
+  test('for want of rights says so at once, and wakes when it can', async () => {
+    failure = new KubeError('listing', { status: 403, message: 'forbidden' });
+    put('closed', { k: 'v' });
+    await expect(read('a/one', 'closed')).rejects.toThrow('ConfigMap a/closed cannot be read: check that');
+    await expect(read('a/one', 'closed')).rejects.toThrow('cannot be read');
+    failure = undefined;
+    await until('the news', () => woken.includes('a/one'), 5_000);
+    expect(await read('a/one', 'closed')).toBe('v');
+  });
+
+  test('for want of an answer is read again and again', async () => {
+    failure = new KubeConnectionError('listing', new Error('away'));
+    put('far', { k: 'v' });
+    const value = read('a/one', 'far');
+    await until('some tries', () => reads >= 2);
+    failure = undefined;
+    expect(await value).toBe('v');
+  });
+});

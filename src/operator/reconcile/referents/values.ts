@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../../kube/types.ts';
+import { excessOfText } from '../bounds.ts';
+
+/** A Secret or a ConfigMap. */
+export interface DataObject extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
+}
+
+/** In bytes: an API key is far shorter, and of a policy or a certificate its digest is enough until it is sent. */
+export const mostKeptBytes = 4 * 1024;
+
+/** What is kept of the value of one key: the text where it is short, and what tells it from another. */
+export type Value =
+  | { readonly kind: 'missing' }
+  /** `problem` ends a sentence about the value. */
+  | { readonly kind: 'refused'; readonly problem: string; readonly digest: string }
+  | { readonly kind: 'text'; readonly text: string; readonly digest: string }
+  | { readonly kind: 'long'; readonly bytes: number; readonly digest: string };
+
+/** The value of a key as text; undefined when there is none. */
+export function textOf({ kind, data, binaryData }: DataObject, key: string): string | undefined {
+  const text = data?.[key];
+  if (kind === 'ConfigMap' && text !== undefined) return text;
+  const encoded = kind === 'Secret' ? text : binaryData?.[key];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+/** @param text as `textOf` has it */
+export function keptValue(text: string | undefined): Value {
+  if (text === undefined) return { kind: 'missing' };
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= mostKeptBytes) return { kind: 'text', text, digest: text };
+  const digest = createHash('sha256').update(text).digest('base64');
+  const problem = excessOfText(text);
+  return problem === undefined ? { kind: 'long', bytes, digest } : { kind: 'refused', problem, digest };
+}
+
+export function sameValue(one: Value, other: Value): boolean {
+  return one.kind === other.kind && (one.kind === 'missing' || one.digest === (other as typeof one).digest);
+}
