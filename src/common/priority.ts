@@ -6,11 +6,18 @@ export const priorities = ['change', 'first', 'resync'] as const;
 
 export type Priority = (typeof priorities)[number];
 
+/** Waits for what is not ours to speed up, and holds nothing meanwhile that others need. */
+export type Away = <T>(wait: () => Promise<T>) => Promise<T>;
+
 /** What a call to a service is given by whoever asks for it. */
 export interface Call {
   readonly priority: Priority;
+  /** Of what the call is for: the namespaces that use an account take turns. */
+  readonly namespace?: string | undefined;
   /** Ends the wait for the budget. What was sent is always seen through: its effect is not undone by looking away. */
   readonly signal?: AbortSignal | undefined;
+  /** How whoever asks waits, for its turn and for the answer. Default: holding on to all it has. */
+  readonly away?: Away | undefined;
 }
 
 export function rankOf(priority: Priority): number {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
+import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { pathOf } from '../../common/http/url.ts';
 import type { Call } from '../../common/priority.ts';
 import { allItems, type Page, page } from './pages.ts';
@@ -74,7 +74,7 @@ export class CloudClient {
 
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
-    const transport = new Transport(options);
+    const transport = new Transport(options, cheapList);
     const onRoute = <T, R extends object>(name: string, schema: z.ZodType<T>) =>
       module<RouteKey, T, R>(transport, `https_route_${name}`, schema, ({ edgeID, routeID }) => [
         ...['edges', 'https', edgeID],
@@ -107,6 +107,7 @@ export class CloudClient {
 }
 
 const defaultPageSize = 100;
+const cheapList = { name: 'bot_users.list', method: 'GET', path: '/bot_users?limit=1', read: done } as const;
 const deleted = doneOrAbsent('deleted');
 
 function readable<T>(transport: Transport, collection: string, schema: z.ZodType<T>): Readable<T> {

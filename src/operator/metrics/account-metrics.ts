@@ -58,7 +58,7 @@ export function accountMetrics(poll: Poll, account: string): AccountMetrics {
 
 function stateAfter({ status, outcome }: Pick<RequestSample, 'status' | 'outcome'>): AccountState {
   if (outcome === 'Unreachable') return 'unreachable';
-  return status === 401 ? 'unauthorized' : 'usable';
+  return keyRefused ? 'unauthorized' : 'usable';
 }
 
 function stateSet(account: string, current: AccountState) {

@@ -124,5 +124,11 @@ function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnec
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
   if (baseURL === undefined) throw new UsageError('--api-url is needed: the address of the Cloud Management API');
-  return open(options, defaultKey, { baseURL, requestsPerMinute, budgets, apiKey: () => credential.key() });
+  return open(options, defaultKey, {
+    baseURL,
+    requestsPerMinute,
+    isDefault: true,
+    budgets,
+    apiKey: () => credential.key(),
+  });
 }

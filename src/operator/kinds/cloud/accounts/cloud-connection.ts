@@ -10,6 +10,8 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** Asked for each request. */
   readonly apiKey: () => string;
   readonly requestsPerMinute: number;
+  /** It is the operator's own. */
+  readonly isDefault?: boolean;
   /** Of all accounts of this operator. */
   readonly budgets: Budgets;
   readonly userAgent: string;
@@ -32,15 +34,16 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** @param key unique in this operator */
   constructor(key: string, options: CloudConnectionOptions) {
-    const { requestsPerMinute, budgets, watchBudget, ...rest } = options;
-    const limiter = () => budgets.of(this.#user);
+    const { requestsPerMinute, isDefault = false, budgets, watchBudget, ...rest } = options;
+    const limiter = () => budgets.of(this.#user).limiter;
+    const gate = () => budgets.of(this.#user).gate;
     this.key = key;
     this.url = options.baseURL;
     this.#budgets = budgets;
-    this.#user = { url: this.url, apiKey: options.apiKey, requestsPerMinute };
+    this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault };
     budgets.join(this.#user);
-    this.client = new CloudClient({ ...rest, limiter });
-    this.#unwatchBudget = watchBudget?.(() => limiter().state());
+    this.client = new CloudClient({ ...rest, account: key, limiter, gate });
+    this.#unwatchBudget = watchBudget?.(() => limiter().state(key));
   }
 
   get closed(): AbortSignal {
