@@ -20,6 +20,11 @@ export interface Call {
   readonly away?: Away | undefined;
 }
 
+/** Waits as whoever asks wants to wait. */
+export function waitAway<T>({ away }: Pick<Call, 'away'>, wait: () => Promise<T>): Promise<T> {
+  return away === undefined ? wait() : away(wait);
+}
+
 export function rankOf(priority: Priority): number {
   return priorities.indexOf(priority);
 }

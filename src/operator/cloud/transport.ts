@@ -5,7 +5,7 @@ import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Permit } from '../../common/http/permitted-sending.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
-import type { Call, Priority } from '../../common/priority.ts';
+import { type Call, type Priority, waitAway } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { isRefusal, KeyGate } from './key-gate.ts';
 import { type Ask, BudgetPausedError, type Limiter, type Slot } from './limiter.ts';
@@ -84,8 +84,7 @@ export class Transport {
 
   /** Throws an {@link ApiError} and nothing else. Once `call.signal` has aborted nothing is sent any more. */
   send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
-    const send = () => this.#send(operation, call);
-    return call.away === undefined ? send() : call.away(send);
+    return waitAway(call, () => this.#send(operation, call));
   }
 
   /** Waits for the requests under way; an injected dispatcher stays open. */

@@ -25,6 +25,14 @@ export interface WorkQueueOptions extends Pick<Runtime, 'monotonic' | 'random'> 
   readonly hooks?: QueueHooks | undefined;
 }
 
+interface Running {
+  readonly priority: Priority;
+  /** Until it last went to wait elsewhere. */
+  workedMs: number;
+  /** Undefined while it waits elsewhere. */
+  since: number | undefined;
+}
+
 /**
  * Keys that need work. A key waits at most once, in the most urgent class it was added with, and is never handed out
  * while it is being worked on: added then, it is delivered after `done`.
@@ -35,12 +43,11 @@ export class WorkQueue {
   readonly #backoff: Backoff;
   readonly #ready: ReadyList;
   readonly #timers: Timers;
-  /** When work on a key began. */
-  readonly #running = new Map<string, { readonly startedAt: number; readonly priority: Priority }>();
+  readonly #running = new Map<string, Running>();
   #overtaken: (key: string) => void = () => {};
+  #onReady: () => void = () => {};
   /** Keys added while being worked on. */
   readonly #again = new Map<string, Priority>();
-  readonly #takers = new Set<() => void>();
   #closed = false;
 
   constructor(options: WorkQueueOptions) {
@@ -79,31 +86,43 @@ export class WorkQueue {
     this.#backoff.forget(key);
   }
 
-  /**
-   * Waits for a key (with `only`, of that class), which then is the caller's until `done`; undefined when the queue
-   * closes or the signal aborts.
-   */
-  async take(signal: AbortSignal, only?: Priority): Promise<string | undefined> {
-    while (!this.#closed && !signal.aborted) {
-      const ready = this.#ready.take(this.#clock.now(), only);
-      if (ready !== undefined) {
-        this.#running.set(ready.key, { startedAt: this.#clock.now(), priority: ready.priority });
-        this.#hooks.onStart?.(ready.waitedMs);
-        return ready.key;
-      }
-      await this.#wait(signal);
-    }
-    return undefined;
+  /** The next key, which then is the caller's until `done`; undefined when none is ready, or the queue is closed. */
+  take(): string | undefined {
+    const now = this.#clock.now();
+    const ready = this.#closed ? undefined : this.#ready.take(now);
+    if (ready === undefined) return undefined;
+    this.#running.set(ready.key, { priority: ready.priority, workedMs: 0, since: now });
+    this.#hooks.onStart?.(ready.waitedMs);
+    return ready.key;
+  }
+
+  /** Work on the key waits for something else; until {@link resume} that time does not count. */
+  leave(key: string): void {
+    const running = this.#running.get(key);
+    if (running?.since === undefined) return;
+    running.workedMs += this.#clock.now() - running.since;
+    running.since = undefined;
+  }
+
+  resume(key: string): void {
+    const running = this.#running.get(key);
+    if (running !== undefined) running.since = this.#clock.now();
   }
 
   done(key: string): void {
+    this.leave(key);
     const running = this.#running.get(key);
     if (running === undefined) return;
     this.#running.delete(key);
-    this.#hooks.onDone?.(this.#clock.now() - running.startedAt);
+    this.#hooks.onDone?.(running.workedMs);
     const priority = this.#again.get(key);
     this.#again.delete(key);
     if (priority !== undefined) this.add(key, priority);
+  }
+
+  /** Calls `handler` when a key was added that can be taken. */
+  onReady(handler: () => void): void {
+    this.#onReady = handler;
   }
 
   /** Calls `handler` when a key is added as more urgent than the class that the work on it was begun in. */
@@ -111,11 +130,10 @@ export class WorkQueue {
     this.#overtaken = handler;
   }
 
-  /** Drops what waits and ends every `take`. */
+  /** Drops what waits. */
   close(): void {
     this.#closed = true;
     this.#timers.close();
-    for (const wake of this.#takers) wake();
   }
 
   /** Keys waiting to be handed out, without those whose time is to come: `workqueue_depth`. */
@@ -123,24 +141,25 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** Sum over the keys being worked on: `workqueue_unfinished_work_seconds`. */
+  /** Sum over the keys being worked on, without waits elsewhere: `workqueue_unfinished_work_seconds`. */
   unfinishedMs(): number {
-    return this.#ages().reduce((sum, ms) => sum + ms, 0);
+    return [...this.#running.values()].reduce((sum, { workedMs, since }) => sum + workedMs + this.#sinceMs(since), 0);
   }
 
-  /** 0 when idle: `workqueue_longest_running_processor_seconds`. */
+  /** Since one last came to its worker, or back to it; 0 when idle: `workqueue_longest_running_processor_seconds`. */
   longestRunningMs(): number {
-    return Math.max(0, ...this.#ages());
+    let longest = 0;
+    for (const { since } of this.#running.values()) longest = Math.max(longest, this.#sinceMs(since));
+    return longest;
   }
 
-  #ages(): readonly number[] {
-    const now = this.#clock.now();
-    return [...this.#running.values()].map(({ startedAt }) => now - startedAt);
+  #sinceMs(since: number | undefined): number {
+    return since === undefined ? 0 : this.#clock.now() - since;
   }
 
   #addReady(key: string, priority: Priority): void {
     if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
-    this.#wakeTakers();
+    this.#onReady();
   }
 
   #addAgain(key: string, priority: Priority): void {
@@ -148,22 +167,5 @@ export class WorkQueue {
     this.#again.set(key, present === undefined ? priority : moreUrgent(present, priority));
     const begunAs = this.#running.get(key)?.priority;
     if (begunAs !== undefined && rankOf(priority) < rankOf(begunAs)) this.#overtaken(key);
-  }
-
-  /** All of them: not every taker takes every class. */
-  #wakeTakers(): void {
-    for (const wake of [...this.#takers]) wake();
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.#takers.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#takers.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
   }
 }

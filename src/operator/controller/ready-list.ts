@@ -39,10 +39,8 @@ export class ReadyList {
     return present === undefined;
   }
 
-  /** @param only keys of this class and no others */
-  take(now: number, only?: Priority): Ready | undefined {
-    const classes = only === undefined ? priorities : [only];
-    const heads = classes.flatMap((priority) => this.#head(priority) ?? []);
+  take(now: number): Ready | undefined {
+    const heads = priorities.flatMap((priority) => this.#head(priority) ?? []);
     const [first, ...others] = heads;
     if (first === undefined) return undefined;
     const next = others.reduce((best, head) => (this.#dueAt(head) < this.#dueAt(best) ? head : best), first);

@@ -1,4 +1,4 @@
-import type { Call } from '../../common/priority.ts';
+import { type Call, waitAway } from '../../common/priority.ts';
 
 interface Sweep<Observed> {
   readonly startedAt: number;
@@ -69,15 +69,19 @@ export class ExternalCache<Observed> {
    */
   async sweep(since: number, call: Call): Promise<readonly Observed[]> {
     while (this.#running !== undefined && this.#running.startedAt < since) {
-      await unlessAborted(this.#running.done, call.signal).catch(() => {});
+      await this.#wait(this.#running.done, call).catch(() => {});
       call.signal?.throwIfAborted();
     }
     if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
       return this.current();
     }
     this.#running ??= this.#start(call);
-    await unlessAborted(this.#running.done, call.signal);
+    await this.#wait(this.#running.done, call);
     return this.current();
+  }
+
+  #wait(done: Promise<void>, call: Call): Promise<void> {
+    return waitAway(call, () => unlessAborted(done, call.signal));
   }
 
   /** Ends a list under way. */
@@ -85,9 +89,10 @@ export class ExternalCache<Observed> {
     this.#closing.abort(new Error('the operator stops'));
   }
 
-  #start({ priority }: Call) {
+  /** It outlives whoever asked for it first, and holds nothing of his. */
+  #start({ priority, namespace }: Call) {
     const startedAt = this.#now();
-    const done = this.#read(startedAt, { priority, signal: this.#closing.signal }).finally(() => {
+    const done = this.#read(startedAt, { priority, namespace, signal: this.#closing.signal }).finally(() => {
       this.#running = undefined;
     });
     // Nobody may be waiting any more when it fails.

@@ -10,6 +10,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Flow } from './flow.ts';
+import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
 import { Reconciler } from './reconciler.ts';
 import type { ManagedObject } from './resource.ts';
@@ -92,10 +93,11 @@ export function kindController<Client>(
   );
   const claimsOf = (object: ManagedObject) => flow.claims?.(object) ?? [];
   resources.addIndex('claim', claimsOf);
-  resources.onChange(({ type: change, object, initial }) => {
+  resources.onChange(({ type: change, object, old, initial }) => {
     if (change === 'delete') reconciler.forget(object);
     const urgency = initial ? priorityOf(object, memory.of(object.metadata.uid ?? '')) : 'change';
-    queue.add(keyOf(object), urgency);
+    if (change === 'delete' || isSuperseded(old, object)) controller.supersede(keyOf(object), urgency);
+    else queue.add(keyOf(object), urgency);
   });
   // What lost a conflict with this one may take over when it lets go, by whoever's hand.
   const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) =>
@@ -109,13 +111,13 @@ export function kindController<Client>(
     },
     { ownWrites: true },
   );
-  const controller = new Controller({
+  const controller: Controller = new Controller({
     name,
     queue,
     concurrency: options.concurrency,
     ...{ monotonic, random, uuid, log },
     metrics: metrics.reconciles(name, options.concurrency),
-    reconcile: ({ key, id, signal }) => reconciler.reconcile(key, id, signal),
+    reconcile: (request) => reconciler.reconcile(request),
   });
   const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
     for (const object of resources.list())
@@ -135,6 +137,14 @@ export function kindController<Client>(
   };
   const leavesNothing = flow.remove === undefined;
   return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
+}
+
+/** Something that a reconcile goes by is not as it was; statuses and labels are not. */
+function isSuperseded(old: ManagedObject | undefined, object: ManagedObject): boolean {
+  if (old === undefined) return false;
+  const read = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: ManagedObject) =>
+    canonical([uid, generation, deletionTimestamp, annotations]);
+  return read(old) !== read(object);
 }
 
 function informersOf(
