@@ -15,7 +15,6 @@ export const known: Readonly<Record<string, readonly string[]>> = {
   'cloud-clock': ['O7'],
   'odd-items': ['B10'],
   'endless-pages': ['B11'],
-  'revoked-key': ['B8'],
   'kube-restored': ['M7'],
   restarts: ['B9'],
   'external-id-edits': ['O4', 'O12'],
@@ -29,7 +28,5 @@ export const known: Readonly<Record<string, readonly string[]>> = {
   'shared-parents': ['O5'],
   'two-operators': ['O9'],
   'two-accounts-two-operators': ['K1'],
-  'poor-account': ['B1', 'B12'],
-  'crowded-namespace': ['B3'],
   'big-account': ['B2'],
 };

@@ -2,7 +2,6 @@ import { isKey } from '../../common/credential/key.ts';
 import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
 import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
-import type { Permit } from '../../common/http/permitted-sending.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
 import { type Call, type Priority, waitAway } from '../../common/priority.ts';
@@ -57,6 +56,7 @@ interface Sending {
   readonly gate: KeyGate;
   readonly limiter: Limiter;
   readonly slot: Slot;
+  readonly sent: { yet: boolean };
 }
 
 /**
@@ -92,35 +92,31 @@ export class Transport {
     return this.#http.close();
   }
 
+  /** With the slot that a call has waited for goes the list that is to tell of the key, where one is asked for. */
   async #send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
-    const { gate } = this.#admit(operation.name);
-    if (!gate.asksForList()) return this.#sendOne(operation, call);
-    // Whatever it says of the service is what this call will be told.
-    await this.#sendOne(this.#probe, call).catch(() => {});
-    return this.#sendOne(operation, call);
+    for (;;) {
+      this.#admit(operation.name);
+      const limiter = this.#options.limiter();
+      const slot = await wait(limiter, operation.name, { ...call, account: this.#options.account });
+      const sent = { yet: false };
+      try {
+        // While the call waited, the key may have been replaced or refused, and the right to send lost.
+        const { key, gate } = this.#admit(operation.name);
+        this.#checkWanted(operation.name, call);
+        const sending = { key, gate, limiter, slot, sent };
+        if (!gate.asksForList()) return await this.#sendNow(operation, call, sending);
+        // Whatever it says of the service is what the call will be told.
+        await this.#sendNow(this.#probe, call, sending).catch(() => {});
+      } finally {
+        slot.release(sent.yet);
+      }
+    }
   }
 
-  async #sendOne<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
-    this.#admit(operation.name);
-    const limiter = this.#options.limiter();
-    const slot = await wait(limiter, operation.name, { ...call, account: this.#options.account });
-    let sent = false;
-    try {
-      // While the call waited, the key may have been replaced or refused, and the right to send lost.
-      const { key, gate } = this.#admit(operation.name);
-      this.#checkWanted(operation.name, call);
-      const permit = () => {
-        this.#permit(call);
-        sent = true;
-      };
-      return await gate.try(
-        () => this.#exchange(operation, call, { key, gate, limiter, slot }, permit),
-        { isList: isList(operation) },
-        () => sent,
-      );
-    } finally {
-      slot.release(sent);
-    }
+  #sendNow<T>(operation: CloudOperation<T>, call: Call, sending: Sending): Promise<T> {
+    const { gate, sent } = sending;
+    const exchange = () => this.#exchange(operation, call, sending);
+    return gate.try(exchange, { isList: isList(operation) }, () => sent.yet);
   }
 
   /** The key to send with. Throws when there is none that is worth a request. */
@@ -167,19 +163,19 @@ export class Transport {
     this.#options.guard?.();
   }
 
-  async #exchange<T>(operation: CloudOperation<T>, { priority }: Call, sending: Sending, permit: Permit): Promise<T> {
-    const { key, limiter, slot } = sending;
+  async #exchange<T>(operation: CloudOperation<T>, call: Call, { key, limiter, slot, sent }: Sending): Promise<T> {
     const started = this.#now();
     let isStopped = false;
-    const orStop = () => {
+    const permit = () => {
       isStopped = true;
-      permit();
+      this.#permit(call);
       isStopped = false;
+      sent.yet = true;
     };
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
     try {
-      const answer = await this.#http.exchange(operation, key, orStop);
+      const answer = await this.#http.exchange(operation, key, permit);
       status = answer.status;
       return operation.read(answer);
     } catch (error) {
@@ -194,6 +190,7 @@ export class Transport {
       const ms = this.#now() - started;
       const keyRefused = isRefusal(status, isList(operation));
       const { waitedMs } = slot;
+      const { priority } = call;
       if (!isStopped)
         this.#options.onRequest?.({ operation: name, method, status, outcome, keyRefused, ms, waitedMs, priority });
     }
