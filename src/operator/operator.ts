@@ -3,6 +3,7 @@ import type { Log } from '../common/log.ts';
 import { type Runtime, systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import { userAgent, version } from '../common/version.ts';
+import { BudgetLease } from './budget-lease.ts';
 import { Leadership } from './controller/leadership.ts';
 import { AgentFamily } from './kinds/agents/family.ts';
 import { CloudFamily } from './kinds/cloud/family.ts';
@@ -58,12 +59,14 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics,
   };
   const family = { shared, settings, guard };
+  const ownNamespace = settings.leaderElectNamespace ?? connection.namespace;
   const mirrorNamespace = settings.mirrorNamespace ?? connection.namespace;
   const cloud = new CloudFamily({
     ...family,
     kinds: cloudKinds,
     credential,
     mirrorNamespace,
+    useStore: new BudgetLease({ client, namespace: ownNamespace, clock: runtime.clock }),
     instrument: (account) => instrument(metrics, account),
   });
   stack.defer(() => cloud.close());

@@ -16,7 +16,6 @@ export const known: Readonly<Record<string, readonly string[]>> = {
   'odd-items': ['B10'],
   'endless-pages': ['B11'],
   'kube-restored': ['M7'],
-  restarts: ['B9'],
   'external-id-edits': ['O4', 'O12'],
   'older-dormant': ['O5'],
   'annotations-wiped': ['O11'],

@@ -74,6 +74,6 @@
   verbs: [create]
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
-  resourceNames: [edge-operator]
+  resourceNames: [edge-operator, edge-operator-budget]
   verbs: [get, update]
 {{- end }}

@@ -10,6 +10,8 @@ export interface LimiterOptions extends Pick<Runtime, 'monotonic'> {
   readonly requestsPerMinute: number;
   /** A request that has waited this long is served out of turn, but no more than one request in four. Default 30 s. */
   readonly ageingMs?: number;
+  /** The account has used what {@link Limiter.record} says, and waits for more. Called whenever that is found. */
+  readonly onShort?: ((account: string) => void) | undefined;
 }
 
 /** One request that is to be sent. */
@@ -94,6 +96,7 @@ const lightShare = 1 / 12;
  * - while a pause still takes more than 10 s, a change is refused at once with a {@link BudgetPausedError}.
  */
 export class Limiter {
+  readonly #options: LimiterOptions;
   readonly #clock: Clock;
   readonly #ageingMs: number;
   readonly #use = new Use();
@@ -109,6 +112,7 @@ export class Limiter {
   #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
 
   constructor(options: LimiterOptions) {
+    this.#options = options;
     this.#limit = atLeastOne(options.requestsPerMinute);
     this.#clock = options.monotonic;
     this.#ageingMs = options.ageingMs ?? 30_000;
@@ -158,20 +162,54 @@ export class Limiter {
   }
 
   setRequestsPerMinute(requestsPerMinute: number): void {
+    if (this.#limit === requestsPerMinute) return;
     this.#limit = atLeastOne(requestsPerMinute);
     this.#serve();
   }
 
   /** What an account may use of it in any rolling 60 s. */
   bound(account: string, requestsPerMinute: number): void {
-    this.#tenants.account(account).limit = atLeastOne(requestsPerMinute);
+    const bounded = this.#tenants.account(account);
+    if (bounded.limit === requestsPerMinute) return;
+    bounded.limit = atLeastOne(requestsPerMinute);
     this.#serve();
   }
 
   /** Several accounts, or several namespaces, may ask for it. */
   share(shared: boolean): void {
+    if (this.#shared === shared) return;
     this.#shared = shared;
     this.#serve();
+  }
+
+  /** How many requests the account may have in its window: so many are on durable record. Default any number. */
+  record(account: string, count: number): void {
+    const recorded = this.#tenants.account(account);
+    if (recorded.recorded === count) return;
+    recorded.recorded = count;
+    this.#serve();
+  }
+
+  /** Charges an account with what another process may have sent, the last at `endedAt` (monotonic). */
+  carry(account: string, count: number, endedAt: number): void {
+    const tenant = this.#tenants.of(account, '');
+    const taken: Taken = { tenant, priority: 'change', paced: false, own: false };
+    const slots = Array.from({ length: Math.min(count, this.#limit) }, () => taken);
+    for (const slot of slots) this.#enter(slot);
+    this.#window.carry(slots, endedAt);
+    this.#serve();
+  }
+
+  /** How many requests of this process the account has in the window. */
+  ownUse(account: string): number {
+    this.#window.advance(this.#clock.now());
+    return this.#tenants.account(account).own;
+  }
+
+  /** When those of them ended that have. */
+  endedAt(account: string): readonly number[] {
+    const ended = this.#window.finished().filter(({ slot }) => slot.tenant.account.name === account);
+    return ended.map(({ endedAt }) => endedAt);
   }
 
   /** An account does not use it any more; what it sent still counts. */
@@ -267,7 +305,11 @@ export class Limiter {
 
   #standingOf(tenant: Tenant<Waiter>, priority: Priority, now: number): Standing {
     const { use, limit, own, recorded } = tenant.account;
-    if (own >= recorded || !use.admits(priority, limit) || !this.#use.admits(priority, this.#limit)) return 'not now';
+    if (!use.admits(priority, limit) || !this.#use.admits(priority, this.#limit)) return 'not now';
+    if (own >= recorded) {
+      this.#options.onShort?.(tenant.account.name);
+      return 'not now';
+    }
     if (priority !== 'change' || !this.#shared) return 'in turn';
     if (this.#isLight(tenant)) return 'ahead';
     return now >= this.#pacedNextAt || !this.#isPaced(tenant) ? 'in turn' : 'not now';

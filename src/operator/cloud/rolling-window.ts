@@ -44,9 +44,9 @@ export class RollingWindow<Slot> {
     else this.#onLeave(slot);
   }
 
-  /** A request that another process may have ended `agoMs` before `now`. */
-  carry(slot: Slot, agoMs: number, now: number): void {
-    const carried = [...this.#carried, { slot, leavesAt: now + windowMs - agoMs }];
+  /** Requests that another process may have ended at that time. */
+  carry(slots: readonly Slot[], endedAt: number): void {
+    const carried = [...this.#carried, ...slots.map((slot) => ({ slot, leavesAt: endedAt + windowMs }))];
     this.#carried = carried.toSorted((a, b) => a.leavesAt - b.leavesAt);
   }
 
@@ -69,12 +69,9 @@ export class RollingWindow<Slot> {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  /** Those that have ended, with how long ago, in milliseconds. */
-  finished(now: number): readonly { readonly slot: Slot; readonly agoMs: number }[] {
-    return [...this.#carried, ...this.#finished.values()].map(({ slot, leavesAt }) => ({
-      slot,
-      agoMs: now + windowMs - leavesAt,
-    }));
+  /** Those that ended here, and when. */
+  finished(): readonly { readonly slot: Slot; readonly endedAt: number }[] {
+    return this.#finished.values().map(({ slot, leavesAt }) => ({ slot, endedAt: leavesAt - windowMs }));
   }
 
   #carriedUntil(): number {

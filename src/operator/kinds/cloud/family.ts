@@ -12,6 +12,7 @@ import { apiHosts } from './accounts/address.ts';
 import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
+import type { UseStore } from './accounts/use-record.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -32,6 +33,8 @@ export interface CloudFamilyOptions {
   readonly mirrorNamespace: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
+  /** Where is recorded what is sent, for who comes after this process. */
+  readonly useStore: UseStore;
   /** What is to be told of each connection's requests, and shown of its budget. */
   readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
 }
@@ -40,6 +43,7 @@ export interface CloudFamilyOptions {
 export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly mirrors: Mirrors;
   readonly #options: CloudFamilyOptions;
+  readonly #budgets: Budgets;
   readonly #defaultAccount: CloudConnection | undefined;
 
   /** Throws UsageError. */
@@ -47,7 +51,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
     const { reader, clock, random, log } = shared;
-    const budgets = new Budgets(shared);
+    const budgets = new Budgets(shared, { ...shared, store: options.useStore });
     const defaultAccount = openDefault(options, budgets);
     const mirrors = new Mirrors(shared);
     const accounts = new Accounts({
@@ -66,6 +70,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       registry: accounts,
     });
     this.#options = options;
+    this.#budgets = budgets;
     this.#defaultAccount = defaultAccount;
     this.mirrors = mirrors;
   }
@@ -81,9 +86,12 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 
   /** Mirrors too. */
   override async run(leading: AbortSignal): Promise<void> {
+    const recording = this.#budgets.run();
     this.#startDefaultMirror();
     await super.run(leading);
     await this.mirrors.close();
+    await this.#budgets.close();
+    await recording;
   }
 
   #startDefaultMirror(): void {

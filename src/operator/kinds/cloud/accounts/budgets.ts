@@ -1,6 +1,7 @@
 import type { Runtime } from '../../../../common/runtime.ts';
 import { KeyGate } from '../../../cloud/key-gate.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
+import { type AccountUse, UseRecord, type UseRecordOptions } from './use-record.ts';
 
 /** An account, as far as it shares a credential with others. */
 export interface BudgetUser {
@@ -28,12 +29,28 @@ export interface Credential {
  */
 export class Budgets {
   readonly #runtime: Pick<Runtime, 'monotonic'>;
+  readonly #record: UseRecord | undefined;
+  /** Those that what earlier processes sent has been counted for. */
+  readonly #charged = new Set<BudgetUser>();
   readonly #credentials = new Map<string, Credential>();
   /** The credential that each was last seen with. */
   readonly #users = new Map<BudgetUser, string | undefined>();
 
-  constructor(runtime: Pick<Runtime, 'monotonic'>) {
+  /** @param record where what is sent is recorded; without it, a restart begins with fresh budgets */
+  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: Omit<UseRecordOptions, 'uses' | 'onChange'>) {
     this.#runtime = runtime;
+    const hooks = { uses: () => this.#uses(), onChange: () => this.#recordChanged() };
+    this.#record = record && new UseRecord({ ...record, ...hooks });
+  }
+
+  /** Sends are recorded from now on, and allowed, until it is closed. */
+  async run(): Promise<void> {
+    await this.#record?.run();
+  }
+
+  /** To be called when nothing is sent any more. */
+  async close(): Promise<void> {
+    await this.#record?.close();
   }
 
   join(user: BudgetUser): void {
@@ -43,6 +60,7 @@ export class Budgets {
   leave(user: BudgetUser): void {
     const credential = this.#users.get(user);
     this.#users.delete(user);
+    this.#charged.delete(user);
     if (credential === undefined) return;
     this.#credentials.get(credential)?.limiter.leave(user.account);
     this.#dropUnused(credential);
@@ -60,7 +78,38 @@ export class Budgets {
     );
     found.limiter.share(users.length > 1 || user.isDefault);
     found.limiter.bound(user.account, user.requestsPerMinute);
+    this.#followRecord(user, found);
     return found;
+  }
+
+  /** What is on record is what may be used. */
+  #followRecord(user: BudgetUser, { limiter }: Credential): void {
+    if (this.#record === undefined) return;
+    const [name, limit] = [recordedName(user), user.requestsPerMinute];
+    const past = this.#charged.has(user) ? [] : this.#record.pastOf(name, limit);
+    if (past !== undefined) this.#charged.add(user);
+    for (const { count, endedAt } of past ?? []) limiter.carry(user.account, Math.min(count, limit), endedAt);
+    limiter.record(user.account, this.#record.allowed(name, limit));
+  }
+
+  #recordChanged(): void {
+    for (const [user, credential] of this.#users) if (credential !== undefined) this.of(user);
+  }
+
+  #uses(): readonly AccountUse[] {
+    return [...this.#users.keys()].map((user) => this.#useOf(user));
+  }
+
+  #useOf(user: BudgetUser): AccountUse {
+    const limiter = this.#credentials.get(this.#users.get(user) ?? '')?.limiter;
+    const past = () => (limiter?.endedAt(user.account) ?? []).map((endedAt) => ({ count: 1, endedAt }));
+    const own = limiter?.ownUse(user.account) ?? 0;
+    return { account: recordedName(user), limit: user.requestsPerMinute, own, past };
+  }
+
+  #needMore(account: string): void {
+    const user = this.#users.keys().find((each) => each.account === account);
+    if (user !== undefined) this.#record?.need(this.#useOf(user));
   }
 
   /** A key that replaces another, which nobody uses any more, goes on with what was used. */
@@ -79,7 +128,9 @@ export class Budgets {
 
   #fresh({ requestsPerMinute }: BudgetUser): Credential {
     const { monotonic } = this.#runtime;
-    return { limiter: new Limiter({ monotonic, requestsPerMinute }), gate: new KeyGate(() => monotonic.now()) };
+    const onShort = (account: string) => this.#needMore(account);
+    const limiter = new Limiter({ monotonic, requestsPerMinute, onShort });
+    return { limiter, gate: new KeyGate(() => monotonic.now()) };
   }
 
   #dropUnused(credential: string | undefined): Credential | undefined {
@@ -92,6 +143,11 @@ export class Budgets {
   #usersOf(credential: string): readonly BudgetUser[] {
     return [...this.#users.keys()].filter((user) => credentialOf(user) === credential);
   }
+}
+
+/** Nothing of its key. */
+function recordedName({ account, url }: BudgetUser): string {
+  return `${account} ${new URL(url).origin}`;
 }
 
 function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
