@@ -75,7 +75,9 @@ const longestPauseMs = 3_600_000;
 /** A change waits for the end of a pause that takes no longer. */
 const longestSilentPauseMs = 10_000;
 /** Of a shared window, which changes may use up at once; the rest comes evenly over the minute. */
-const atOnceShare = 2 / 3;
+const atOnceShare = 1 / 2;
+/** Of a shared window: kept for those changes. */
+const keptShare = 1 / 40;
 /** Of a shared window: so many changes of a namespace are sent before those of any that had more, and at once. */
 const lightShare = 1 / 12;
 
@@ -89,9 +91,9 @@ const lightShare = 1 / 12;
  * - classes are served in order; within a class accounts take turns, then the namespaces of an account, each first
  *   come first served; and nothing starves: of every four requests at least one goes to the class that waits longest,
  *   once it has waited `ageingMs`;
- * - a shared budget ({@link share}) is never used up for long: its last third goes to changes at even distances, of
- *   60.5 s / (a third of the limit), and a namespace that had less than a twelfth of the window goes first, so that
- *   whoever asks for little has its turn within that time;
+ * - a shared budget ({@link share}) is never used up for long: its second half goes to changes at even distances, of
+ *   60.5 s / (half of the limit), and a namespace that had less than a twelfth of the window goes first, and has a
+ *   fortieth to itself, so that whoever asks for little has its turn at once, or within that time;
  * - after a 429 nothing starts until the pause ends, and then one at a time, each answer letting one more in;
  * - while a pause still takes more than 10 s, a change is refused at once with a {@link BudgetPausedError}.
  */
@@ -310,8 +312,10 @@ export class Limiter {
       this.#options.onShort?.(tenant.account.name);
       return 'not now';
     }
-    if (priority !== 'change' || !this.#shared) return 'in turn';
-    if (this.#isLight(tenant)) return 'ahead';
+    if (!this.#shared) return 'in turn';
+    if (priority === 'change' && this.#isLight(tenant)) return 'ahead';
+    if (this.#use.total >= this.#limit - Math.floor(this.#limit * keptShare)) return 'not now';
+    if (priority !== 'change') return 'in turn';
     return now >= this.#pacedNextAt || !this.#isPaced(tenant) ? 'in turn' : 'not now';
   }
 
