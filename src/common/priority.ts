@@ -18,6 +18,14 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** How whoever asks waits, for its turn and for the answer. Default: holding on to all it has. */
   readonly away?: Away | undefined;
+  /** What the client has given for it ahead, see {@link Reserved}; means nothing to others. */
+  readonly reservation?: object | undefined;
+}
+
+/** The right to make one call without waiting; given back when it is disposed of unused. */
+export interface Reserved extends Disposable {
+  /** The call that has it. */
+  readonly call: Call;
 }
 
 /** Waits as whoever asks wants to wait. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { pathOf } from '../../common/http/url.ts';
-import type { Call } from '../../common/priority.ts';
+import type { Call, Reserved } from '../../common/priority.ts';
 import { allItems, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
 import { Transport, type TransportOptions } from './transport.ts';
@@ -98,6 +98,11 @@ export class CloudClient {
       mutualTLS: onEdge('https', 'mutual_tls', schemas.mutualTLSSchema),
       tlsTermination: onEdge('https', 'tls_termination', schemas.tlsTerminationSchema),
     };
+  }
+
+  /** Waits for the turn of one call, which may then be made at once. */
+  reserve(call: Call): Promise<Reserved> {
+    return this.#transport.reserve(call);
   }
 
   /** Waits for the requests under way; an injected dispatcher stays open. */

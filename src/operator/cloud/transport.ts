@@ -4,7 +4,7 @@ import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
-import { type Call, type Priority, waitAway } from '../../common/priority.ts';
+import { type Call, type Priority, type Reserved, waitAway } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { isRefusal, KeyGate } from './key-gate.ts';
 import { type Ask, BudgetPausedError, type Limiter, type Slot } from './limiter.ts';
@@ -68,6 +68,7 @@ export class Transport {
   readonly #probe: CloudOperation<unknown>;
   readonly #http: HttpClient;
   readonly #now: () => number;
+  readonly #reserved = new WeakMap<object, Slot>();
   #gate: { readonly key: string; readonly gate: KeyGate } | undefined;
 
   /**
@@ -87,6 +88,15 @@ export class Transport {
     return waitAway(call, () => this.#send(operation, call));
   }
 
+  /** Waits for the turn of a call ahead of it, as before something is written that it is to follow at once. Throws as send. */
+  async reserve(call: Call): Promise<Reserved> {
+    const reservation = {};
+    const slot = await waitAway(call, () => this.#turnOf(undefined, this.#options.limiter(), call));
+    this.#reserved.set(reservation, slot);
+    const giveBack = () => this.#taken(reservation)?.release(false);
+    return { call: { ...call, reservation }, [Symbol.dispose]: giveBack };
+  }
+
   /** Waits for the requests under way; an injected dispatcher stays open. */
   close(): Promise<void> {
     return this.#http.close();
@@ -95,9 +105,8 @@ export class Transport {
   /** With the slot that a call has waited for goes the list that is to tell of the key, where one is asked for. */
   async #send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
     for (;;) {
-      this.#admit(operation.name);
       const limiter = this.#options.limiter();
-      const slot = await wait(limiter, operation.name, { ...call, account: this.#options.account });
+      const slot = this.#taken(call.reservation) ?? (await this.#turnOf(operation.name, limiter, call));
       const sent = { yet: false };
       try {
         // While the call waited, the key may have been replaced or refused, and the right to send lost.
@@ -113,6 +122,18 @@ export class Transport {
     }
   }
 
+  async #turnOf(operation: string | undefined, limiter: Limiter, call: Call): Promise<Slot> {
+    this.#admit(operation);
+    return wait(limiter, operation, { ...call, account: this.#options.account });
+  }
+
+  /** Once. */
+  #taken(reservation: object | undefined): Slot | undefined {
+    const slot = reservation && this.#reserved.get(reservation);
+    if (reservation !== undefined) this.#reserved.delete(reservation);
+    return slot;
+  }
+
   #sendNow<T>(operation: CloudOperation<T>, call: Call, sending: Sending): Promise<T> {
     const { gate, sent } = sending;
     const exchange = () => this.#exchange(operation, call, sending);
@@ -120,7 +141,7 @@ export class Transport {
   }
 
   /** The key to send with. Throws when there is none that is worth a request. */
-  #admit(operation: string): Pick<Sending, 'key' | 'gate'> {
+  #admit(operation: string | undefined): Pick<Sending, 'key' | 'gate'> {
     const key = this.#key(operation);
     const gate = this.#gateOf(key);
     const refusal = gate.refusal();
@@ -129,7 +150,7 @@ export class Transport {
     throw unusableKey(operation, `the API answered ${status} to this API key before; replace the key`, { status });
   }
 
-  #key(operation: string): string {
+  #key(operation: string | undefined): string {
     let key: string;
     try {
       key = this.#options.apiKey();
@@ -201,7 +222,7 @@ function isList({ name }: CloudOperation<unknown>): boolean {
   return name.endsWith('.list');
 }
 
-async function wait(limiter: Limiter, operation: string, ask: Ask): Promise<Slot> {
+async function wait(limiter: Limiter, operation: string | undefined, ask: Ask): Promise<Slot> {
   try {
     return await limiter.acquire(ask);
   } catch (cause) {
@@ -217,6 +238,10 @@ async function wait(limiter: Limiter, operation: string, ask: Ask): Promise<Slot
   }
 }
 
-function unusableKey(operation: string, problem: string, more: Partial<Pick<ApiError, 'status' | 'cause'>> = {}) {
+function unusableKey(
+  operation: string | undefined,
+  problem: string,
+  more: Partial<Pick<ApiError, 'status' | 'cause'>> = {},
+) {
   return new ApiError(`not sent, ${problem}`, { operation, reason: 'Unauthorized', definite: true, ...more });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
-import type { Call, Priority } from '../../common/priority.ts';
+import type { Call, Priority, Reserved } from '../../common/priority.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import type { Facts, Memory } from './memory.ts';
@@ -22,6 +22,8 @@ export interface Connection<Client> {
   readonly client: Client;
   /** Aborts when it closes; absent where it never does. */
   readonly closed?: AbortSignal;
+  /** Waits for the turn of a call ahead of it; absent where calls take none. */
+  reserve?(call: Call): Promise<Reserved>;
 }
 
 export interface Recorder {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
+import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation, annotationOf, formatIntent, intentOf } from '../annotations.ts';
 import { accountKeyOf, externalIDOf, requestedAccountOf } from '../claims.ts';
 import { isDeleting, type ReconcileContext } from '../context.ts';
@@ -45,8 +46,20 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#options = options;
   }
 
-  /** Creates the object and records its id. */
+  /** Creates the object and records its id. What waits for the account's budget leaves no intent meanwhile. */
   async perform(object: ManagedObject, spec: Spec): Promise<Step> {
+    const { connection, call } = this.#context;
+    let reserved: Reserved | undefined;
+    try {
+      reserved = await connection.reserve?.(call);
+    } catch (error) {
+      return { report: this.#failed(error) };
+    }
+    using _ = reserved;
+    return this.#perform(object, spec, reserved?.call ?? call);
+  }
+
+  async #perform(object: ManagedObject, spec: Spec, call: Call): Promise<Step> {
     const { writer, uid, clock } = this.#context;
     this.#pending.unclaim(uid);
     const content = fingerprint(this.#contract.content(spec));
@@ -58,7 +71,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     });
     let id: string;
     try {
-      id = await this.#pending.creating(uid, content, () => this.#post(marked, spec));
+      id = await this.#pending.creating(uid, content, () => this.#post(marked, spec, call));
     } catch (error) {
       return { report: this.#failed(error) };
     }
@@ -82,8 +95,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
-  async #post(marked: ManagedObject, spec: Spec): Promise<string> {
-    const { connection, call, uid, clock } = this.#context;
+  async #post(marked: ManagedObject, spec: Spec, call: Call): Promise<string> {
+    const { connection, uid, clock } = this.#context;
     const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
       if (error instanceof ApiError && error.definite) await this.#withdraw(marked);
       throw error;

@@ -1,3 +1,4 @@
+import type { Call, Reserved } from '../../../../common/priority.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
@@ -48,6 +49,10 @@ export class CloudConnection implements Connection<CloudClient> {
 
   get closed(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  reserve(call: Call): Promise<Reserved> {
+    return this.client.reserve(call);
   }
 
   setRequestsPerMinute(requestsPerMinute: number): void {
