@@ -103,7 +103,9 @@ export const runSettings = z.object({
     about:
       "file with the default account's API key, re-read when it changes (or the key itself in EDGE_OPERATOR_API_KEY)",
   }),
-  requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
+  requestsPerMinute: count(100_000)
+    .default(120)
+    .meta({ arg: 'n', about: "budget of the default account's requests, and of all that share its key" }),
   allowedApiHosts: origins.default([]).meta({
     arg: 'hosts',
     about:
@@ -131,7 +133,9 @@ export const runSettings = z.object({
       about: 'time between two checks for drift',
       shown: '10m',
     }),
-  concurrency: count(1_000).default(4).meta({ arg: 'n', about: 'resources of a kind reconciled at the same time' }),
+  concurrency: count(1_000)
+    .default(4)
+    .meta({ arg: 'n', about: 'resources of a kind worked on at the same time; waiting for a service does not count' }),
   leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
   leaderElectNamespace: namespace
     .optional()

@@ -181,6 +181,23 @@ describe('backoff', () => {
   });
 });
 
+test('of a lane and class only so many are handed out; the others wait, and hold up nobody else', () => {
+  const of = (key: string) => key.slice(0, 1);
+  const { queue } = setup({ lanes: { of, most: 2 } });
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'b1']) queue.add(key, 'resync');
+  expect([queue.take(), queue.take(), queue.take(), queue.take()]).toEqual(['a1', 'a2', 'b1', undefined]);
+  queue.add('a4', 'change');
+  expect([queue.take(), queue.take(), queue.depth()]).toEqual(['a4', undefined, 1]);
+  let told = 0;
+  queue.onReady(() => {
+    told += 1;
+  });
+  queue.done('a4');
+  expect(queue.take()).toBeUndefined();
+  queue.done('a1');
+  expect([told, queue.take(), queue.take()]).toEqual([2, 'a3', undefined]);
+});
+
 test('nothing is taken from a queue that is closed', () => {
   const { queue } = setup();
   queue.add('early', 'change');

@@ -23,9 +23,18 @@ export interface WorkQueueOptions extends Pick<Runtime, 'monotonic' | 'random'> 
   /** Default 1 s to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
   readonly hooks?: QueueHooks | undefined;
+  /** Default one lane that is never full. */
+  readonly lanes?: Lanes | undefined;
+}
+
+/** Keys that wait for the same: beyond so many being worked on, others of that lane and class stay in the queue. */
+export interface Lanes {
+  readonly of: (key: string) => string;
+  readonly most: number;
 }
 
 interface Running {
+  readonly lane: string;
   readonly priority: Priority;
   /** Until it last went to wait elsewhere. */
   workedMs: number;
@@ -43,7 +52,10 @@ export class WorkQueue {
   readonly #backoff: Backoff;
   readonly #ready: ReadyList;
   readonly #timers: Timers;
+  readonly #lanes: Lanes;
   readonly #running = new Map<string, Running>();
+  /** How many of a lane and class are being worked on. */
+  readonly #inLane = new Map<string, number>();
   #overtaken: (key: string) => void = () => {};
   #onReady: () => void = () => {};
   /** Keys added while being worked on. */
@@ -55,6 +67,7 @@ export class WorkQueue {
     this.#clock = monotonic;
     this.#hooks = options.hooks ?? {};
     this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
+    this.#lanes = options.lanes ?? { of: () => '', most: Number.POSITIVE_INFINITY };
     this.#ready = new ReadyList(ageingMs);
     this.#timers = new Timers(monotonic, (key, priority) => this.add(key, priority));
   }
@@ -86,12 +99,15 @@ export class WorkQueue {
     this.#backoff.forget(key);
   }
 
-  /** The next key, which then is the caller's until `done`; undefined when none is ready, or the queue is closed. */
+  /** The next key, which then is the caller's until `done`; undefined when none may be taken, or the queue is closed. */
   take(): string | undefined {
     const now = this.#clock.now();
-    const ready = this.#closed ? undefined : this.#ready.take(now);
+    const isFull = (lane: string, priority: Priority) => this.#countIn(lane, priority) >= this.#lanes.most;
+    const ready = this.#closed ? undefined : this.#ready.take(now, isFull);
     if (ready === undefined) return undefined;
-    this.#running.set(ready.key, { priority: ready.priority, workedMs: 0, since: now });
+    const { lane, priority } = ready;
+    this.#running.set(ready.key, { lane, priority, workedMs: 0, since: now });
+    this.#inLane.set(`${priority} ${lane}`, this.#countIn(lane, priority) + 1);
     this.#hooks.onStart?.(ready.waitedMs);
     return ready.key;
   }
@@ -114,13 +130,15 @@ export class WorkQueue {
     const running = this.#running.get(key);
     if (running === undefined) return;
     this.#running.delete(key);
+    this.#leaveLane(running);
     this.#hooks.onDone?.(running.workedMs);
     const priority = this.#again.get(key);
     this.#again.delete(key);
     if (priority !== undefined) this.add(key, priority);
+    else if (this.#ready.size > 0) this.#onReady();
   }
 
-  /** Calls `handler` when a key was added that can be taken. */
+  /** Calls `handler` when there may be another key to take. */
   onReady(handler: () => void): void {
     this.#onReady = handler;
   }
@@ -157,8 +175,18 @@ export class WorkQueue {
     return since === undefined ? 0 : this.#clock.now() - since;
   }
 
+  #countIn(lane: string, priority: Priority): number {
+    return this.#inLane.get(`${priority} ${lane}`) ?? 0;
+  }
+
+  #leaveLane({ lane, priority }: Running): void {
+    const left = this.#countIn(lane, priority) - 1;
+    if (left > 0) this.#inLane.set(`${priority} ${lane}`, left);
+    else this.#inLane.delete(`${priority} ${lane}`);
+  }
+
   #addReady(key: string, priority: Priority): void {
-    if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
+    if (this.#ready.add(key, this.#lanes.of(key), priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
     this.#onReady();
   }
 

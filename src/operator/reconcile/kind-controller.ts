@@ -8,10 +8,12 @@ import { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
+import { accountKeyOf } from './claims.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Flow } from './flow.ts';
 import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
+import { DependencyError } from './outcome.ts';
 import { Reconciler } from './reconciler.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
@@ -63,6 +65,27 @@ interface KindFlow<Client> {
   readonly epochOf: ReconcilerOptions<Client>['epochOf'];
 }
 
+/** Those that wait for the same connection take memory, a few KB each, however many there are. */
+const mostInLane = 64;
+
+/** What a resource waits for, and whose it is: of its namespace those that use one connection. */
+function laneIn<Client>(
+  resources: InformerGroup<ManagedObject>,
+  { connectionOf }: Pick<KindOptions<Client>, 'connectionOf'>,
+): (key: string) => string {
+  return (key) => {
+    const object = resources.get(key);
+    if (object === undefined) return '';
+    try {
+      return `${object.metadata.namespace} ${connectionOf(object).key}`;
+    } catch (error) {
+      // It may be usable by the time that the resource waits for it.
+      if (error instanceof DependencyError) return `${object.metadata.namespace} ${accountKeyOf(object)}`;
+      throw error;
+    }
+  };
+}
+
 /** Informers, queue, reconciler and controller of one kind, wired. `enqueue` asks for a reconcile of a key. */
 export function kindController<Client>(
   type: ResourceType,
@@ -74,7 +97,8 @@ export function kindController<Client>(
   const log = options.log.child({ controller: name, kind: type.kind });
   const resources = informersOf(type, options, log);
   const memory = new Memory();
-  const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue) });
+  const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
+  const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
   const reconciler = new Reconciler<Client>(
     {
