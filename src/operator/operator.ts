@@ -66,7 +66,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     kinds: cloudKinds,
     credential,
     mirrorNamespace,
-    useStore: new BudgetLease({ client, namespace: ownNamespace, clock: runtime.clock }),
+    useStore: new BudgetLease({ client, namespace: ownNamespace, scope: scopeOf(settings), clock: runtime.clock }),
     instrument: (account) => instrument(metrics, account),
   });
   stack.defer(() => cloud.close());
@@ -82,6 +82,12 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics.leader(false);
   });
   log.info('stopped');
+}
+
+/** What this operator serves; undefined for everything. */
+function scopeOf({ watchNamespaces, labelSelector }: RunSettings): string | undefined {
+  if (watchNamespaces.length === 0 && labelSelector === undefined) return undefined;
+  return JSON.stringify([watchNamespaces.toSorted(), labelSelector ?? '']);
 }
 
 function instrument(metrics: Metrics, account: string) {

@@ -88,10 +88,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   override async run(leading: AbortSignal): Promise<void> {
     const recording = this.#budgets.run();
     this.#startDefaultMirror();
-    await super.run(leading);
-    await this.mirrors.close();
-    await this.#budgets.close();
-    await recording;
+    try {
+      await super.run(leading);
+      await this.mirrors.close();
+    } finally {
+      await this.#budgets.close();
+      await recording;
+    }
   }
 
   #startDefaultMirror(): void {

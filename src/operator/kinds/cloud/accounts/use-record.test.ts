@@ -96,12 +96,12 @@ test('a fresh installation may use all of its budget, and says so a block ahead'
   const time = new ManualClock();
   const store = new MemoryStore(time);
   const { ask, sent } = start(time, store, { 'a/own': 120 });
-  ask(10);
+  ask(7);
   await pass(time, 0);
-  expect([sent.length, store.writes]).toEqual([10, 1]);
+  expect([sent.length, store.writes]).toEqual([7, 1]);
   ask(200);
   await pass(time, 0);
-  expect([sent.length, store.writes]).toEqual([120, 4]);
+  expect([sent.length, store.writes]).toEqual([120, 6]);
   await pass(time, 10 * 60_000);
   expect(mostInAMinute(sent)).toBe(120);
 });
@@ -111,10 +111,10 @@ test('who uses little writes nothing but that it has begun', async () => {
   const store = new MemoryStore(time);
   const { ask, sent } = start(time, store, { 'a/own': 120 });
   for (let minute = 0; minute < 60; minute += 1) {
-    ask(20);
+    ask(7);
     await pass(time, 61_000);
   }
-  expect([sent.length, store.writes]).toEqual([1_200, 1]);
+  expect([sent.length, store.writes]).toEqual([420, 1]);
 });
 
 test('blocks that are not needed any more are given back', async () => {
@@ -190,6 +190,23 @@ test('how long ago it was written says the clock of who keeps it; where it says 
   expect(sent[1]).toHaveLength(120);
 });
 
+test('a process that was killed having sent little takes little from the next, and ten of them no more than half', async () => {
+  const time = new ManualClock();
+  let store = new MemoryStore(time);
+  for (let process = 0; process < 10; process += 1) {
+    const { ask, sent, kill } = start(time, store, { 'a/own': 120 });
+    ask(2);
+    await pass(time, 3_000);
+    expect(sent).toHaveLength(2);
+    kill();
+    store = store.reopened();
+  }
+  const { ask, sent } = start(time, store, { 'a/own': 120 });
+  ask(200);
+  await pass(time, 0);
+  expect(sent.length).toBeGreaterThan(30);
+});
+
 test('nothing of a key is on record, and only what differs from the rule', async () => {
   const time = new ManualClock();
   const store = new MemoryStore(time);
@@ -198,7 +215,7 @@ test('nothing of a key is on record, and only what differs from the rule', async
   ask(4, 'b/quiet');
   await pass(time, 0);
   expect(store.stored.text).toBe(
-    '{"free":true,"starts":[],"accounts":{"a/own https://api.test":{"open":60,"past":[]}}}',
+    '{"free":true,"starts":[],"accounts":{"a/own https://api.test":{"open":56,"past":[]}}}',
   );
 });
 
@@ -230,7 +247,7 @@ test('what somebody else wrote meanwhile is taken over', async () => {
   const time = new ManualClock();
   const store = new MemoryStore(time);
   const { ask, sent } = start(time, store, { 'a/own': 120 });
-  ask(30);
+  ask(7);
   await pass(time, 0);
   store.stored = {
     text: '{"free":false,"starts":[],"accounts":{"a/other https://api.test":{"open":9,"past":[]}}}',
@@ -238,10 +255,10 @@ test('what somebody else wrote meanwhile is taken over', async () => {
   };
   ask(10);
   await pass(time, 0);
-  expect(sent).toHaveLength(40);
+  expect(sent).toHaveLength(17);
   expect(JSON.parse(store.stored.text ?? '').accounts).toEqual({
     'a/other https://api.test': { open: 0, past: [[9, 0]] },
-    'a/own https://api.test': { open: 60, past: [] },
+    'a/own https://api.test': { open: 28, past: [] },
   });
 });
 
@@ -252,5 +269,5 @@ test('a text that is no record counts as a process that may have used its free s
   const { ask, sent } = start(time, store, { 'a/own': 120 });
   ask(200);
   await pass(time, 0);
-  expect(sent).toHaveLength(90);
+  expect(sent).toHaveLength(113);
 });

@@ -1,7 +1,17 @@
 import { Backoff } from '../../../../common/backoff.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
-import { allowed, freeShareOf, type Past, pastOf, pruned, succeeding, textOf, type UseState } from './use-state.ts';
+import {
+  aheadOf,
+  allowed,
+  freeShareOf,
+  type Past,
+  pastOf,
+  pruned,
+  succeeding,
+  textOf,
+  type UseState,
+} from './use-state.ts';
 
 /** The record as it is kept. */
 export interface Stored {
@@ -44,9 +54,9 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random'> 
 
 /**
  * What this process may have sent in the last minute, on durable record before it is sent, so that the one after it,
- * which may come within that minute, does not begin with a fresh budget. A quarter of each limit is free: one word at
- * the start says so for all accounts. Beyond that blocks of a quarter are recorded ahead, and withdrawn after minutes in
- * which they were not needed: who uses little writes nothing. Order and ages are of monotonic clocks, and of the clock of
+ * which may come within that minute, does not begin with a fresh budget. A sixteenth of each limit, at most 20, is free: one
+ * word at the start says so for all accounts. Beyond that twice of what is used is recorded ahead, and withdrawn after
+ * minutes in which it was not needed: who uses little writes nothing. Order and ages are of monotonic clocks, and of the clock of
  * whoever keeps the record; where that says nothing, what an earlier process may have sent counts for a minute from now.
  */
 export class UseRecord {
@@ -91,7 +101,7 @@ export class UseRecord {
   /** The account needs more than it is allowed. */
   need({ account, limit, own }: AccountUse): void {
     if (this.#state === undefined || this.#ended.signal.aborted) return;
-    this.#wanted.set(account, Math.min(limit, own + freeShareOf(limit)));
+    this.#wanted.set(account, aheadOf(own, limit));
     this.#write();
   }
 
@@ -193,9 +203,9 @@ export class UseRecord {
     for (const { account, limit, own } of this.#options.uses()) {
       const entry = named.get(account);
       if (entry === undefined) continue;
-      const block = freeShareOf(limit);
-      if (isFree && own <= block && entry.past.length === 0) named.delete(account);
-      else if (own + 2 * block <= entry.open) named.set(account, { ...entry, open: own + block });
+      const ahead = aheadOf(own, limit);
+      if (isFree && own <= freeShareOf(limit) && entry.past.length === 0) named.delete(account);
+      else if (2 * ahead <= entry.open) named.set(account, { ...entry, open: ahead });
     }
     const less = { ...state, free: isFree, named };
     if (textOf(less, now) === textOf(state, now)) return;

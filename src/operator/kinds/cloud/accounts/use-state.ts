@@ -26,13 +26,19 @@ export interface UseState {
 }
 
 /** A process that finds so many free shares in use has none itself: it asks for each account by name. */
-const mostStarts = 3;
+const mostStarts = 4;
+const mostFree = 20;
 /** Those that ended within such a time count as one. */
 const stepMs = 5_000;
 
-/** Of a limit: what a process may use without saying so first. */
+/** Of a limit: what a process may use without saying so first. Little, for it counts as used when the process is killed. */
 export function freeShareOf(limit: number): number {
-  return Math.max(1, Math.floor(limit / 4));
+  return Math.max(1, Math.min(Math.floor(limit / 16), mostFree));
+}
+
+/** What is recorded ahead for who has so many in its window: not much more than it has, yet not for each. */
+export function aheadOf(own: number, limit: number): number {
+  return Math.min(limit, Math.max(own + freeShareOf(limit), 2 * own));
 }
 
 const pair = z.tuple([z.number().nonnegative(), z.number().nonnegative()]);
