@@ -296,6 +296,32 @@ describe('the guard', () => {
   });
 });
 
+describe('a turn that was reserved', () => {
+  test('is for one call, which waits no more', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
+    const client = api.client({ limiter: () => limiter });
+    api.play(json(201, bot));
+    using reserved = await client.reserve(call);
+    expect(await client.botUsers.create({}, reserved.call)).toEqual(bot);
+    expect(limiter.state()).toMatchObject({ used: 1, waiting: { change: 0 } });
+  });
+
+  test('is given back when it was not used, and only then', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 2 });
+    const client = api.client({ limiter: () => limiter });
+    const unused = await client.reserve(call);
+    expect(limiter.state().used).toBe(1);
+    unused[Symbol.dispose]();
+    unused[Symbol.dispose]();
+    expect(limiter.state().used).toBe(0);
+    api.play(json(201, bot));
+    const used = await client.reserve(call);
+    await client.botUsers.create({}, used.call);
+    used[Symbol.dispose]();
+    expect(limiter.state().used).toBe(1);
+  });
+});
+
 describe('a call that nobody wants any more', () => {
   test.each(['while it connects', 'right after its turn came'])('is not sent: %s', async (when) => {
     const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });

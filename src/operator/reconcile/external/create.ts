@@ -56,7 +56,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       return { report: this.#failed(error) };
     }
     using _ = reserved;
-    return this.#perform(object, spec, reserved?.call ?? call);
+    // Awaited here: what is reserved is given back as soon as this returns.
+    return await this.#perform(object, spec, reserved?.call ?? call);
   }
 
   async #perform(object: ManagedObject, spec: Spec, call: Call): Promise<Step> {
