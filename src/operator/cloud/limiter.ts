@@ -76,10 +76,10 @@ const longestPauseMs = 3_600_000;
 const longestSilentPauseMs = 10_000;
 /** Of a shared window, which changes may use up at once; the rest comes evenly over the minute. */
 const atOnceShare = 1 / 2;
-/** Of a shared window: kept for those changes. */
-const keptShare = 1 / 40;
 /** Of a shared window: so many changes of a namespace are sent before those of any that had more, and at once. */
 const lightShare = 1 / 12;
+/** Of a shared window: kept for those. */
+const keptShare = 1 / 40;
 
 /**
  * The request budget of one credential, shared by everything that uses it, and the one place where waiting for it is

@@ -139,6 +139,7 @@ function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnec
     baseURL,
     requestsPerMinute,
     isDefault: true,
+    isShared: options.shared.namespaces.length !== 1,
     budgets,
     apiKey: () => credential.key(),
   });

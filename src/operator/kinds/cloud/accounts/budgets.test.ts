@@ -13,7 +13,14 @@ beforeEach(() => {
 let accounts = 0;
 
 function account(key: string, requestsPerMinute = 100, url = 'https://api.example.test', isDefault = false): Account {
-  const made = { account: `default/a${accounts++}`, url, apiKey: () => key, requestsPerMinute, isDefault };
+  const made = {
+    account: `default/a${accounts++}`,
+    url,
+    apiKey: () => key,
+    requestsPerMinute,
+    isDefault,
+    isShared: isDefault,
+  };
   budgets.join(made);
   return made;
 }

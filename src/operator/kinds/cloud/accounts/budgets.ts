@@ -11,8 +11,10 @@ export interface BudgetUser {
   /** The key in force; may throw when there is none. */
   readonly apiKey: () => string;
   requestsPerMinute: number;
-  /** It is the operator's own: what it says bounds all who share its credential, and resources of any namespace use it. */
+  /** It is the operator's own: what it says bounds all who share its credential. */
   readonly isDefault: boolean;
+  /** Resources of several namespaces may use it. */
+  readonly isShared: boolean;
 }
 
 /** What all accounts of one key at one address share, because the service knows no other difference. */
@@ -76,7 +78,7 @@ export class Budgets {
     found.limiter.setRequestsPerMinute(
       users.find(({ isDefault }) => isDefault)?.requestsPerMinute ?? Math.max(...limits),
     );
-    found.limiter.share(users.length > 1 || user.isDefault);
+    found.limiter.share(users.length > 1 || user.isShared);
     found.limiter.bound(user.account, user.requestsPerMinute);
     this.#followRecord(user, found);
     return found;

@@ -13,6 +13,8 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   readonly requestsPerMinute: number;
   /** It is the operator's own. */
   readonly isDefault?: boolean;
+  /** Resources of several namespaces may use it. */
+  readonly isShared?: boolean;
   /** Of all accounts of this operator. */
   readonly budgets: Budgets;
   readonly userAgent: string;
@@ -35,13 +37,13 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** @param key unique in this operator */
   constructor(key: string, options: CloudConnectionOptions) {
-    const { requestsPerMinute, isDefault = false, budgets, watchBudget, ...rest } = options;
+    const { requestsPerMinute, isDefault = false, isShared = false, budgets, watchBudget, ...rest } = options;
     const limiter = () => budgets.of(this.#user).limiter;
     const gate = () => budgets.of(this.#user).gate;
     this.key = key;
     this.url = options.baseURL;
     this.#budgets = budgets;
-    this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault };
+    this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
     this.client = new CloudClient({ ...rest, account: key, limiter, gate });
     this.#unwatchBudget = watchBudget?.(() => limiter().state(key));

@@ -54,7 +54,7 @@ function start(time: ManualClock, store: MemoryStore, limits: Readonly<Record<st
   const budgets = new Budgets({ monotonic: time }, { monotonic: time, random: () => 1, store, log });
   const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
     const user = { account, url: 'https://api.test', apiKey: () => `key-of-${account}`, requestsPerMinute };
-    return { ...user, isDefault: account === 'default' };
+    return { ...user, isDefault: account === 'default', isShared: account === 'default' };
   });
   for (const user of users) budgets.join(user);
   const sent: number[] = [];
