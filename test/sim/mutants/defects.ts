@@ -297,11 +297,11 @@ export const defects: readonly Defect[] = [
     only: ['external-drift'],
   },
   {
-    name: 'drift-first',
+    name: 'changes-only-when-they-are-old',
     sort: 'unfair queue',
     file: 'cloud/limiter.ts',
     find: 'const [inTurn] = open;',
-    replace: 'const inTurn = open.at(-1);',
+    replace: "const inTurn = open.find(({ priority, oldest }) => priority !== 'change' || now - oldest > 120_000);",
     only: ['edits', 'crowded-namespace', 'big-account'],
   },
   {
