@@ -3,6 +3,7 @@ import type { Log } from '../common/log.ts';
 import { type Runtime, systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import { userAgent, version } from '../common/version.ts';
+import { BudgetLease } from './budget-lease.ts';
 import { Leadership } from './controller/leadership.ts';
 import { installationIn } from './installation.ts';
 import { AgentFamily } from './kinds/agents/family.ts';
@@ -74,7 +75,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     kinds: cloudKinds,
     credential,
     mirrorNamespace,
-    mirroredBy: settings.installation ?? connection.namespace,
+    useStore: new BudgetLease({ client, namespace: ownNamespace, scope: scopeOf(settings), clock: runtime.clock }),
     instrument: (account) => instrument(metrics, account),
   });
   stack.defer(() => cloud.close());
@@ -93,6 +94,12 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics.leader(false);
   });
   log.info('stopped');
+}
+
+/** What this operator serves; undefined for everything. */
+function scopeOf({ watchNamespaces, labelSelector }: RunSettings): string | undefined {
+  if (watchNamespaces.length === 0 && labelSelector === undefined) return undefined;
+  return JSON.stringify([watchNamespaces.toSorted(), labelSelector ?? '']);
 }
 
 function instrument(metrics: Metrics, account: string) {

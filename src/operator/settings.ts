@@ -133,7 +133,9 @@ export const runSettings = z.object({
     arg: 'names',
     about: 'namespaces whose resources may use the default account, separated by commas, or * for all',
   }),
-  requestsPerMinute: count(100_000).default(120).meta({ arg: 'n', about: "budget of the default account's requests" }),
+  requestsPerMinute: count(100_000)
+    .default(120)
+    .meta({ arg: 'n', about: "budget of the default account's requests, and of all that share its key" }),
   allowedApiHosts: origins.default([]).meta({
     arg: 'hosts',
     about:
@@ -171,7 +173,9 @@ export const runSettings = z.object({
     .optional()
     .meta({ arg: 'name', about: 'what this installation is known by (default: an identity of its own)' }),
   takeOver: flag.default(false).meta({ about: 'take over what other installations hold' }),
-  concurrency: count(1_000).default(4).meta({ arg: 'n', about: 'resources of a kind reconciled at the same time' }),
+  concurrency: count(1_000)
+    .default(4)
+    .meta({ arg: 'n', about: 'resources of a kind worked on at the same time; waiting for a service does not count' }),
   leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
   leaderElectNamespace: namespace
     .optional()

@@ -7,9 +7,5 @@ export const known: Readonly<Record<string, readonly string[]>> = {
   'empty-account': ['O2'],
   // Two installations that may not see each other's resources cannot know what the other one made in their account.
   'two-operators': ['O9'],
-  'revoked-key': ['B8'],
   'kube-restored': ['M7'],
-  restarts: ['B9'],
-  'poor-account': ['B1', 'B12'],
-  'crowded-namespace': ['B3'],
 };

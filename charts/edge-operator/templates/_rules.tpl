@@ -81,6 +81,10 @@
   verbs: [create]
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
-  resourceNames: [edge-operator]
+  resourceNames: [edge-operator, edge-operator-budget]
   verbs: [get, update]
+# Its own: what the installation is known by.
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get]
 {{- end }}

@@ -3,7 +3,8 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
-import { failed } from './failure.ts';
+import { failed, notSent } from './failure.ts';
+import { type Permit, PermittedSending } from './permitted-sending.ts';
 import { RecentSecrets } from './recent-secrets.ts';
 import type { Service, Timeouts } from './service.ts';
 
@@ -72,17 +73,20 @@ export class HttpClient {
   }
 
   /** With an API key where the service asks for one. @throws ApiError */
-  async send<T>(operation: Operation<T>, key?: string): Promise<T> {
-    return operation.read(await this.exchange(operation, key));
+  async send<T>(operation: Operation<T>, key?: string, permit?: Permit): Promise<T> {
+    return operation.read(await this.exchange(operation, key, permit));
   }
 
   /** As {@link send}, but any HTTP answer is a result. @throws ApiError when there is none, or it is too large */
-  async exchange(operation: Operation<unknown>, key?: string): Promise<Answer> {
+  async exchange(operation: Operation<unknown>, key?: string, permit: Permit = () => {}): Promise<Answer> {
     const { name, body, secrets = [], largestAnswerMiB = 8 } = operation;
     this.#sent.add(this.#secretsOf(body));
-    const { status, headers, text } = await this.#receive(operation, largestAnswerMiB * MiB, key).catch((cause) => {
-      throw failed(this.#service, name, cause);
-    });
+    const permitted = new PermittedSending(permit);
+    const { status, headers, text } = await this.#receive(operation, largestAnswerMiB * MiB, key, permitted).catch(
+      (cause) => {
+        throw permitted.isRefused ? notSent(name, permitted.refusal) : failed(this.#service, name, cause);
+      },
+    );
     if (text === undefined) throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`);
     const service = this.#service;
     const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;
@@ -97,8 +101,14 @@ export class HttpClient {
   }
 
   /** The text is undefined when it is too large. Throws what undici or the system throws. */
-  async #receive(operation: Operation<unknown>, largest: number, key: string | undefined) {
-    const { statusCode: status, headers, body } = await this.#dispatcher.request(this.#options(operation, key));
+  async #receive(
+    operation: Operation<unknown>,
+    largest: number,
+    key: string | undefined,
+    { interceptor }: PermittedSending,
+  ) {
+    const dispatcher = this.#dispatcher.compose(interceptor);
+    const { statusCode: status, headers, body } = await dispatcher.request(this.#options(operation, key));
     return { status, headers, text: await readText(body, largest) };
   }
 

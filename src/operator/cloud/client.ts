@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
+import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { isDotSegment, pathOf } from '../../common/http/url.ts';
-import type { Call } from '../../common/priority.ts';
+import type { Call, Reserved } from '../../common/priority.ts';
 import { allPages, itemsOf, type OddItem, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
 import { Transport, type TransportOptions } from './transport.ts';
@@ -82,7 +82,7 @@ export class CloudClient {
 
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
-    const transport = new Transport(options);
+    const transport = new Transport(options, cheapList);
     const onRoute = <T, R extends object>(name: string, reads: ModuleReads<T>, isSecret = false) =>
       module<RouteKey, T, R>(transport, { resource: `https_route_${name}`, isSecret }, reads, (route) => [
         ...['edges', 'https', route.edgeID],
@@ -115,6 +115,11 @@ export class CloudClient {
     return this.#transport.serviceTime();
   }
 
+  /** Waits for the turn of one call, which may then be made at once. */
+  reserve(call: Call): Promise<Reserved> {
+    return this.#transport.reserve(call);
+  }
+
   /** Waits for the requests under way; an injected dispatcher stays open. */
   close(): Promise<void> {
     return this.#transport.close();
@@ -122,6 +127,7 @@ export class CloudClient {
 }
 
 const defaultPageSize = 100;
+const cheapList = { name: 'bot_users.list', method: 'GET', path: '/bot_users?limit=1', read: done } as const;
 const deleted = doneOrAbsent('deleted');
 
 type ModuleReads<T> = ReturnType<typeof moduleReads<T>>;

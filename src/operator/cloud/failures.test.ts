@@ -1,11 +1,25 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Agent, buildConnector } from 'undici';
 import { ApiError } from '../../common/http/errors.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { Limiter } from './limiter.ts';
 import type { Respond, ScriptedAPI } from './scripted-api.fixture.ts';
 import { json, startScriptedAPI, text } from './scripted-api.fixture.ts';
+
+/** Connects when it is told to. */
+function slowToConnect(onConnecting: () => void) {
+  const { promise, resolve: connected } = Promise.withResolvers<void>();
+  const connect = buildConnector({});
+  const dispatcher = new Agent({
+    connect: (options, callback) => {
+      onConnecting();
+      void promise.then(() => connect(options, callback));
+    },
+  });
+  return { dispatcher, connected };
+}
 
 const call = { priority: 'change' } as const;
 const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
@@ -282,6 +296,82 @@ describe('the guard', () => {
     api.play(json(201, bot));
     expect(await client.botUsers.create({}, call)).toEqual(bot);
   });
+
+  test('is asked again once connected: a slow connect sends nothing after the lease is lost', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
+    const connecting = Promise.withResolvers<void>();
+    const { dispatcher, connected } = slowToConnect(() => connecting.resolve());
+    let leads = true;
+    const guard = () => {
+      if (!leads) throw new Error('no longer the leader');
+    };
+    const client = api.client({ limiter: () => limiter, guard, dispatcher });
+    const created = failure(client.botUsers.create({}, call));
+    await connecting.promise;
+    leads = false;
+    connected();
+    expect(await created).toMatchObject({
+      message: 'bot_users.create: not sent: no longer the leader',
+      definite: true,
+    });
+    expect([api.requests.length, api.reports.length, limiter.state().used]).toEqual([0, 0, 0]);
+    await dispatcher.close();
+  });
+});
+
+describe('a turn that was reserved', () => {
+  test('is for one call, which waits no more', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
+    const client = api.client({ limiter: () => limiter });
+    api.play(json(201, bot));
+    using reserved = await client.reserve(call);
+    expect(await client.botUsers.create({}, reserved.call)).toEqual(bot);
+    expect(limiter.state()).toMatchObject({ used: 1, waiting: { change: 0 } });
+  });
+
+  test('is given back when it was not used, and only then', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 2 });
+    const client = api.client({ limiter: () => limiter });
+    const unused = await client.reserve(call);
+    expect(limiter.state().used).toBe(1);
+    unused[Symbol.dispose]();
+    unused[Symbol.dispose]();
+    expect(limiter.state().used).toBe(0);
+    api.play(json(201, bot));
+    const used = await client.reserve(call);
+    await client.botUsers.create({}, used.call);
+    used[Symbol.dispose]();
+    expect(limiter.state().used).toBe(1);
+  });
+});
+
+describe('a call that nobody wants any more', () => {
+  test.each(['while it connects', 'right after its turn came'])('is not sent: %s', async (when) => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });
+    const connecting = Promise.withResolvers<void>();
+    const { dispatcher, connected } = slowToConnect(() => connecting.resolve());
+    const client = api.client({ limiter: () => limiter, dispatcher });
+    const unwanted = new AbortController();
+    const created = failure(client.botUsers.create({}, { ...call, signal: unwanted.signal }));
+    if (when === 'while it connects') await connecting.promise;
+    unwanted.abort(new Error('its spec has changed'));
+    connected();
+    expect(await created).toMatchObject({
+      message: 'bot_users.create: not sent: its spec has changed',
+      definite: true,
+    });
+    expect([api.requests.length, limiter.state().used]).toEqual([0, 0]);
+    await dispatcher.close();
+  });
+
+  test('is seen through once it was sent', async () => {
+    const unwanted = new AbortController();
+    api.play((response) => {
+      unwanted.abort(new Error('too late'));
+      json(201, bot)(response);
+    });
+    expect(await api.client().botUsers.create({}, { ...call, signal: unwanted.signal })).toEqual(bot);
+  });
 });
 
 describe('the API key', () => {
@@ -329,9 +419,9 @@ describe('the API key', () => {
     expect(await client.botUsers.get('bot_1', call)).toEqual(bot);
   });
 
-  test('that may not use one resource may use the others', async () => {
+  test('that may not use one resource may use the others, if it may list', async () => {
     const client = api.client();
-    api.play(error(403), json(200, bot));
+    api.play(error(403), json(200, { bot_users: [] }), json(200, bot));
     expect(await failure(client.reservedAddrs.get('ra_1', call))).toMatchObject({
       reason: 'Unauthorized',
       status: 403,

@@ -39,12 +39,13 @@ function simulate(limiter: Limiter, random: () => number, latencyMs: number) {
   const started: (Arrival & { readonly waited: number; readonly index: number })[] = [];
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const send = async (priority: Priority): Promise<number> => {
-    const waited = await limiter.acquire(priority);
+    const slot = await limiter.acquire({ priority });
+    const waited = slot.waitedMs;
     started.push({ at: performance.now(), priority, waited, index: started.length });
     await pause(random() * latencyMs);
     arrivals.push({ at: performance.now(), priority });
     await pause(random() * latencyMs);
-    limiter.release(priority);
+    slot.release();
     return waited;
   };
   return { arrivals, started, send };
@@ -64,8 +65,8 @@ function busiestMinute(arrivals: readonly Arrival[], counts: (arrival: Arrival) 
 /** Takes and gives back at once, so that each counts from now. */
 async function use(limiter: Limiter, priority: Priority, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) {
-    await limiter.acquire(priority);
-    limiter.release(priority);
+    const slot = await limiter.acquire({ priority });
+    slot.release();
   }
 }
 
@@ -89,19 +90,19 @@ describe('the window', () => {
   test('lets the budget through at once and the next when the first has left', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 3 });
     await use(limiter, 'change', 3);
-    const fourth = limiter.acquire('change');
+    const fourth = limiter.acquire({ priority: 'change' });
     await jest.advanceTimersByTimeAsync(minute);
     expect(await settled(fourth)).toEqual([false]);
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(await fourth).toBeGreaterThanOrEqual(minute);
+    expect((await fourth).waitedMs).toBeGreaterThanOrEqual(minute);
   });
 
   test('counts a slow request until a minute after its answer', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
-    await limiter.acquire('change');
+    const first = await limiter.acquire({ priority: 'change' });
     await jest.advanceTimersByTimeAsync(20_000);
-    const second = limiter.acquire('change');
-    limiter.release('change');
+    const second = limiter.acquire({ priority: 'change' });
+    first.release();
     await jest.advanceTimersByTimeAsync(minute);
     expect(await settled(second)).toEqual([false]);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -119,16 +120,16 @@ describe('the window', () => {
 
   test('gives a request that was never sent back at once', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
-    await limiter.acquire('change');
-    const second = limiter.acquire('change');
-    limiter.release('change', false);
+    const first = await limiter.acquire({ priority: 'change' });
+    const second = limiter.acquire({ priority: 'change' });
+    first.release(false);
     expect(await settled(second)).toEqual([true]);
   });
 
   test('follows a new budget', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
-    const second = limiter.acquire('change');
+    const second = limiter.acquire({ priority: 'change' });
     expect(await settled(second)).toEqual([false]);
     limiter.setRequestsPerMinute(2);
     expect(await settled(second)).toEqual([true]);
@@ -177,9 +178,9 @@ describe('the classes', () => {
     await use(limiter, 'change', 1);
     const order: string[] = [];
     const ask = (name: string, priority: Priority) =>
-      limiter.acquire(priority).then(() => {
+      limiter.acquire({ priority }).then((slot) => {
         order.push(name);
-        limiter.release(priority, false);
+        slot.release(false);
       });
     const all = [
       ask('r1', 'resync'),
@@ -196,11 +197,11 @@ describe('the classes', () => {
 
   test('resync takes half of the budget and leaves the rest, even when nothing else waits', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
-    const drift = Array.from({ length: 100 }, () => limiter.acquire('resync'));
+    const drift = Array.from({ length: 100 }, () => limiter.acquire({ priority: 'resync' }));
     expect((await settled(...drift)).filter(Boolean)).toHaveLength(60);
-    const first = Array.from({ length: 100 }, () => limiter.acquire('first'));
+    const first = Array.from({ length: 100 }, () => limiter.acquire({ priority: 'first' }));
     expect((await settled(...first)).filter(Boolean)).toHaveLength(30);
-    const changes = Array.from({ length: 100 }, () => limiter.acquire('change'));
+    const changes = Array.from({ length: 100 }, () => limiter.acquire({ priority: 'change' }));
     expect((await settled(...changes)).filter(Boolean)).toHaveLength(30);
     expect(limiter.state()).toEqual({ used: 120, limit: 120, waiting: { change: 70, first: 70, resync: 40 } });
   });
@@ -239,7 +240,7 @@ describe('the classes', () => {
     await use(limiter, 'change', 100);
     const order: Priority[] = [];
     for (const priority of ['resync', 'first', 'change'] as const) {
-      for (let i = 0; i < 40; i += 1) void limiter.acquire(priority).then(() => order.push(priority));
+      for (let i = 0; i < 40; i += 1) void limiter.acquire({ priority }).then(() => order.push(priority));
       await jest.advanceTimersByTimeAsync(1);
     }
     await jest.advanceTimersByTimeAsync(minute + 1_000);
@@ -248,13 +249,153 @@ describe('the classes', () => {
   });
 });
 
+describe('turns', () => {
+  /** Sends what each tenant asks for as its turn comes; answers in whose order. */
+  async function orderOf(limiter: Limiter, asked: readonly (readonly [account: string, namespace: string])[]) {
+    const order: string[] = [];
+    for (const [account, namespace] of asked) {
+      void limiter
+        .acquire({ priority: 'change', account, namespace })
+        .then(() => order.push(`${account}/${namespace}`));
+    }
+    await jest.advanceTimersByTimeAsync(minute + 1_000);
+    return order;
+  }
+
+  const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+  test('accounts take turns, then the namespaces of an account, whoever came first and asks for most', async () => {
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 8 });
+    await use(limiter, 'change', 8);
+    const crowd = times(20, ['default', 'crowd'] as const);
+    const order = await orderOf(limiter, [
+      ...crowd,
+      ['default', 'b'],
+      ['default', 'b'],
+      ['a/own', 'a'],
+      ['a/own', 'a'],
+    ]);
+    expect(order).toEqual([
+      ...['default/crowd', 'a/own/a', 'default/b', 'a/own/a', 'default/crowd', 'default/b'],
+      ...['default/crowd', 'default/crowd'],
+    ]);
+  });
+
+  test('who asks for one after the other gets no more than who asks for all at once', async () => {
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 60 });
+    limiter.share(true);
+    const random = randomFrom(5);
+    const served = { crowd: 0, serial: 0 };
+    const serially = async () => {
+      for (;;) {
+        const slot = await limiter.acquire({ priority: 'change', namespace: 'serial' });
+        served.serial += 1;
+        await new Promise((resolve) => setTimeout(resolve, random() * 50));
+        slot.release();
+      }
+    };
+    for (let i = 0; i < 1_000; i += 1)
+      void limiter.acquire({ priority: 'change', namespace: 'crowd' }).then((slot) => {
+        served.crowd += 1;
+        slot.release();
+      });
+    void serially();
+    await jest.advanceTimersByTimeAsync(10 * minute);
+    expect(served.serial + served.crowd).toBeGreaterThan(550);
+    expect(served.serial).toBeLessThan(served.crowd);
+    expect(served.serial).toBeGreaterThan(100);
+  });
+
+  test('an account that may send little takes nothing from those that share its credential', async () => {
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
+    limiter.bound('a/poor', 1);
+    limiter.bound('b/rich', 120);
+    const poor = times(12, 0).map(() => limiter.acquire({ priority: 'change', account: 'a/poor' }));
+    const rich = times(100, 0).map(() => limiter.acquire({ priority: 'change', account: 'b/rich' }));
+    expect((await settled(...rich)).filter(Boolean)).toHaveLength(100);
+    expect((await settled(...poor)).filter(Boolean)).toHaveLength(1);
+    for (const slot of [poor[0], ...rich]) (await slot)?.release();
+    await jest.advanceTimersByTimeAsync(minute + 1_000);
+    expect((await settled(...poor)).filter(Boolean)).toHaveLength(2);
+  });
+
+  test('what was used counts for the account that used it, and is forgotten with it', async () => {
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 10 });
+    limiter.bound('a/x', 2);
+    for (const _ of [1, 2]) (await limiter.acquire({ priority: 'change', account: 'a/x', namespace: 'a' })).release();
+    expect([limiter.state('a/x'), limiter.state('b/y'), limiter.state()]).toMatchObject([
+      { used: 2, limit: 2 },
+      { used: 2, limit: 10 },
+      { used: 2, limit: 10 },
+    ]);
+    limiter.leave('a/x');
+    expect(limiter.state().used).toBe(2);
+    await jest.advanceTimersByTimeAsync(minute + 1_000);
+    expect([limiter.state('a/x'), limiter.state()]).toMatchObject([
+      { used: 0, limit: 10 },
+      { used: 0, limit: 10 },
+    ]);
+  });
+});
+
+describe('a shared budget', () => {
+  /** A namespace with more to do than the budget allows, for ever. */
+  function crowd(limiter: Limiter, count: number, latencyMs: number) {
+    const arrivals: Arrival[] = [];
+    for (let i = 0; i < count; i += 1)
+      void limiter.acquire({ priority: 'change', namespace: 'crowd' }).then(async (slot) => {
+        await new Promise((resolve) => setTimeout(resolve, latencyMs));
+        arrivals.push({ at: performance.now(), priority: 'change' });
+        slot.release();
+      });
+    return arrivals;
+  }
+
+  test.each([0, 1, 3, 20, 59, 60, 61, 100, 600])(
+    'whoever comes %d s after a crowd has its turn within a second, call by call',
+    async (seconds) => {
+      const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
+      limiter.share(true);
+      crowd(limiter, 5_000, 20);
+      await jest.advanceTimersByTimeAsync(seconds * 1_000);
+      for (let call = 0; call < 4; call += 1) {
+        const asked = limiter.acquire({ priority: 'change', namespace: 'lonely' });
+        await jest.advanceTimersByTimeAsync(1_050);
+        expect(await settled(asked)).toEqual([true]);
+        (await asked).release();
+      }
+    },
+  );
+
+  test('wastes nothing for it: one namespace that is alone gets nearly all', async () => {
+    const limiter = new Limiter({ monotonic, requestsPerMinute: 120 });
+    limiter.share(true);
+    const arrivals = crowd(limiter, 1_500, 100);
+    await jest.advanceTimersByTimeAsync(10 * minute);
+    expect(arrivals.length).toBeGreaterThan(0.97 * 10 * 120);
+    expect(busiestMinute(arrivals)).toBeLessThanOrEqual(120);
+  });
+
+  test('half of it may be used at once, and all of it by one who shares with nobody', async () => {
+    const [shared, alone] = [120, 120].map((requestsPerMinute) => new Limiter({ monotonic, requestsPerMinute }));
+    shared?.share(true);
+    for (const [limiter, atOnce] of [
+      [shared, 60 + 1],
+      [alone, 120],
+    ] as const) {
+      const asked = Array.from({ length: 200 }, () => limiter?.acquire({ priority: 'change' }) as Promise<unknown>);
+      expect((await settled(...asked)).filter(Boolean)).toHaveLength(atOnce);
+    }
+  });
+});
+
 describe('giving up', () => {
   test('an aborted wait rejects with the reason and leaves the queue', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
     const abort = new AbortController();
-    const given = limiter.acquire('change', abort.signal);
-    const kept = limiter.acquire('change');
+    const given = limiter.acquire({ priority: 'change', signal: abort.signal });
+    const kept = limiter.acquire({ priority: 'change' });
     abort.abort(new Error('shutting down'));
     await expect(given).rejects.toThrow('shutting down');
     expect(limiter.state().waiting.change).toBe(1);
@@ -264,9 +405,11 @@ describe('giving up', () => {
 
   test('a signal that has aborted takes nothing, and one that aborts later takes nothing back', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 5 });
-    await expect(limiter.acquire('change', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    await expect(limiter.acquire({ priority: 'change', signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
+      'gone',
+    );
     const abort = new AbortController();
-    await limiter.acquire('change', abort.signal);
+    await limiter.acquire({ priority: 'change', signal: abort.signal });
     abort.abort();
     expect(limiter.state().used).toBe(1);
   });
@@ -275,7 +418,7 @@ describe('giving up', () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 1 });
     await use(limiter, 'change', 1);
     const abort = new AbortController();
-    const given = limiter.acquire('change', abort.signal);
+    const given = limiter.acquire({ priority: 'change', signal: abort.signal });
     expect(jest.getTimerCount()).toBe(1);
     abort.abort(new Error('stop'));
     await expect(given).rejects.toThrow('stop');
@@ -286,10 +429,14 @@ describe('giving up', () => {
 describe('a 429', () => {
   test('stops every class until Retry-After has passed', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 100 });
-    await limiter.acquire('change');
+    const slot = await limiter.acquire({ priority: 'change' });
     limiter.penalize(7_000);
-    limiter.release('change');
-    const waiting = [limiter.acquire('change'), limiter.acquire('first'), limiter.acquire('resync')];
+    slot.release();
+    const waiting = [
+      limiter.acquire({ priority: 'change' }),
+      limiter.acquire({ priority: 'first' }),
+      limiter.acquire({ priority: 'resync' }),
+    ];
     await jest.advanceTimersByTimeAsync(6_999);
     expect(await settled(...waiting)).toEqual([false, false, false]);
     expect(limiter.state().pausedUntilMs).toBeCloseTo(performance.now() + 1, 0);
@@ -300,17 +447,18 @@ describe('a 429', () => {
 
   test('starts again with one request, and each answer lets one more in', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 100 });
-    await limiter.acquire('change');
+    const slot = await limiter.acquire({ priority: 'change' });
     limiter.penalize(1_000);
-    limiter.release('change');
-    const waiting = Array.from({ length: 10 }, () => limiter.acquire('change'));
+    slot.release();
+    const waiting = Array.from({ length: 10 }, () => limiter.acquire({ priority: 'change' }));
     await jest.advanceTimersByTimeAsync(1_000);
     const running = async () => (await settled(...waiting)).filter(Boolean).length;
+    const answer = async (index: number) => (await waiting[index])?.release();
     expect(await running()).toBe(1);
-    limiter.release('change');
+    await answer(0);
     expect(await running()).toBe(3);
-    limiter.release('change');
-    limiter.release('change');
+    await answer(1);
+    await answer(2);
     expect(await running()).toBe(7);
   });
 
@@ -328,18 +476,18 @@ describe('a 429', () => {
   test('tells changes at once that a pause takes long, those that wait already too; the rest waits for its end', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 2 });
     await use(limiter, 'change', 1);
-    await limiter.acquire('change');
-    const waiting = limiter.acquire('change');
-    const drift = limiter.acquire('resync');
+    const slot = await limiter.acquire({ priority: 'change' });
+    const waiting = limiter.acquire({ priority: 'change' });
+    const drift = limiter.acquire({ priority: 'resync' });
     limiter.penalize(60_000);
-    limiter.release('change');
+    slot.release();
     await expect(waiting).rejects.toMatchObject({ name: 'BudgetPausedError', retryAfterMs: 60_000 });
     await jest.advanceTimersByTimeAsync(49_000);
-    await expect(limiter.acquire('change')).rejects.toMatchObject({ retryAfterMs: 11_000 });
+    await expect(limiter.acquire({ priority: 'change' })).rejects.toMatchObject({ retryAfterMs: 11_000 });
     await jest.advanceTimersByTimeAsync(1_000);
-    const late = limiter.acquire('change');
+    const late = limiter.acquire({ priority: 'change' });
     expect(await settled(late, drift)).toEqual([false, false]);
     await jest.advanceTimersByTimeAsync(60_000);
-    await expect(late).resolves.toBeGreaterThanOrEqual(10_000);
+    expect((await late).waitedMs).toBeGreaterThanOrEqual(10_000);
   });
 });

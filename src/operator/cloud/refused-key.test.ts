@@ -36,8 +36,41 @@ async function answered(...statuses: readonly number[]): Promise<void> {
 }
 
 test('a key is in use until a 401', async () => {
-  await answered(200, 403, 404, 500, 401);
+  await answered(200, 404, 500, 401);
   expect(await get()).toBe('not sent');
+});
+
+test('a 403 to a list is a 403 to the key', async () => {
+  api.play(json(403, {}));
+  await expect(client.botUsers.list({}, call)).rejects.toMatchObject({ status: 403, reason: 'Unauthorized' });
+  expect(await get()).toBe('not sent');
+  await expect(client.botUsers.create({}, call)).rejects.toMatchObject({
+    message: 'bot_users.create: not sent, the API answered 403 to this API key before; replace the key',
+    status: 403,
+  });
+  now += 10_000;
+  await answered(403);
+  expect(await get()).toBe('not sent');
+  key = 'new';
+  await answered(200);
+});
+
+test('a 403 to anything else is followed by a list, which tells whether it is the key', async () => {
+  await answered(403);
+  api.play(json(403, {}));
+  expect(await get()).toBe('not sent');
+  expect(api.requests.map(({ url }) => url)).toEqual(['/bot_users/bot_1', '/bot_users?limit=1']);
+});
+
+test('where it is not the key, others are sent, and the question is not asked again within a minute', async () => {
+  await answered(403);
+  api.play(json(200, { bot_users: [] }));
+  await answered(403, 200, 403);
+  now += 60_000;
+  await answered(403);
+  api.play(json(200, { bot_users: [] }));
+  await answered(200);
+  expect(api.requests.filter(({ url }) => url?.includes('limit'))).toHaveLength(2);
 });
 
 test('a refused key fails here, another one passes', async () => {

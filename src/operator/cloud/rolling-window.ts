@@ -1,53 +1,80 @@
-import type { Priority } from '../../common/priority.ts';
+import { Fifo } from '../../common/fifo.ts';
 
-const windowMs = 60_000;
+const minuteMs = 60_000;
 // Covers what the completion time cannot: clocks that run at slightly different rates and a server's rounding.
 const marginMs = 500;
 
+/** How long a request counts after its answer, in milliseconds. */
+export const windowMs = minuteMs + marginMs;
+
+interface Left<Slot> {
+  readonly slot: Slot;
+  readonly leavesAt: number;
+}
+
 /**
- * Counts requests as the server may count them. A request arrives at some unknown time between its start and its
- * answer, so it takes a slot from its start until a window after its answer: whenever the slots in use stay within
- * a limit, no rolling minute of the server sees more arrivals than that limit.
+ * Keeps requests for as long as the server may count them. A request arrives at some unknown time between its start
+ * and its answer, so it takes a slot from its start until a window after its answer: whenever the slots in use stay
+ * within a limit, no rolling minute of the server sees more arrivals than that limit.
  */
-export class RollingWindow {
-  readonly #finished: { readonly priority: Priority; readonly leavesAt: number }[] = [];
-  readonly #used: Record<Priority, number> = { change: 0, first: 0, resync: 0 };
+export class RollingWindow<Slot> {
+  readonly #onLeave: (slot: Slot) => void;
+  readonly #finished = new Fifo<Left<Slot>>();
+  /** Of earlier processes; the first to leave is first. */
+  #carried: readonly Left<Slot>[] = [];
   #running = 0;
+
+  /** @param onLeave told of each slot that is free again */
+  constructor(onLeave: (slot: Slot) => void) {
+    this.#onLeave = onLeave;
+  }
 
   get running(): number {
     return this.#running;
   }
 
-  get total(): number {
-    return this.#used.change + this.#used.first + this.#used.resync;
-  }
-
-  used(priority: Priority): number {
-    return this.#used[priority];
-  }
-
-  start(priority: Priority): void {
+  start(): void {
     this.#running += 1;
-    this.#used[priority] += 1;
   }
 
   /** `sent` false gives the slot back at once: the server never saw the request. */
-  finish(priority: Priority, sent: boolean, now: number): void {
+  finish(slot: Slot, sent: boolean, now: number): void {
     this.#running -= 1;
-    if (sent) this.#finished.push({ priority, leavesAt: now + windowMs + marginMs });
-    else this.#used[priority] -= 1;
+    if (sent) this.#finished.push({ slot, leavesAt: now + windowMs });
+    else this.#onLeave(slot);
+  }
+
+  /** Requests that another process may have ended at that time. */
+  carry(slots: readonly Slot[], endedAt: number): void {
+    const carried = [...this.#carried, ...slots.map((slot) => ({ slot, leavesAt: endedAt + windowMs }))];
+    this.#carried = carried.toSorted((a, b) => a.leavesAt - b.leavesAt);
   }
 
   /** Forgets what has left the window. */
   advance(now: number): void {
-    while ((this.#finished[0]?.leavesAt ?? Number.POSITIVE_INFINITY) <= now) {
-      const left = this.#finished.shift();
-      if (left !== undefined) this.#used[left.priority] -= 1;
+    for (let head = this.#finished.oldest; head !== undefined && head.leavesAt <= now; head = this.#finished.oldest) {
+      this.#finished.shift();
+      this.#onLeave(head.slot);
+    }
+    while ((this.#carried[0]?.leavesAt ?? Number.POSITIVE_INFINITY) <= now) {
+      const [left, ...rest] = this.#carried;
+      this.#carried = rest;
+      if (left !== undefined) this.#onLeave(left.slot);
     }
   }
 
   /** When the next slot is given back by time alone. */
   nextChange(): number | undefined {
-    return this.#finished[0]?.leavesAt;
+    const next = Math.min(this.#finished.oldest?.leavesAt ?? Number.POSITIVE_INFINITY, this.#carriedUntil());
+    return Number.isFinite(next) ? next : undefined;
+  }
+
+  /** Those that ended here, and when. */
+  finished(): readonly { readonly slot: Slot; readonly endedAt: number }[] {
+    return this.#finished.values().map(({ slot, leavesAt }) => ({ slot, endedAt: leavesAt - windowMs }));
+  }
+
+  #carriedUntil(): number {
+    return this.#carried[0]?.leavesAt ?? Number.POSITIVE_INFINITY;
   }
 }

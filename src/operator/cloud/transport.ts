@@ -1,4 +1,3 @@
-import { Breaker } from '../../common/breaker.ts';
 import { isKey } from '../../common/credential/key.ts';
 import type { Answer } from '../../common/http/answer.ts';
 import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
@@ -6,9 +5,10 @@ import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
-import type { Call, Priority } from '../../common/priority.ts';
+import { type Call, type Priority, type Reserved, waitAway } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
-import { BudgetPausedError, type Limiter } from './limiter.ts';
+import { isRefusal, KeyGate } from './key-gate.ts';
+import { type Ask, BudgetPausedError, type Limiter, type Slot } from './limiter.ts';
 import { cloudService } from './service.ts';
 
 export interface RequestReport {
@@ -19,6 +19,8 @@ export interface RequestReport {
   readonly status: number | undefined;
   /** `ok` also where a 404 is an answer: nothing there, nothing to delete. */
   readonly outcome: 'ok' | ApiErrorReason;
+  /** The service refused the key, and not only what was asked for with it. */
+  readonly keyRefused: boolean;
   /** From sending to the end of the answer. */
   readonly ms: number;
   /** For the limiter, before sending. */
@@ -34,7 +36,11 @@ export interface TransportOptions extends Pick<Runtime, 'clock' | 'monotonic' | 
   readonly apiKey: () => string;
   /** Asked for each request: shared by every client of the same credential. */
   readonly limiter: () => Limiter;
-  /** Called right before a request is sent; what it throws stops the request. */
+  /** What is known of the key in force, where several share it. Default known to this client alone. */
+  readonly gate?: () => KeyGate;
+  /** Of those that share the limiter. */
+  readonly account?: string;
+  /** Called right before a request is sent, once connected; what it throws stops the request. */
   readonly guard?: () => void;
   /** Called once for every request that was sent. */
   readonly onRequest?: (report: RequestReport) => void;
@@ -45,56 +51,53 @@ export interface TransportOptions extends Pick<Runtime, 'clock' | 'monotonic' | 
 /** Named, as every operation of this API is. */
 export type CloudOperation<T> = Operation<T> & { readonly name: string };
 
-/** The permission to send one request. */
-interface Grant extends Call {
-  readonly limiter: Limiter;
-  readonly waitedMs: number;
+/** What one request is sent with. */
+interface Sending {
   readonly key: string;
+  readonly gate: KeyGate;
+  readonly limiter: Limiter;
+  readonly slot: Slot;
+  readonly sent: { yet: boolean };
 }
 
-/** A refused key is tried again after so long, in case the service has come to know it. */
-const refusedKeyPause = { minMs: 10_000, maxMs: 300_000 };
-
 /**
- * Takes a call through key, limiter and guard to the service, and learns from its answer. After a 401 calls with the
- * same key fail here until it is time for one to find out whether it is still refused: after 10 s, doubling to 5
- * minutes. A 403 is about one resource and says nothing of the key.
+ * Takes a call through key, limiter and guard to the service, and learns from its answer; what it learns of a key is the
+ * {@link KeyGate}'s.
  */
 export class Transport {
   readonly #options: TransportOptions;
+  readonly #probe: CloudOperation<unknown>;
   readonly #http: HttpClient;
   readonly #now: () => number;
   /** What the service's clock showed, and what the monotonic one did then. */
   #serviceClock: { readonly date: number; readonly at: number } | undefined;
-  #refusals: { readonly key: string; readonly breaker: Breaker<ApiError> } | undefined;
+  readonly #reserved = new WeakMap<object, Slot>();
+  #gate: { readonly key: string; readonly gate: KeyGate } | undefined;
 
-  /** @throws TypeError for a base URL that is not usable. */
-  constructor(options: TransportOptions) {
+  /**
+   * @param probe a list that costs little, sent to find out whether a key is refused
+   * @throws TypeError for a base URL that is not usable
+   */
+  constructor(options: TransportOptions, probe: CloudOperation<unknown>) {
     const { baseURL, monotonic } = options;
     this.#options = options;
+    this.#probe = probe;
     this.#http = new HttpClient(cloudService, { ...options, baseURL: parseBaseURL(baseURL, cloudService.urlName) });
     this.#now = () => monotonic.now();
   }
 
-  /** Throws an {@link ApiError} and nothing else. */
-  async send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
-    this.#admit(operation.name);
-    const limiter = this.#options.limiter();
-    const waitedMs = await wait(limiter, operation.name, call);
-    let sent = false;
-    try {
-      // While the call waited, the key may have been replaced or refused, and the right to send lost.
-      const key = this.#admit(operation.name);
-      this.#checkGuard(operation.name);
-      sent = true;
-      const breaker = this.#breakerOf(key);
-      return await breaker.try(
-        () => this.#exchange(operation, { ...call, limiter, waitedMs, key }),
-        (error) => refusalOf(error, breaker),
-      );
-    } finally {
-      limiter.release(call.priority, sent);
-    }
+  /** Throws an {@link ApiError} and nothing else. Once `call.signal` has aborted nothing is sent any more. */
+  send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
+    return waitAway(call, () => this.#send(operation, call));
+  }
+
+  /** Waits for the turn of a call ahead of it, as before something is written that it is to follow at once. Throws as send. */
+  async reserve(call: Call): Promise<Reserved> {
+    const reservation = {};
+    const slot = await waitAway(call, () => this.#turnOf(undefined, this.#options.limiter(), call));
+    this.#reserved.set(reservation, slot);
+    const giveBack = () => this.#taken(reservation)?.release(false);
+    return { call: { ...call, reservation }, [Symbol.dispose]: giveBack };
   }
 
   /** What the service's clock shows now, by the `Date` of its last answer; undefined without one. */
@@ -108,19 +111,55 @@ export class Transport {
     return this.#http.close();
   }
 
-  /** The key to send with. Throws when there is none that is worth a request. */
-  #admit(operation: string): string {
-    const key = this.#key(operation);
-    try {
-      this.#breakerOf(key).check();
-    } catch {
-      const message = 'the API answered 401 to this API key before; replace the key';
-      throw unusableKey(operation, message, { status: 401 });
+  /** With the slot that a call has waited for goes the list that is to tell of the key, where one is asked for. */
+  async #send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
+    for (;;) {
+      const limiter = this.#options.limiter();
+      const slot = this.#taken(call.reservation) ?? (await this.#turnOf(operation.name, limiter, call));
+      const sent = { yet: false };
+      try {
+        // While the call waited, the key may have been replaced or refused, and the right to send lost.
+        const { key, gate } = this.#admit(operation.name);
+        this.#checkWanted(operation.name, call);
+        const sending = { key, gate, limiter, slot, sent };
+        if (!gate.asksForList()) return await this.#sendNow(operation, call, sending);
+        // Whatever it says of the service is what the call will be told.
+        await this.#sendNow(this.#probe, call, sending).catch(() => {});
+      } finally {
+        slot.release(sent.yet);
+      }
     }
-    return key;
   }
 
-  #key(operation: string): string {
+  async #turnOf(operation: string | undefined, limiter: Limiter, call: Call): Promise<Slot> {
+    this.#admit(operation);
+    return wait(limiter, operation, { ...call, account: this.#options.account });
+  }
+
+  /** Once. */
+  #taken(reservation: object | undefined): Slot | undefined {
+    const slot = reservation && this.#reserved.get(reservation);
+    if (reservation !== undefined) this.#reserved.delete(reservation);
+    return slot;
+  }
+
+  #sendNow<T>(operation: CloudOperation<T>, call: Call, sending: Sending): Promise<T> {
+    const { gate, sent } = sending;
+    const exchange = () => this.#exchange(operation, call, sending);
+    return gate.try(exchange, { isList: isList(operation) }, () => sent.yet);
+  }
+
+  /** The key to send with. Throws when there is none that is worth a request. */
+  #admit(operation: string | undefined): Pick<Sending, 'key' | 'gate'> {
+    const key = this.#key(operation);
+    const gate = this.#gateOf(key);
+    const refusal = gate.refusal();
+    if (refusal === undefined) return { key, gate };
+    const { status = 401 } = refusal;
+    throw unusableKey(operation, `the API answered ${status} to this API key before; replace the key`, { status });
+  }
+
+  #key(operation: string | undefined): string {
     let key: string;
     try {
       key = this.#options.apiKey();
@@ -132,15 +171,17 @@ export class Transport {
   }
 
   /** Of the key in force: nothing is known of another one. */
-  #breakerOf(key: string): Breaker<ApiError> {
-    if (this.#refusals?.key !== key)
-      this.#refusals = { key, breaker: new Breaker({ ...refusedKeyPause, now: this.#now }) };
-    return this.#refusals.breaker;
+  #gateOf(key: string): KeyGate {
+    const { gate } = this.#options;
+    if (gate !== undefined) return gate();
+    if (this.#gate?.key !== key) this.#gate = { key, gate: new KeyGate(this.#now) };
+    return this.#gate.gate;
   }
 
-  #checkGuard(operation: string): void {
+  /** So that nothing is connected in vain. */
+  #checkWanted(operation: string, call: Call): void {
     try {
-      this.#options.guard?.();
+      this.#permit(call);
     } catch (cause) {
       throw notSent(operation, cause);
     }
@@ -152,12 +193,25 @@ export class Transport {
     if (!Number.isNaN(shown)) this.#serviceClock = { date: shown, at: this.#now() };
   }
 
-  async #exchange<T>(operation: CloudOperation<T>, { key, limiter, waitedMs, priority }: Grant): Promise<T> {
+  /** Throws when the call is not wanted any more, or this process may not send it. */
+  #permit({ signal }: Call): void {
+    signal?.throwIfAborted();
+    this.#options.guard?.();
+  }
+
+  async #exchange<T>(operation: CloudOperation<T>, call: Call, { key, limiter, slot, sent }: Sending): Promise<T> {
     const started = this.#now();
+    let isStopped = false;
+    const permit = () => {
+      isStopped = true;
+      this.#permit(call);
+      isStopped = false;
+      sent.yet = true;
+    };
     let status: number | undefined;
     let outcome: RequestReport['outcome'] = 'ok';
     try {
-      const answer = await this.#http.exchange(operation, key);
+      const answer = await this.#http.exchange(operation, key, permit);
       status = answer.status;
       const result = operation.read(answer);
       // Of the service itself: what stands in between has a clock of its own.
@@ -173,22 +227,22 @@ export class Transport {
     } finally {
       const { name, method } = operation;
       const ms = this.#now() - started;
-      this.#options.onRequest?.({ operation: name, method, status, outcome, ms, waitedMs, priority });
+      const keyRefused = isRefusal(status, isList(operation));
+      const { waitedMs } = slot;
+      const { priority } = call;
+      if (!isStopped)
+        this.#options.onRequest?.({ operation: name, method, status, outcome, keyRefused, ms, waitedMs, priority });
     }
   }
 }
 
-/** A 401; and no answer at all, which tells nothing new of a key that was refused. Any other answer is to a key that is known. */
-function refusalOf(error: unknown, breaker: Breaker<ApiError>): ApiError | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.status === 401 || (error.status === undefined && breaker.failure !== undefined)) return error;
-  if (error.status !== undefined) breaker.close();
-  return undefined;
+function isList({ name }: CloudOperation<unknown>): boolean {
+  return name.endsWith('.list');
 }
 
-async function wait(limiter: Limiter, operation: string, { priority, signal }: Call): Promise<number> {
+async function wait(limiter: Limiter, operation: string | undefined, ask: Ask): Promise<Slot> {
   try {
-    return await limiter.acquire(priority, signal);
+    return await limiter.acquire(ask);
   } catch (cause) {
     if (!(cause instanceof BudgetPausedError)) throw notSent(operation, cause);
     const { message, retryAfterMs } = cause;
@@ -202,6 +256,10 @@ async function wait(limiter: Limiter, operation: string, { priority, signal }: C
   }
 }
 
-function unusableKey(operation: string, problem: string, more: Partial<Pick<ApiError, 'status' | 'cause'>> = {}) {
+function unusableKey(
+  operation: string | undefined,
+  problem: string,
+  more: Partial<Pick<ApiError, 'status' | 'cause'>> = {},
+) {
   return new ApiError(`not sent, ${problem}`, { operation, reason: 'Unauthorized', definite: true, ...more });
 }

@@ -136,20 +136,89 @@ test('stopping lets what is in flight finish, starts nothing new and shows how o
   expect(controller.oldestReconcileMs()).toBe(0);
 });
 
-test('a change does not wait behind drift checks that fill every worker', async () => {
+test('who waits elsewhere gives its worker away, and comes back before what is yet to begin', async () => {
   const gate = Promise.withResolvers<void>();
-  const keys: string[] = [];
-  const { queue } = start(async ({ key }) => {
-    keys.push(key);
-    if (key !== 'changed') await gate.promise;
+  const events: string[] = [];
+  const { queue, active } = start(async ({ key, away }) => {
+    events.push(`${key} begins`);
+    if (key === 'slow') await away(() => gate.promise);
+    else if (key === 'busy') await new Promise((resolve) => setTimeout(resolve, 20));
+    events.push(`${key} ends`);
+    return { kind: 'done' };
+  }, 1);
+  queue.add('slow', 'change');
+  queue.add('busy', 'change');
+  queue.add('next', 'change');
+  await until('the second', () => events.includes('busy begins'));
+  gate.resolve();
+  await until('all', () => events.length === 6);
+  expect(events).toEqual(['slow begins', 'busy begins', 'busy ends', 'slow ends', 'next begins', 'next ends']);
+  expect(Math.max(...active)).toBe(1);
+});
+
+test('parts that wait side by side give one worker away and take one back', async () => {
+  const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  const events: string[] = [];
+  const { queue, active, outcomes, controller } = start(async ({ key, away }) => {
+    if (key === 'parts') {
+      const parts = gates.map(async ({ promise }, index) => {
+        await away(() => promise);
+        events.push(`part ${index}`);
+        await away(async () => {});
+      });
+      await Promise.all(parts);
+    }
+    events.push(key);
+    return { kind: 'done' };
+  }, 1);
+  queue.add('parts', 'change');
+  queue.add('other', 'change');
+  await until('the other', () => events.includes('other'));
+  expect(controller.oldestReconcileMs()).toBe(0);
+  for (const { resolve } of gates) resolve();
+  await until('both', () => outcomes.length === 2);
+  expect(events).toEqual(['other', 'part 0', 'part 1', 'part 2', 'parts']);
+  queue.add('last', 'change');
+  await until('the last', () => events.includes('last'));
+  expect([Math.max(...active), active.at(-1)]).toEqual([1, 0]);
+});
+
+test('ten thousand that wait elsewhere hold up nothing, and end at once when they are abandoned', async () => {
+  let parked = 0;
+  const { queue, stop, abandon, running, outcomes } = start(async ({ key, signal, away }) => {
+    if (key === 'other') return { kind: 'done' };
+    parked += 1;
+    await away(() => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })));
     return { kind: 'done' };
   });
-  for (const key of ['a', 'b', 'c', 'd']) queue.add(key, 'resync');
-  await until('all workers to be busy', () => keys.length === 2);
-  queue.add('changed', 'change');
-  await until('the change', () => keys.includes('changed'));
-  expect(keys).toEqual(['a', 'b', 'changed']);
-  gate.resolve();
+  for (let index = 0; index < 10_000; index += 1) queue.add(`k${index}`, 'first');
+  await until('all to wait', () => parked === 10_000);
+  queue.add('other', 'resync');
+  await until('the other', () => outcomes.length === 1);
+  const startedAt = performance.now();
+  stop.abort();
+  abandon.abort();
+  await running;
+  expect(outcomes).toHaveLength(10_001);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+test('what a key was read as has changed: its wait ends, and it is begun anew', async () => {
+  const outcomes: string[] = [];
+  const { queue, controller } = start(async ({ signal, away }) => {
+    if (outcomes.length === 0)
+      await away(() => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })));
+    outcomes.push(`aborted: ${signal.aborted}`);
+    return { kind: 'done' };
+  });
+  queue.add('a', 'change');
+  await until('it to wait', () => queue.depth() === 0);
+  queue.add('a', 'change');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(outcomes).toEqual([]);
+  controller.supersede('a', 'change');
+  await until('both', () => outcomes.length === 2);
+  expect(outcomes).toEqual(['aborted: true', 'aborted: false']);
 });
 
 test('a change of a key whose drift check is waiting ends that wait', async () => {

@@ -1,11 +1,12 @@
 import { Backoff } from '../../common/backoff.ts';
 import type { Clock } from '../../common/clock.ts';
-import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
-import type { Priority } from '../../common/priority.ts';
+import type { Away, Priority } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { isConflict } from '../kube/errors.ts';
 import type { WorkQueue } from './queue.ts';
+import { Shift } from './shift.ts';
+import { Workers } from './workers.ts';
 
 /** When to look at the key again. */
 export type ReconcileResult =
@@ -22,8 +23,13 @@ export interface ReconcileRequest {
   readonly key: string;
   /** Of this one reconcile, for logs. */
   readonly id: string;
-  /** Aborts when waiting is over: the work is to be abandoned, or the key has more urgent work to do. */
+  /**
+   * Aborts when waiting is over: the work is to be abandoned, or the key has more urgent work to do, or what the work is
+   * based on is not so any more.
+   */
   readonly signal: AbortSignal;
+  /** To wait by, for what other processes take their time over: meanwhile the worker is somebody else's. */
+  readonly away: Away;
 }
 
 export type Reconcile = (request: ReconcileRequest) => Promise<ReconcileResult>;
@@ -42,10 +48,15 @@ export interface ControllerOptions extends Pick<Runtime, 'monotonic' | 'random' 
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly queue: WorkQueue;
-  /** Reconciles at a time, and a quarter as many more for `change` alone; never two of one key. */
+  /** Reconciles that work at a time; those that are away do not count. Never two of one key. */
   readonly concurrency: number;
   readonly log: Log;
   readonly metrics?: ControllerMetrics | undefined;
+}
+
+interface Running {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
 }
 
 /** Works through a queue of keys and puts each back as its reconcile asked. */
@@ -53,65 +64,114 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly #clock: Clock;
   readonly #conflicts: Backoff;
-  readonly #running = new Map<string, { readonly startedAt: number; readonly overtaken: AbortController }>();
+  readonly #workers: Workers;
+  readonly #running = new Map<string, Running>();
+  #working = 0;
+  #isOpen = false;
+  #isFilling = false;
+  /** Why whatever runs is to be abandoned. */
+  #abandoned: { readonly reason: unknown } | undefined;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.monotonic;
     this.#conflicts = new Backoff({ minMs: 20, maxMs: 2_000 }, options.random);
-    options.queue.onOvertaken((key) =>
-      this.#running.get(key)?.overtaken.abort(new Error('something more urgent came')),
-    );
+    this.#workers = new Workers(options.concurrency, () => this.#fillSoon());
+    options.queue.onReady(() => this.#fillSoon());
+    options.queue.onOvertaken((key) => this.#stop(key, 'something more urgent came'));
   }
 
   /**
    * Starts no reconcile once `signal` aborts, and resolves when those in flight have ended; `abandon` is the signal they
-   * are given.
+   * are given. Once only.
    */
   async run(signal: AbortSignal, abandon?: AbortSignal): Promise<void> {
-    const { concurrency } = this.#options;
-    // Drift checks may all be waiting for the account's budget: what a user changed must not wait behind them.
-    const express = Math.ceil(concurrency / 4);
-    await Promise.all([
-      ...Array.from({ length: concurrency }, () => this.#work(signal, abandon)),
-      ...Array.from({ length: express }, () => this.#work(signal, abandon, 'change')),
-    ]);
+    whenAborted(abandon, (reason) => this.#abandon(reason));
+    this.#isOpen = true;
+    this.#fillSoon();
+    await new Promise<void>((resolve) => whenAborted(signal, () => resolve()));
+    this.#isOpen = false;
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
-  /** How long the oldest running reconcile has been at it; 0 when idle. One that only grows makes no progress. */
+  /** What the key was read as is not so any more: what its reconcile waits for is not to be done, and it is begun anew. */
+  supersede(key: string, priority: Priority): void {
+    this.#options.queue.add(key, priority);
+    this.#stop(key, 'it has changed meanwhile');
+  }
+
+  /** How long the oldest reconcile that works has been at it; 0 when idle. One that only grows makes no progress. */
   oldestReconcileMs(): number {
-    const now = this.#clock.now();
-    return Math.max(0, ...[...this.#running.values()].map(({ startedAt }) => now - startedAt));
+    return this.#options.queue.longestRunningMs();
   }
 
-  async #work(signal: AbortSignal, abandon: AbortSignal | undefined, only?: Priority): Promise<void> {
-    const { queue } = this.#options;
-    for (let key = await queue.take(signal, only); key !== undefined; key = await queue.take(signal, only)) {
-      try {
-        await this.#reconcile(key, abandon);
-      } finally {
-        queue.done(key);
-      }
+  /** When whoever added keys, or gave a worker back, is through: what is begun may do so at once again. */
+  #fillSoon(): void {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    queueMicrotask(() => {
+      this.#isFilling = false;
+      this.#fill();
+    });
+  }
+
+  /** Gives every free worker a key. */
+  #fill(): void {
+    while (this.#isOpen && this.#workers.isFree) {
+      const key = this.#options.queue.take();
+      if (key === undefined) return;
+      this.#workers.take();
+      this.#begin(key);
     }
   }
 
-  async #reconcile(key: string, abandon: AbortSignal | undefined): Promise<void> {
+  #begin(key: string): void {
+    const stop = new AbortController();
+    if (this.#abandoned !== undefined) stop.abort(this.#abandoned.reason);
+    const { queue } = this.#options;
+    const shift = new Shift(this.#workers, {
+      onLeave: () => {
+        queue.leave(key);
+        this.#count(-1);
+      },
+      onReturn: () => {
+        queue.resume(key);
+        this.#count(1);
+      },
+    });
+    this.#count(1);
+    const ended = this.#reconcile(key, stop.signal, shift.away).finally(() => {
+      this.#running.delete(key);
+      queue.done(key);
+      shift.end();
+    });
+    this.#running.set(key, { stop, ended });
+  }
+
+  #stop(key: string, why: string): void {
+    this.#running.get(key)?.stop.abort(new Error(why));
+  }
+
+  #abandon(reason: unknown): void {
+    this.#abandoned = { reason };
+    for (const { stop } of this.#running.values()) stop.abort(reason);
+  }
+
+  #count(change: 1 | -1): void {
+    this.#working += change;
+    this.#options.metrics?.onActiveWorkers?.(this.#working);
+  }
+
+  async #reconcile(key: string, signal: AbortSignal, away: Away): Promise<void> {
     const { metrics, reconcile, uuid } = this.#options;
     const id = uuid();
     const startedAt = this.#clock.now();
-    const overtaken = new AbortController();
-    using joined = new JoinedSignal(abandon, overtaken.signal);
-    const { signal } = joined;
-    this.#running.set(key, { startedAt, overtaken });
-    metrics?.onActiveWorkers?.(this.#running.size);
     let outcome: ReconcileOutcome;
     try {
-      outcome = this.#requeue(key, await reconcile({ key, id, signal }));
+      outcome = this.#requeue(key, await reconcile({ key, id, signal, away }));
     } catch (error) {
       outcome = this.#failed(key, id, error, signal);
     }
-    this.#running.delete(key);
-    metrics?.onActiveWorkers?.(this.#running.size);
     metrics?.onReconcile?.(outcome, (this.#clock.now() - startedAt) / 1_000);
   }
 
@@ -148,6 +208,11 @@ export class Controller {
     else log.error('reconcile failed', fields);
     return 'error';
   }
+}
+
+function whenAborted(signal: AbortSignal | undefined, then: (reason: unknown) => void): void {
+  if (signal?.aborted === true) then(signal.reason);
+  else signal?.addEventListener('abort', () => then(signal.reason), { once: true });
 }
 
 function namesOf(key: string): { readonly namespace?: string; readonly name: string } {

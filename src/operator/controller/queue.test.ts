@@ -3,7 +3,6 @@ import { ManualClock } from './manual-clock.fixture.ts';
 import { WorkQueue, type WorkQueueOptions } from './queue.ts';
 
 const open: WorkQueue[] = [];
-const never = new AbortController().signal;
 
 function setup(options: Partial<WorkQueueOptions> = {}) {
   const clock = new ManualClock();
@@ -15,7 +14,7 @@ function setup(options: Partial<WorkQueueOptions> = {}) {
 async function drain(queue: WorkQueue): Promise<string[]> {
   const keys: string[] = [];
   while (queue.depth() > 0) {
-    const key = (await queue.take(never)) ?? 'closed';
+    const key = queue.take() ?? 'closed';
     keys.push(key);
     queue.done(key);
   }
@@ -60,7 +59,7 @@ test('a key that is raised keeps its age', async () => {
   await clock.advance(700);
   queue.add('a', 'change');
   await clock.advance(300);
-  await queue.take(never);
+  queue.take();
   expect(waits).toEqual([1_000]);
 });
 
@@ -68,7 +67,7 @@ describe('a key being worked on', () => {
   test('is not handed out again before it is done', async () => {
     const { queue } = setup();
     queue.add('a', 'change');
-    await queue.take(never);
+    queue.take();
     queue.add('a', 'resync');
     queue.add('a', 'change');
     expect(queue.depth()).toBe(0);
@@ -76,11 +75,31 @@ describe('a key being worked on', () => {
     expect(await drain(queue)).toEqual(['a']);
   });
 
-  test('is delivered to a taker that waits already', async () => {
+  test('whoever takes them is told of keys that can be taken, and of no others', () => {
     const { queue } = setup();
-    const taken = queue.take(never);
+    let told = 0;
+    queue.onReady(() => {
+      told += 1;
+    });
     queue.add('a', 'change');
-    expect(await taken).toBe('a');
+    expect([told, queue.take(), queue.take()]).toEqual([1, 'a', undefined]);
+    queue.add('a', 'change');
+    expect(told).toBe(1);
+    queue.done('a');
+    expect([told, queue.take()]).toEqual([2, 'a']);
+  });
+
+  test('and waiting elsewhere is not working', async () => {
+    const { queue, clock } = setup();
+    queue.add('a', 'change');
+    queue.take();
+    await clock.advance(100);
+    queue.leave('a');
+    await clock.advance(3_600_000);
+    expect([queue.longestRunningMs(), queue.unfinishedMs()]).toEqual([0, 100]);
+    queue.resume('a');
+    await clock.advance(20);
+    expect([queue.longestRunningMs(), queue.unfinishedMs()]).toEqual([20, 120]);
   });
 });
 
@@ -162,16 +181,29 @@ describe('backoff', () => {
   });
 });
 
-test('take ends when the queue closes or the signal aborts', async () => {
+test('of a lane and class only so many are handed out; the others wait, and hold up nobody else', () => {
+  const of = (key: string) => key.slice(0, 1);
+  const { queue } = setup({ lanes: { of, most: 2 } });
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'b1']) queue.add(key, 'resync');
+  expect([queue.take(), queue.take(), queue.take(), queue.take()]).toEqual(['a1', 'a2', 'b1', undefined]);
+  queue.add('a4', 'change');
+  expect([queue.take(), queue.take(), queue.depth()]).toEqual(['a4', undefined, 1]);
+  let told = 0;
+  queue.onReady(() => {
+    told += 1;
+  });
+  queue.done('a4');
+  expect(queue.take()).toBeUndefined();
+  queue.done('a1');
+  expect([told, queue.take(), queue.take()]).toEqual([2, 'a3', undefined]);
+});
+
+test('nothing is taken from a queue that is closed', () => {
   const { queue } = setup();
-  const stop = new AbortController();
-  const takes = [queue.take(stop.signal), queue.take(never)];
-  stop.abort();
-  expect(await takes[0]).toBeUndefined();
+  queue.add('early', 'change');
   queue.close();
-  expect(await takes[1]).toBeUndefined();
   queue.add('late', 'change');
-  expect(await queue.take(never)).toBeUndefined();
+  expect(queue.take()).toBeUndefined();
 });
 
 test('hooks and figures are those of the workqueue metrics', async () => {
@@ -187,7 +219,7 @@ test('hooks and figures are those of the workqueue metrics', async () => {
   queue.add('a', 'first');
   queue.add('a', 'first');
   await clock.advance(40);
-  await queue.take(never);
+  queue.take();
   await clock.advance(60);
   expect([queue.unfinishedMs(), queue.longestRunningMs()]).toEqual([60, 60]);
   queue.done('a');

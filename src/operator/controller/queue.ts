@@ -23,6 +23,23 @@ export interface WorkQueueOptions extends Pick<Runtime, 'monotonic' | 'random'> 
   /** Default 1 s to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
   readonly hooks?: QueueHooks | undefined;
+  /** Default one lane that is never full. */
+  readonly lanes?: Lanes | undefined;
+}
+
+/** Keys that wait for the same: beyond so many being worked on, others of that lane and class stay in the queue. */
+export interface Lanes {
+  readonly of: (key: string) => string;
+  readonly most: number;
+}
+
+interface Running {
+  readonly lane: string;
+  readonly priority: Priority;
+  /** Until it last went to wait elsewhere. */
+  workedMs: number;
+  /** Undefined while it waits elsewhere. */
+  since: number | undefined;
 }
 
 /**
@@ -35,12 +52,14 @@ export class WorkQueue {
   readonly #backoff: Backoff;
   readonly #ready: ReadyList;
   readonly #timers: Timers;
-  /** When work on a key began. */
-  readonly #running = new Map<string, { readonly startedAt: number; readonly priority: Priority }>();
+  readonly #lanes: Lanes;
+  readonly #running = new Map<string, Running>();
+  /** How many of a lane and class are being worked on. */
+  readonly #inLane = new Map<string, number>();
   #overtaken: (key: string) => void = () => {};
+  #onReady: () => void = () => {};
   /** Keys added while being worked on. */
   readonly #again = new Map<string, Priority>();
-  readonly #takers = new Set<() => void>();
   #closed = false;
 
   constructor(options: WorkQueueOptions) {
@@ -48,6 +67,7 @@ export class WorkQueue {
     this.#clock = monotonic;
     this.#hooks = options.hooks ?? {};
     this.#backoff = new Backoff(options.backoff ?? { minMs: 1_000, maxMs: 300_000 }, random);
+    this.#lanes = options.lanes ?? { of: () => '', most: Number.POSITIVE_INFINITY };
     this.#ready = new ReadyList(ageingMs);
     this.#timers = new Timers(monotonic, (key, priority) => this.add(key, priority));
   }
@@ -79,31 +99,48 @@ export class WorkQueue {
     this.#backoff.forget(key);
   }
 
-  /**
-   * Waits for a key (with `only`, of that class), which then is the caller's until `done`; undefined when the queue
-   * closes or the signal aborts.
-   */
-  async take(signal: AbortSignal, only?: Priority): Promise<string | undefined> {
-    while (!this.#closed && !signal.aborted) {
-      const ready = this.#ready.take(this.#clock.now(), only);
-      if (ready !== undefined) {
-        this.#running.set(ready.key, { startedAt: this.#clock.now(), priority: ready.priority });
-        this.#hooks.onStart?.(ready.waitedMs);
-        return ready.key;
-      }
-      await this.#wait(signal);
-    }
-    return undefined;
+  /** The next key, which then is the caller's until `done`; undefined when none may be taken, or the queue is closed. */
+  take(): string | undefined {
+    const now = this.#clock.now();
+    const isFull = (lane: string, priority: Priority) => this.#countIn(lane, priority) >= this.#lanes.most;
+    const ready = this.#closed ? undefined : this.#ready.take(now, isFull);
+    if (ready === undefined) return undefined;
+    const { lane, priority } = ready;
+    this.#running.set(ready.key, { lane, priority, workedMs: 0, since: now });
+    this.#inLane.set(`${priority} ${lane}`, this.#countIn(lane, priority) + 1);
+    this.#hooks.onStart?.(ready.waitedMs);
+    return ready.key;
+  }
+
+  /** Work on the key waits for something else; until {@link resume} that time does not count. */
+  leave(key: string): void {
+    const running = this.#running.get(key);
+    if (running?.since === undefined) return;
+    running.workedMs += this.#clock.now() - running.since;
+    running.since = undefined;
+  }
+
+  resume(key: string): void {
+    const running = this.#running.get(key);
+    if (running !== undefined) running.since = this.#clock.now();
   }
 
   done(key: string): void {
+    this.leave(key);
     const running = this.#running.get(key);
     if (running === undefined) return;
     this.#running.delete(key);
-    this.#hooks.onDone?.(this.#clock.now() - running.startedAt);
+    this.#leaveLane(running);
+    this.#hooks.onDone?.(running.workedMs);
     const priority = this.#again.get(key);
     this.#again.delete(key);
     if (priority !== undefined) this.add(key, priority);
+    else if (this.#ready.size > 0) this.#onReady();
+  }
+
+  /** Calls `handler` when there may be another key to take. */
+  onReady(handler: () => void): void {
+    this.#onReady = handler;
   }
 
   /** Calls `handler` when a key is added as more urgent than the class that the work on it was begun in. */
@@ -111,11 +148,10 @@ export class WorkQueue {
     this.#overtaken = handler;
   }
 
-  /** Drops what waits and ends every `take`. */
+  /** Drops what waits. */
   close(): void {
     this.#closed = true;
     this.#timers.close();
-    for (const wake of this.#takers) wake();
   }
 
   /** Keys waiting to be handed out, without those whose time is to come: `workqueue_depth`. */
@@ -123,24 +159,35 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** Sum over the keys being worked on: `workqueue_unfinished_work_seconds`. */
+  /** Sum over the keys being worked on, without waits elsewhere: `workqueue_unfinished_work_seconds`. */
   unfinishedMs(): number {
-    return this.#ages().reduce((sum, ms) => sum + ms, 0);
+    return [...this.#running.values()].reduce((sum, { workedMs, since }) => sum + workedMs + this.#sinceMs(since), 0);
   }
 
-  /** 0 when idle: `workqueue_longest_running_processor_seconds`. */
+  /** Since one last came to its worker, or back to it; 0 when idle: `workqueue_longest_running_processor_seconds`. */
   longestRunningMs(): number {
-    return Math.max(0, ...this.#ages());
+    let longest = 0;
+    for (const { since } of this.#running.values()) longest = Math.max(longest, this.#sinceMs(since));
+    return longest;
   }
 
-  #ages(): readonly number[] {
-    const now = this.#clock.now();
-    return [...this.#running.values()].map(({ startedAt }) => now - startedAt);
+  #sinceMs(since: number | undefined): number {
+    return since === undefined ? 0 : this.#clock.now() - since;
+  }
+
+  #countIn(lane: string, priority: Priority): number {
+    return this.#inLane.get(`${priority} ${lane}`) ?? 0;
+  }
+
+  #leaveLane({ lane, priority }: Running): void {
+    const left = this.#countIn(lane, priority) - 1;
+    if (left > 0) this.#inLane.set(`${priority} ${lane}`, left);
+    else this.#inLane.delete(`${priority} ${lane}`);
   }
 
   #addReady(key: string, priority: Priority): void {
-    if (this.#ready.add(key, priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
-    this.#wakeTakers();
+    if (this.#ready.add(key, this.#lanes.of(key), priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
+    this.#onReady();
   }
 
   #addAgain(key: string, priority: Priority): void {
@@ -148,22 +195,5 @@ export class WorkQueue {
     this.#again.set(key, present === undefined ? priority : moreUrgent(present, priority));
     const begunAs = this.#running.get(key)?.priority;
     if (begunAs !== undefined && rankOf(priority) < rankOf(begunAs)) this.#overtaken(key);
-  }
-
-  /** All of them: not every taker takes every class. */
-  #wakeTakers(): void {
-    for (const wake of [...this.#takers]) wake();
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.#takers.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#takers.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
   }
 }

@@ -5,6 +5,8 @@ export interface RequestSample {
   readonly operation: string;
   readonly status: number | undefined;
   readonly outcome: string;
+  /** The service refused the key, and not only what was asked for with it. */
+  readonly keyRefused?: boolean;
   readonly ms: number;
   readonly waitedMs: number;
   readonly priority: string;
@@ -20,12 +22,12 @@ export interface BudgetState {
 
 /** What the client and the limiter of one account tell. */
 export interface AccountMetrics {
-  onRequest(sample: Pick<RequestSample, 'status' | 'outcome'>): void;
+  onRequest(sample: Pick<RequestSample, 'status' | 'outcome' | 'keyRefused'>): void;
   /** Shows the account until the result is called. */
   show(budget: () => BudgetState): () => void;
 }
 
-/** A 403 is about one resource: the account itself is usable. */
+/** A 403 to anything but a list is about one resource: the account itself is usable. */
 export const accountStates = ['usable', 'unauthorized', 'unreachable'] as const;
 type AccountState = (typeof accountStates)[number];
 
@@ -56,9 +58,9 @@ export function accountMetrics(poll: Poll, account: string): AccountMetrics {
   };
 }
 
-function stateAfter({ status, outcome }: Pick<RequestSample, 'status' | 'outcome'>): AccountState {
+function stateAfter({ outcome, keyRefused }: Pick<RequestSample, 'outcome' | 'keyRefused'>): AccountState {
   if (outcome === 'Unreachable') return 'unreachable';
-  return status === 401 ? 'unauthorized' : 'usable';
+  return keyRefused === true ? 'unauthorized' : 'usable';
 }
 
 function stateSet(account: string, current: AccountState) {

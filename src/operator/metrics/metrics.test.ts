@@ -119,11 +119,12 @@ describe('an account', () => {
   const budget = () => ({ used: 0, limit: 120, waiting: {} });
   const ok = { status: 200, outcome: 'ok' };
 
-  test.each<[{ status: number | undefined; outcome: string }, string, string]>([
+  test.each<[{ status: number | undefined; outcome: string; keyRefused?: boolean }, string, string]>([
     [ok, 'usable', 'it answers'],
     [{ status: 429, outcome: 'RateLimited' }, 'usable', 'it answers, if not now'],
     [{ status: 403, outcome: 'Unauthorized' }, 'usable', 'only this one thing is forbidden'],
-    [{ status: 401, outcome: 'Unauthorized' }, 'unauthorized', 'the key is refused'],
+    [{ status: 401, outcome: 'Unauthorized', keyRefused: true }, 'unauthorized', 'the key is refused'],
+    [{ status: 403, outcome: 'Unauthorized', keyRefused: true }, 'unauthorized', 'a list is refused'],
     [{ status: 503, outcome: 'Unreachable' }, 'unreachable', 'no answer that could be used'],
     [{ status: undefined, outcome: 'Unreachable' }, 'unreachable', 'no answer'],
   ])('after %j is %s: %s', async (sample, expected) => {
@@ -201,7 +202,7 @@ describe('polled metrics', () => {
     for (let index = 0; index < 800; index++) {
       const account = metrics.account(`a/${index}`);
       account.show(() => ({ used: 1, limit: 10, waiting: { change: 1 } }));
-      account.onRequest({ status: index === 799 ? 401 : 200, outcome: index === 799 ? 'Unauthorized' : 'ok' });
+      account.onRequest({ status: index === 799 ? 401 : 200, outcome: index === 799 ? 'Unauthorized' : 'ok', keyRefused: index === 799 });
     }
     const account = 'account="other"';
     expect(await lines('edge_operator_cloud_account_state')).toHaveLength(31 * 3);

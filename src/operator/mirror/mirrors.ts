@@ -12,7 +12,7 @@ export interface MirrorsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'r
   readonly client: KubeClient;
   readonly log: Log;
   /** What this installation is known by. */
-  readonly installation: string;
+  readonly installation: () => string;
   /** What other installations mirrored is taken over. */
   readonly takeOver: boolean;
 }
@@ -55,6 +55,7 @@ export class Mirrors {
     void this.stop(key);
     const mirror = new EndpointMirror({
       ...this.#options,
+      installation: this.#options.installation(),
       ...settings,
       account: key,
       endpoints: account.client.endpoints,
@@ -80,7 +81,7 @@ export class Mirrors {
   /** Stops the mirror and deletes its ConfigMaps. */
   async remove(key: string, namespace: string): Promise<void> {
     await this.stop(key);
-    await removeMirrored(this.#options.client, namespace, { installation: this.#options.installation, account: key });
+    await removeMirrored(this.#options.client, namespace, { installation: this.#options.installation(), account: key });
   }
 
   status(key: string): MirrorStatus | undefined {

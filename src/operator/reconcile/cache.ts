@@ -1,4 +1,4 @@
-import type { Call } from '../../common/priority.ts';
+import { type Call, waitAway } from '../../common/priority.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { Identity } from './external/contract.ts';
 
@@ -117,14 +117,14 @@ export class ExternalCache<Observed> {
    */
   async sweep(since: number, call: Call): Promise<readonly Observed[]> {
     while (this.#running !== undefined && this.#running.startedAt < since) {
-      await unlessAborted(this.#running.done, call.signal).catch(() => {});
+      await this.#wait(this.#running.done, call).catch(() => {});
       call.signal?.throwIfAborted();
     }
     if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
       return this.current();
     }
     this.#running ??= this.#start(call);
-    await unlessAborted(this.#running.done, call.signal);
+    await this.#wait(this.#running.done, call);
     return this.current();
   }
 
@@ -140,7 +140,7 @@ export class ExternalCache<Observed> {
       this.#look = this.#startLook(backTo, call, isRecent);
     }
     const { startedAt, items, odd } = this.#look;
-    const found = await unlessAborted(items, call.signal);
+    const found = await waitAway(call, () => unlessAborted(items, call.signal));
     const known = new Map(found.map((observed) => [this.#identityOf(observed).id, observed]));
     for (const [id, { at, observed }] of this.#seen) {
       if (observed === undefined && at >= startedAt) known.delete(id);
@@ -149,13 +149,17 @@ export class ExternalCache<Observed> {
     return { items: [...known.values()].filter(isRecent), odd };
   }
 
+  #wait(done: Promise<void>, call: Call): Promise<void> {
+    return waitAway(call, () => unlessAborted(done, call.signal));
+  }
+
   /** Ends a list under way. */
   close(): void {
     this.#closing.abort(new Error('the operator stops'));
   }
 
-  #startLook(backTo: number, { priority, ...turn }: Call, isRecent: (observed: Observed) => boolean): Look<Observed> {
-    const call = { ...turn, priority, signal: this.#closing.signal };
+  #startLook(backTo: number, { priority, namespace }: Call, isRecent: (observed: Observed) => boolean): Look<Observed> {
+    const call = { priority, namespace, signal: this.#closing.signal };
     const odd: OddItem[] = [];
     const items = this.#list(call, (item) => odd.push(item), isRecent);
     const look = { startedAt: this.#now(), backTo, items, odd };
@@ -166,9 +170,10 @@ export class ExternalCache<Observed> {
     return look;
   }
 
-  #start({ priority, ...turn }: Call) {
+  /** It outlives whoever asked for it first, and holds nothing of his. */
+  #start({ priority, namespace }: Call) {
     const startedAt = this.#now();
-    const done = this.#read(startedAt, { ...turn, priority, signal: this.#closing.signal }).finally(() => {
+    const done = this.#read(startedAt, { priority, namespace, signal: this.#closing.signal }).finally(() => {
       this.#running = undefined;
     });
     // Nobody may be waiting any more when it fails.

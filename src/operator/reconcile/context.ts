@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
-import type { Call, Priority } from '../../common/priority.ts';
+import type { Call, Priority, Reserved } from '../../common/priority.ts';
 import type { KubeObject } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import type { Facts, Memory } from './memory.ts';
@@ -35,6 +35,8 @@ export interface Connection<Client> {
   readonly since?: number | undefined;
   /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
   confirmedAt?: number | undefined;
+  /** Waits for the turn of a call ahead of it; absent where calls take none. */
+  reserve?(call: Call): Promise<Reserved>;
 }
 
 export interface Recorder {

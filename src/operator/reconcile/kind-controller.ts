@@ -13,8 +13,11 @@ import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
 import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
+import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
 import type { Neighbours } from './neighbours.ts';
+import { DependencyError } from './outcome.ts';
+import { accountKeyOf } from './ownership.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
@@ -80,6 +83,27 @@ interface KindFlow<Client> {
   readonly epochOf: ReconcilerOptions<Client>['epochOf'];
 }
 
+/** Those that wait for the same connection take memory, a few KB each, however many there are. */
+const mostInLane = 64;
+
+/** What a resource waits for, and whose it is: of its namespace those that use one connection. */
+function laneIn<Client>(
+  resources: InformerGroup<ManagedObject>,
+  { connectionOf }: Pick<KindOptions<Client>, 'connectionOf'>,
+): (key: string) => string {
+  return (key) => {
+    const object = resources.get(key);
+    if (object === undefined) return '';
+    try {
+      return `${object.metadata.namespace} ${connectionOf(object).key}`;
+    } catch (error) {
+      // It may be usable by the time that the resource waits for it.
+      if (error instanceof DependencyError) return `${object.metadata.namespace} ${accountKeyOf(object)}`;
+      throw error;
+    }
+  };
+}
+
 /** Informers, queue, reconciler and controller of one kind, wired. `enqueue` asks for a reconcile of a key. */
 export function kindController<Client>(
   type: ResourceType,
@@ -91,7 +115,8 @@ export function kindController<Client>(
   const log = options.log.child({ controller: name, kind: type.kind });
   const resources = informersOf(type, options, log);
   const memory = new Memory();
-  const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue) });
+  const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
+  const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
   const reconciler = new Reconciler<Client>(
     {
@@ -113,10 +138,11 @@ export function kindController<Client>(
   const claimsOf = (object: ManagedObject) =>
     options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
   resources.addIndex('claim', claimsOf);
-  resources.onChange(({ type: change, object, initial }) => {
+  resources.onChange(({ type: change, object, old, initial }) => {
     if (change === 'delete') reconciler.forget(object);
     const urgency = initial ? priorityOf(object, memory.of(object.metadata.uid ?? '')) : 'change';
-    queue.add(keyOf(object), urgency);
+    if (change === 'delete' || isSuperseded(old, object)) controller.supersede(keyOf(object), urgency);
+    else queue.add(keyOf(object), urgency);
   });
   // What lost a conflict with this one may take over when it lets go, by whoever's hand.
   const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) =>
@@ -130,13 +156,13 @@ export function kindController<Client>(
     },
     { ownWrites: true },
   );
-  const controller = new Controller({
+  const controller: Controller = new Controller({
     name,
     queue,
     concurrency: options.concurrency,
     ...{ monotonic, random, uuid, log },
     metrics: metrics.reconciles(name, options.concurrency),
-    reconcile: ({ key, id, signal }) => reconciler.reconcile(key, id, signal),
+    reconcile: (request) => reconciler.reconcile(request),
   });
   const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
     for (const object of resources.list())
@@ -167,6 +193,14 @@ async function wholeOf(
   if (isWhole(object)) return object;
   const read = await reader.get<ManagedObject>(type, object.metadata);
   return read?.metadata.uid === object.metadata.uid ? read && withoutForeign(read) : undefined;
+}
+
+/** Something that a reconcile goes by is not as it was; statuses and labels are not. */
+function isSuperseded(old: ManagedObject | undefined, object: ManagedObject): boolean {
+  if (old === undefined) return false;
+  const read = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: ManagedObject) =>
+    canonical([uid, generation, deletionTimestamp, annotations]);
+  return read(old) !== read(object);
 }
 
 function informersOf(

@@ -1,4 +1,5 @@
-import type { ReconcileResult } from '../controller/controller.ts';
+import type { Call } from '../../common/priority.ts';
+import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, recordsOf } from './annotations.ts';
 import {
   isDeleting,
@@ -18,6 +19,9 @@ import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
 
+/** How a reconcile waits. */
+type Waiting = Pick<Call, 'signal' | 'away'>;
+
 /** Reconciles every resource of one kind (docs/architecture.md, The flow). Knows no kind: the flow does. */
 export class Reconciler<Client> {
   readonly #options: ReconcilerOptions<Client>;
@@ -29,7 +33,7 @@ export class Reconciler<Client> {
   }
 
   /** Brings the resource under `key` one step closer to what it asks for. Aborting `signal` ends only waiting. */
-  async reconcile(key: string, reconcileID: string, signal: AbortSignal): Promise<ReconcileResult> {
+  async reconcile({ key, id: reconcileID, signal, away }: ReconcileRequest): Promise<ReconcileResult> {
     const { cache } = this.#options;
     const cached = cache.get(key);
     const object = cached && (await cache.whole(cached));
@@ -44,7 +48,7 @@ export class Reconciler<Client> {
       if (say.kind === 'after') return { ...say, priority: 'resync' };
       return conclude(options, key, object, report('Conflict', foreignMessage(foreign), { isForeign: true }));
     }
-    const outcome = await this.#attempt(options, object, signal).catch((error: unknown) => {
+    const outcome = await this.#attempt(options, object, { signal, away }).catch((error: unknown) => {
       if (signal.aborted) return undefined;
       return reportFailure(error);
     });
@@ -75,13 +79,13 @@ export class Reconciler<Client> {
     this.#flow.forget?.(object);
   }
 
-  async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+  async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     if (isDeleting(object) && !hasFinalizer(object)) return { kind: 'finished' };
     if (isPaused(object) && this.#flow.isOver?.(object) !== true) {
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
     }
-    if (isDeleting(object)) return this.#delete(options, object, signal);
-    return this.#ensure(options, await this.#recorded(options, object), signal);
+    if (isDeleting(object)) return this.#delete(options, object, waiting);
+    return this.#ensure(options, await this.#recorded(options, object), waiting);
   }
 
   /** A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind. */
@@ -92,12 +96,12 @@ export class Reconciler<Client> {
     return options.writer.record(object, { ...records, ...recordsOf(object) });
   }
 
-  async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+  async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const moved = movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
     const unusable = unusableID(object);
     if (unusable !== undefined) return report('Rejected', unusable);
-    const context = this.#context(options, object, signal);
+    const context = this.#context(options, object, waiting);
     return this.#movedAddress(context) ?? this.#flow.ensure(context);
   }
 
@@ -113,7 +117,7 @@ export class Reconciler<Client> {
     );
   }
 
-  async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): Promise<Outcome> {
+  async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const flow = this.#flow;
     const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
     const forced = !leavesNothing && annotationOf(object, annotation.forceOrphan) === 'true';
@@ -125,7 +129,7 @@ export class Reconciler<Client> {
     try {
       const unproven = unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
-      const context = this.#context(options, object, signal);
+      const context = this.#context(options, object, waiting);
       return this.#movedAddress(context) ?? (await flow.remove(context));
     } catch (error) {
       const failure = reportFailure(error);
@@ -140,14 +144,14 @@ export class Reconciler<Client> {
     if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.monotonic.now();
   }
 
-  #context(options: ReconcilerOptions<Client>, object: ManagedObject, signal: AbortSignal): ReconcileContext<Client> {
+  #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
     const facts = this.#factsOf(object);
     return {
       ...options,
       object,
       uid: object.metadata.uid ?? '',
       connection: options.connectionOf(object),
-      call: { priority: priorityOf(object, facts), signal },
+      call: { priority: priorityOf(object, facts), namespace: object.metadata.namespace, ...waiting },
       startedAt: options.monotonic.now(),
       requested: isRequested(object),
       drift: isDrift(object, facts),

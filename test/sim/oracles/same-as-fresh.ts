@@ -12,6 +12,7 @@ import { minute, perWorld, second, type Witness } from './witness.ts';
 /** More would take too long. */
 const mostResources = 60;
 const settleMs = 3 * minute;
+const callsOfResource = 3;
 
 /** Nothing certain can be said of how they end: it depends on who came first, or on what was there before. */
 const uncertain = ['Conflict', 'AmbiguousCreate', 'ExternalNotFound', 'DriftDetected', 'Paused', 'OutcomeUnknown'];
@@ -105,7 +106,19 @@ function freshStory(world: Witness, written: ReadonlySet<string>): Story {
   const objects = [...world.kube.snapshot().objects].map(([, { object }]) => object as unknown as Manifest);
   const wanted = objects.filter((object) => isWish(object, written)).toSorted(byAge);
   const acts = wanted.map((object): Act => ({ at: second, do: 'apply', object: wishOf(object) }));
-  return { ...story, installations, acts: [...starts, ...acts], settleMs, calmMs: 0 };
+  return { ...story, installations, acts: [...starts, ...acts], settleMs: settleMs + budgetMs(wanted), calmMs: 0 };
+}
+
+/** What the poorest account makes those who use it wait. */
+function budgetMs(wanted: readonly Manifest[]): number {
+  const accounts = wanted.filter(({ kind }) => kind === 'CloudAccount');
+  const waits = accounts.map(({ metadata: { namespace, name }, spec }) => {
+    const users = wanted.filter(
+      (each) => each.metadata.namespace === namespace && fieldsOf(fieldsOf(each.spec).accountRef).name === name,
+    );
+    return ((users.length + 1) * callsOfResource * minute) / Number(fieldsOf(spec).requestsPerMinute ?? 120);
+  });
+  return Math.max(0, ...waits);
 }
 
 function isWish({ kind, metadata }: Manifest, written: ReadonlySet<string>): boolean {

@@ -16,6 +16,7 @@ import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 import { DefaultAccountUsers } from './accounts/default-account.ts';
+import type { UseStore } from './accounts/use-record.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';
@@ -36,10 +37,10 @@ export interface CloudFamilyOptions {
   readonly credential: Credential | undefined;
   /** Of the default account's mirror. */
   readonly mirrorNamespace: string;
-  /** What this installation is known by, among those whose mirrors share a namespace. */
-  readonly mirroredBy: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
+  /** Where is recorded what is sent, for who comes after this process. */
+  readonly useStore: UseStore;
   /** What is to be told of each connection's requests, and shown of its budget. */
   readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
 }
@@ -48,6 +49,7 @@ export interface CloudFamilyOptions {
 export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly mirrors: Mirrors;
   readonly #options: CloudFamilyOptions;
+  readonly #budgets: Budgets;
   readonly #defaultAccount: CloudConnection | undefined;
   /** Of all accounts, where none was given. */
   readonly #dispatcher: Dispatcher | undefined;
@@ -60,9 +62,9 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
     const { referents, clock } = shared;
-    const budgets = new Budgets(shared);
+    const budgets = new Budgets(shared, { ...shared, store: options.useStore });
     const defaultAccount = openDefault(options, budgets);
-    const mirrors = new Mirrors({ ...shared, installation: options.mirroredBy });
+    const mirrors = new Mirrors(shared);
     const accounts = new Accounts({
       defaultAccount,
       defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
@@ -87,6 +89,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       registry: accounts,
     });
     this.#options = options;
+    this.#budgets = budgets;
     this.#defaultAccount = defaultAccount;
     this.#dispatcher = own;
     this.mirrors = mirrors;
@@ -103,9 +106,15 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 
   /** Mirrors too. */
   override async run(leading: AbortSignal): Promise<void> {
+    const recording = this.#budgets.run();
     this.#startDefaultMirror();
-    await super.run(leading);
-    await this.mirrors.close();
+    try {
+      await super.run(leading);
+      await this.mirrors.close();
+    } finally {
+      await this.#budgets.close();
+      await recording;
+    }
   }
 
   /** Waits for the requests under way. */
@@ -153,5 +162,12 @@ function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnec
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
   if (baseURL === undefined) throw new UsageError('--api-url is needed: the address of the Cloud Management API');
-  return open(options, defaultKey, { baseURL, requestsPerMinute, budgets, apiKey: () => credential.key() });
+  return open(options, defaultKey, {
+    baseURL,
+    requestsPerMinute,
+    isDefault: true,
+    isShared: options.shared.namespaces.length !== 1,
+    budgets,
+    apiKey: () => credential.key(),
+  });
 }

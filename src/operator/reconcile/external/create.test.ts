@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { ApiError } from '../../../common/http/errors.ts';
 import { silentLog } from '../../../common/log.ts';
+import type { Call, Reserved } from '../../../common/priority.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
@@ -171,3 +172,39 @@ test('an id that a person names during a look-up is not replaced by what the loo
   expect(object.metadata.annotations).toMatchObject({ [annotation.externalID]: 'thing_named' });
   expect(object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
 });
+
+test('the turn of a create comes before its intent, is given to the create, and is held until that is over', async () => {
+  const steps: string[] = [];
+  const reserve = async (call: Call): Promise<Reserved> => {
+    steps.push(`reserve ${object.metadata.annotations?.[annotation.createIntent] !== undefined}`);
+    return { call: { ...call, reservation: steps }, [Symbol.dispose]: () => void steps.push('give back') };
+  };
+  const observed: Partial<typeof contract> = {
+    create: async (_client, _spec, { reservation }) => {
+      steps.push(`create ${reservation === steps}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      steps.push('created');
+      return { id: 'thing_1' };
+    },
+  };
+  await performWith(reserve, { ...contract, ...observed });
+  expect(steps).toEqual(['reserve false', 'create true', 'created', 'give back']);
+});
+
+test('what is given up while it waits for its turn leaves no intent', async () => {
+  const error = new ApiError('not sent', { reason: 'Unreachable', definite: true });
+  const reserve = () => Promise.reject(error);
+  expect(await performWith(reserve, contract)).toMatchObject({ report: { reason: 'Unreachable' } });
+  expect([object.metadata.annotations ?? {}, creates]).toEqual([{}, 0]);
+});
+
+function performWith(reserve: (call: Call) => Promise<Reserved>, made: typeof contract) {
+  const context = { ...contextOf(), connection: { ...connection, reserve } };
+  const pending = new PendingCreates<Thing>({
+    list: contract.list.bind(contract, undefined),
+    identityOf: ({ id }) => ({ id, createdAt: '' }),
+    now: () => 0,
+  });
+  const options = { listResources: async () => [object], createSettleMs: settleMs };
+  return new SafeCreate(context, made, pending, options).perform(object, managedSpecSchema.parse({}));
+}

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
+import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import { isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
@@ -50,8 +51,21 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#options = options;
   }
 
-  /** Creates the object and records its id. */
+  /** Creates the object and records its id. What waits for the account's budget leaves no intent meanwhile. */
   async perform(object: ManagedObject, spec: Spec): Promise<Step> {
+    const { connection, call, monotonic } = this.#context;
+    let reserved: Reserved | undefined;
+    try {
+      reserved = await connection.reserve?.(call);
+    } catch (error) {
+      return { report: this.#failed(error, monotonic.now()) };
+    }
+    using _ = reserved;
+    // Awaited here: what is reserved is given back as soon as this returns.
+    return await this.#perform(object, spec, reserved?.call ?? call);
+  }
+
+  async #perform(object: ManagedObject, spec: Spec, call: Call): Promise<Step> {
     const { writer, uid, connection, memory, monotonic } = this.#context;
     this.#pending.unclaim(uid);
     delete memory.of(uid).unresolved;
@@ -66,7 +80,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const sentAt = monotonic.now();
     let id: string;
     try {
-      id = await this.#pending.creating(uid, content, () => this.#post(marked, spec));
+      id = await this.#pending.creating(uid, content, () => this.#post(marked, spec, call));
     } catch (error) {
       return { report: this.#failed(error, sentAt) };
     }
@@ -91,8 +105,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
-  async #post(marked: ManagedObject, spec: Spec): Promise<string> {
-    const { connection, call, uid, memory, monotonic } = this.#context;
+  async #post(marked: ManagedObject, spec: Spec, call: Call): Promise<string> {
+    const { connection, uid, memory, monotonic } = this.#context;
     const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
       if (error instanceof ApiError && error.definite) await this.#withdraw(marked);
       throw error;

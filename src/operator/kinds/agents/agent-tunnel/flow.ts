@@ -96,7 +96,7 @@ export class TunnelFlow implements Flow<undefined> {
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
-        await agent.stop(name);
+        await agent.stop(name, context.call);
         return this.#start(context, asked, () => {
           emit(context, 'Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
         });
@@ -134,7 +134,7 @@ export class TunnelFlow implements Flow<undefined> {
       await this.#agents.visit(url, namespace, async (agent) => {
         const running = await agent.find(name, context.startedAt, context.call);
         if (running === undefined || !isOf(running, started)) return;
-        await agent.stop(name);
+        await agent.stop(name, context.call);
         emit(context, 'Deleted', `stopped tunnel ${name}`);
       });
     } catch (error) {
@@ -153,7 +153,7 @@ async function start(context: Context, { agent, spec, tunnel }: Asked): Promise<
   const { writer } = context;
   const marked = await writer.record(context.object, recordOf(tunnel));
   try {
-    const running = await agent.start(definitionOf(spec, tunnel.name));
+    const running = await agent.start(definitionOf(spec, tunnel.name), context.call);
     const shown = shownOf(running);
     if (differingField(shown, tunnel) !== undefined) await writer.insist(marked, () => recordOf({ ...tunnel, shown }));
     return running;

@@ -1,7 +1,7 @@
 import { Breaker } from '../../../../common/breaker.ts';
 import type { Clock } from '../../../../common/clock.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import type { Call } from '../../../../common/priority.ts';
+import { type Call, waitAway } from '../../../../common/priority.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
@@ -58,11 +58,12 @@ export class AgentConnection implements Connection<AgentClient> {
 
   /** How the agent does, as of `since` or later. Throws an ApiError. */
   async check(since: number, call: Call): Promise<{ readonly status: AgentStatus; readonly tunnels: number }> {
-    const status = await this.#try(async () => {
+    const ask = async () => {
       // One after the other, so that whoever asks an agent that is away is told the same.
       await this.#look(since, call);
       return this.#statusAsOf(since);
-    });
+    };
+    const status = await waitAway(call, () => this.#try(ask));
     return { status, tunnels: this.running().length };
   }
 
@@ -76,15 +77,15 @@ export class AgentConnection implements Connection<AgentClient> {
     return this.#tunnels.known(name, Math.max(since, this.#awayAt));
   }
 
-  async start(definition: TunnelDefinition): Promise<Tunnel> {
-    const tunnel = await this.client.startTunnel(definition);
+  async start(definition: TunnelDefinition, call: Pick<Call, 'away'> = {}): Promise<Tunnel> {
+    const tunnel = await waitAway(call, () => this.client.startTunnel(definition));
     this.#tunnels.record(tunnel, this.#options.monotonic.now());
     this.#options.onCount();
     return tunnel;
   }
 
-  async stop(name: string): Promise<void> {
-    await this.client.stopTunnel(name);
+  async stop(name: string, call: Pick<Call, 'away'> = {}): Promise<void> {
+    await waitAway(call, () => this.client.stopTunnel(name));
     this.#tunnels.forget(name);
     this.#options.onCount();
   }

@@ -5,9 +5,6 @@ import { kindController, type SharedOptions, spread } from '../../../reconcile/k
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Agents } from './agents.ts';
 
-/** A look at an agent that hangs takes seconds: no agent is to wait for another's. */
-const minConcurrency = 16;
-
 /** What every kind of this family is given. */
 export type AgentKindOptions = SharedOptions & { readonly agents: Agents };
 
@@ -30,7 +27,6 @@ export function agentKind<Options extends AgentKindOptions>(
           ...options,
           connectionOf: (object) => ({ key: agentKey(object), client: undefined }),
           accountOf: agentKey,
-          concurrency: Math.max(options.concurrency, minConcurrency),
           resyncIntervalMs: resyncIntervalMs ?? options.resyncIntervalMs,
         },
         // So that one list serves an agent and all its tunnels; agents at moments of their own.

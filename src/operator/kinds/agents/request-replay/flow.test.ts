@@ -87,7 +87,8 @@ function withIntent({ metadata }: ManagedObject, intent: string): ManagedObject[
 /** One reconcile; with `settle`, its report becomes the status. */
 async function reconcile({ settle = true } = {}): Promise<Report> {
   if (object === undefined) throw new Error('the resource is gone');
-  const context = { object, uid: 'u', writer, clock, log: silentLog, events: { record: () => {} } };
+  const call = { priority: 'change' };
+  const context = { object, uid: 'u', call, writer, clock, log: silentLog, events: { record: () => {} } };
   const outcome = await flow.ensure(context as unknown as ReconcileContext<undefined>);
   if (outcome.kind === 'reported' && settle) {
     const conditions = conditionsOf(outcome, 1, object.status?.conditions ?? [], new Date(clock.now()));

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../../common/http/errors.ts';
+import { waitAway } from '../../../../common/priority.ts';
 import type { AgentClient, Replay } from '../../../agent-client/client.ts';
 import { annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
@@ -83,13 +84,13 @@ export class ReplayFlow implements Flow<undefined> {
   async #attempt(context: Context, { requestID, tunnelName }: Spec): Promise<Finished> {
     const agent = this.#options.agentOf(context.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
-    await agent.status();
+    await waitAway(context.call, () => agent.status());
     await agent.check({ id: requestID, tunnelName });
     // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
     const intent = this.#unsent.get(context.uid) ?? `${now(context)} ${this.#options.nonce()}`;
     const begun = await this.#begin(context, intent);
     try {
-      await agent.replay({ id: requestID, tunnelName });
+      await waitAway(context.call, () => agent.replay({ id: requestID, tunnelName }));
     } catch (error) {
       return this.#failed({ ...context, object: begun }, intent, error);
     }

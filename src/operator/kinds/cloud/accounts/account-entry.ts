@@ -154,8 +154,8 @@ export class AccountEntry implements RegistryEntry {
       baseURL,
       requestsPerMinute,
       apiKey: () => this.#keyInForce(),
-      onRequest: ({ status }) => {
-        if (status === 401) this.#doubt();
+      onRequest: ({ keyRefused }) => {
+        if (keyRefused) this.#doubt();
       },
     });
     this.#takeKey();

@@ -10,41 +10,77 @@ beforeEach(() => {
   budgets = new Budgets(systemRuntime);
 });
 
-function account(key: string, requestsPerMinute = 100, url = 'https://api.example.test'): Account {
-  const made = { url, apiKey: () => key, requestsPerMinute };
+let accounts = 0;
+
+function account(key: string, requestsPerMinute = 100, url = 'https://api.example.test', isDefault = false): Account {
+  const made = {
+    account: `default/a${accounts++}`,
+    url,
+    apiKey: () => key,
+    requestsPerMinute,
+    isDefault,
+    isShared: isDefault,
+  };
   budgets.join(made);
   return made;
 }
 
 async function use(user: BudgetUser, times: number): Promise<void> {
   for (let time = 0; time < times; time++) {
-    const limiter = budgets.of(user);
-    await limiter.acquire('change');
-    limiter.release('change');
+    const slot = await budgets.of(user).limiter.acquire({ priority: 'change', account: user.account });
+    slot.release();
   }
 }
 
 describe('accounts of one credential', () => {
-  test('share one budget, the lowest of theirs', async () => {
+  test('share one budget, the highest of theirs', async () => {
     const [one, two] = [account('k', 100), account('k', 60, 'https://api.example.test/')];
     await use(one, 3);
     await use(two, 2);
-    expect(budgets.of(one).state()).toMatchObject({ used: 5, limit: 60 });
+    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 5, limit: 100 });
     two.requestsPerMinute = 200;
-    expect(budgets.of(two).state()).toMatchObject({ used: 5, limit: 100 });
+    expect(budgets.of(two).limiter.state()).toMatchObject({ used: 5, limit: 200 });
+  });
+
+  test('are bounded each by their own, which takes nothing from the others', async () => {
+    const [rich, poor] = [account('k', 100), account('k', 1)];
+    await use(poor, 1);
+    await use(rich, 50);
+    const { limiter } = budgets.of(poor);
+    expect([limiter.state(poor.account), limiter.state(rich.account)]).toMatchObject([
+      { used: 1, limit: 1 },
+      { used: 51, limit: 100 },
+    ]);
+    const waiting = new AbortController();
+    const late = limiter.acquire({ priority: 'change', account: poor.account, signal: waiting.signal });
+    expect(limiter.state(poor.account).waiting.change).toBe(1);
+    await use(rich, 1);
+    waiting.abort(new Error('not yet'));
+    await expect(late).rejects.toThrow('not yet');
+  });
+
+  test('are bounded by what the operator says where its own account is one of them', async () => {
+    const [own] = [account('k', 60, undefined, true), account('k', 1), account('k', 600)];
+    expect(budgets.of(own).limiter.state()).toMatchObject({ limit: 60 });
+  });
+
+  test('know together that their key is refused', () => {
+    const [one, two, other] = [account('k'), account('k'), account('l')];
+    expect(budgets.of(one).gate).toBe(budgets.of(two).gate);
+    expect(budgets.of(one).gate).not.toBe(budgets.of(other).gate);
   });
 
   test('share only while their keys are the same', async () => {
     const [one, two] = [account('k'), account('other')];
     await use(one, 3);
-    expect(budgets.of(two).state().used).toBe(0);
+    expect(budgets.of(two).limiter.state().used).toBe(0);
     two.apiKey = () => 'k';
-    expect(budgets.of(two).state().used).toBe(3);
+    expect(budgets.of(two).limiter.state().used).toBe(3);
     one.apiKey = () => 'another';
-    expect(budgets.of(one).state().used).toBe(0);
-    expect(budgets.of(two).state().used).toBe(3);
+    expect(budgets.of(one).limiter.state().used).toBe(0);
+    expect(budgets.of(two).limiter.state().used).toBe(3);
     two.apiKey = () => 'rotated';
-    expect(budgets.of(two).state().used).toBe(3);
+    expect(budgets.of(two).limiter.state().used).toBe(3);
   });
 
   test('share what was sent before the other had its key', async () => {
@@ -54,16 +90,16 @@ describe('accounts of one credential', () => {
     };
     await use(second, 2);
     first.apiKey = () => 'k';
-    expect(budgets.of(first).state().used).toBe(2);
+    expect(budgets.of(first).limiter.state().used).toBe(2);
   });
 
   test('go on with what was used when one of them leaves, and without its limit', async () => {
-    const [one, two] = [account('k', 10), account('k', 100)];
+    const [one, two] = [account('k', 200), account('k', 100)];
     await use(one, 3);
     budgets.leave(one);
-    expect(budgets.of(two).state()).toMatchObject({ used: 3, limit: 100 });
+    expect(budgets.of(two).limiter.state()).toMatchObject({ used: 3, limit: 100 });
     budgets.leave(two);
-    expect(budgets.of(account('k')).state().used).toBe(0);
+    expect(budgets.of(account('k')).limiter.state().used).toBe(0);
   });
 });
 
@@ -76,5 +112,5 @@ test('the same key elsewhere is another credential, and no key is none', async (
   const [without, neither] = [account(''), account('')];
   [without.apiKey, neither.apiKey] = [none, none];
   await use(without, 1);
-  expect([elsewhere, neither].map((each) => budgets.of(each).state().used)).toEqual([0, 0]);
+  expect([elsewhere, neither].map((each) => budgets.of(each).limiter.state().used)).toEqual([0, 0]);
 });

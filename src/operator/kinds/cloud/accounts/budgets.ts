@@ -1,26 +1,58 @@
 import type { Runtime } from '../../../../common/runtime.ts';
+import { KeyGate } from '../../../cloud/key-gate.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
+import { type AccountUse, UseRecord, type UseRecordOptions } from './use-record.ts';
 
-/** An account, as far as it shares a budget with others of the same credential. */
+/** An account, as far as it shares a credential with others. */
 export interface BudgetUser {
+  /** Unique in this operator. */
+  readonly account: string;
   readonly url: string;
   /** The key in force; may throw when there is none. */
   readonly apiKey: () => string;
   requestsPerMinute: number;
+  /** It is the operator's own: what it says bounds all who share its credential. */
+  readonly isDefault: boolean;
+  /** Resources of several namespaces may use it. */
+  readonly isShared: boolean;
+}
+
+/** What all accounts of one key at one address share, because the service knows no other difference. */
+export interface Credential {
+  readonly limiter: Limiter;
+  readonly gate: KeyGate;
 }
 
 /**
  * One budget for each credential: the service counts the requests of a key, however many accounts here use it. Keys
- * change, so whose budget it is is found anew for each request; the lowest `requestsPerMinute` of those that share holds.
+ * change, so whose budget it is is found anew for each request. `requestsPerMinute` bounds what the account uses itself;
+ * all together are bounded by what the operator's settings say where the default account is one of them, else by the
+ * highest of theirs: nobody takes from others by asking for less.
  */
 export class Budgets {
   readonly #runtime: Pick<Runtime, 'monotonic'>;
-  readonly #limiters = new Map<string, Limiter>();
+  readonly #record: UseRecord | undefined;
+  /** Those that what earlier processes sent has been counted for. */
+  readonly #charged = new Set<BudgetUser>();
+  readonly #credentials = new Map<string, Credential>();
   /** The credential that each was last seen with. */
   readonly #users = new Map<BudgetUser, string | undefined>();
 
-  constructor(runtime: Pick<Runtime, 'monotonic'>) {
+  /** @param record where what is sent is recorded; without it, a restart begins with fresh budgets */
+  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: Omit<UseRecordOptions, 'uses' | 'onChange'>) {
     this.#runtime = runtime;
+    const hooks = { uses: () => this.#uses(), onChange: () => this.#recordChanged() };
+    this.#record = record && new UseRecord({ ...record, ...hooks });
+  }
+
+  /** Sends are recorded from now on, and allowed, until it is closed. */
+  async run(): Promise<void> {
+    await this.#record?.run();
+  }
+
+  /** To be called when nothing is sent any more. */
+  async close(): Promise<void> {
+    await this.#record?.close();
   }
 
   join(user: BudgetUser): void {
@@ -30,52 +62,100 @@ export class Budgets {
   leave(user: BudgetUser): void {
     const credential = this.#users.get(user);
     this.#users.delete(user);
+    this.#charged.delete(user);
+    if (credential === undefined) return;
+    this.#credentials.get(credential)?.limiter.leave(user.account);
     this.#dropUnused(credential);
   }
 
-  of(user: BudgetUser): Limiter {
+  of(user: BudgetUser): Credential {
     const credential = credentialOf(user);
     // Without a key nothing is sent, nor by one that has left.
-    if (credential === undefined || !this.#users.has(user)) return this.#limiter(user);
-    const limiter = this.#limiterOf(user, credential);
-    limiter.setRequestsPerMinute(this.#lowestOf(credential));
-    return limiter;
+    if (credential === undefined || !this.#users.has(user)) return this.#fresh(user);
+    const found = this.#find(user, credential);
+    const users = this.#usersOf(credential);
+    const limits = users.map(({ requestsPerMinute }) => requestsPerMinute);
+    found.limiter.setRequestsPerMinute(
+      users.find(({ isDefault }) => isDefault)?.requestsPerMinute ?? Math.max(...limits),
+    );
+    found.limiter.share(users.length > 1 || user.isShared);
+    found.limiter.bound(user.account, user.requestsPerMinute);
+    this.#followRecord(user, found);
+    return found;
   }
 
-  /** Of its users as they were last seen: to ask each of hundreds for its key takes longer than a request. */
-  #lowestOf(credential: string): number {
-    let lowest = Number.POSITIVE_INFINITY;
-    for (const [user, last] of this.#users) {
-      if (last === credential) lowest = Math.min(lowest, user.requestsPerMinute);
-    }
-    return lowest;
+  /** What is on record is what may be used. */
+  #followRecord(user: BudgetUser, { limiter }: Credential): void {
+    if (this.#record === undefined) return;
+    const [name, limit] = [recordedName(user), user.requestsPerMinute];
+    const past = this.#charged.has(user) ? [] : this.#record.pastOf(name, limit);
+    if (past !== undefined) this.#charged.add(user);
+    for (const { count, endedAt } of past ?? []) limiter.carry(user.account, Math.min(count, limit), endedAt);
+    limiter.record(user.account, this.#record.allowed(name, limit));
+  }
+
+  #recordChanged(): void {
+    for (const [user, credential] of this.#users) if (credential !== undefined) this.of(user);
+  }
+
+  #uses(): readonly AccountUse[] {
+    return [...this.#users.keys()].map((user) => this.#useOf(user));
+  }
+
+  #useOf(user: BudgetUser): AccountUse {
+    const limiter = this.#credentials.get(this.#users.get(user) ?? '')?.limiter;
+    const past = () => (limiter?.endedAt(user.account) ?? []).map((endedAt) => ({ count: 1, endedAt }));
+    const own = limiter?.ownUse(user.account) ?? 0;
+    return { account: recordedName(user), limit: user.requestsPerMinute, own, past };
+  }
+
+  #needMore(account: string): void {
+    const user = this.#users.keys().find((each) => each.account === account);
+    if (user !== undefined) this.#record?.need(this.#useOf(user));
   }
 
   /** A key that replaces another, which nobody uses any more, goes on with what was used. */
-  #limiterOf(user: BudgetUser, credential: string): Limiter {
+  #find(user: BudgetUser, credential: string): Credential {
     const before = this.#users.get(user);
     this.#users.set(user, credential);
+    if (before !== undefined && before !== credential) this.#credentials.get(before)?.limiter.leave(user.account);
     const replaced = before === credential || before === undefined ? undefined : this.#dropUnused(before);
-    const limiter = this.#limiters.get(credential) ?? replaced ?? this.#limiter(user);
-    this.#limiters.set(credential, limiter);
-    return limiter;
+    const known = this.#credentials.get(credential);
+    if (known !== undefined) return known;
+    const fresh = this.#fresh(user);
+    const found = { gate: fresh.gate, limiter: replaced?.limiter ?? fresh.limiter };
+    this.#credentials.set(credential, found);
+    return found;
   }
 
-  #limiter({ requestsPerMinute }: BudgetUser): Limiter {
+  #fresh({ requestsPerMinute }: BudgetUser): Credential {
     const { monotonic } = this.#runtime;
-    return new Limiter({ monotonic, requestsPerMinute });
+    const onShort = (account: string) => this.#needMore(account);
+    const limiter = new Limiter({ monotonic, requestsPerMinute, onShort });
+    return { limiter, gate: new KeyGate(() => monotonic.now()) };
   }
 
-  #dropUnused(credential: string | undefined): Limiter | undefined {
-    if (credential === undefined || this.#usersOf(credential).length > 0) return undefined;
-    const limiter = this.#limiters.get(credential);
-    this.#limiters.delete(credential);
-    return limiter;
+  #dropUnused(credential: string | undefined): Credential | undefined {
+    if (credential === undefined || this.#isUsed(credential)) return undefined;
+    const unused = this.#credentials.get(credential);
+    this.#credentials.delete(credential);
+    return unused;
   }
 
+  /** By whoever has the key, also of those that have sent nothing yet. */
+  #isUsed(credential: string): boolean {
+    return this.#users.keys().some((user) => credentialOf(user) === credential);
+  }
+
+  /** As they were last seen: to ask each of hundreds for its key takes longer than a request. */
   #usersOf(credential: string): readonly BudgetUser[] {
-    return [...this.#users.keys()].filter((user) => credentialOf(user) === credential);
+    return [...this.#users].filter(([, last]) => last === credential).map(([user]) => user);
   }
+}
+
+/** Nothing of its key. */
+function recordedName({ account, url }: BudgetUser): string {
+  return `${account} ${new URL(url).origin}`;
 }
 
 /** The key in force at its address; undefined without a key. */

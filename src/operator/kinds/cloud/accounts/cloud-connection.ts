@@ -1,3 +1,4 @@
+import type { Call, Reserved } from '../../../../common/priority.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
@@ -10,6 +11,10 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** Asked for each request. */
   readonly apiKey: () => string;
   readonly requestsPerMinute: number;
+  /** It is the operator's own. */
+  readonly isDefault?: boolean;
+  /** Resources of several namespaces may use it. */
+  readonly isShared?: boolean;
   /** Of all accounts of this operator. */
   readonly budgets: Budgets;
   readonly userAgent: string;
@@ -32,16 +37,17 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** @param key unique in this operator */
   constructor(key: string, options: CloudConnectionOptions) {
-    const { requestsPerMinute, budgets, watchBudget, ...rest } = options;
-    const limiter = () => budgets.of(this.#user);
+    const { requestsPerMinute, isDefault = false, isShared = false, budgets, watchBudget, ...rest } = options;
+    const limiter = () => budgets.of(this.#user).limiter;
+    const gate = () => budgets.of(this.#user).gate;
     this.key = key;
     this.url = options.baseURL;
     this.#budgets = budgets;
     this.#monotonic = options.monotonic;
-    this.#user = { url: this.url, apiKey: options.apiKey, requestsPerMinute };
+    this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
-    this.client = new CloudClient({ ...rest, limiter });
-    this.#unwatchBudget = watchBudget?.(() => limiter().state());
+    this.client = new CloudClient({ ...rest, account: key, limiter, gate });
+    this.#unwatchBudget = watchBudget?.(() => limiter().state(key));
   }
 
   get closed(): AbortSignal {
@@ -64,6 +70,10 @@ export class CloudConnection implements Connection<CloudClient> {
 
   serviceTime(): number | undefined {
     return this.client.serviceTime();
+  }
+
+  reserve(call: Call): Promise<Reserved> {
+    return this.client.reserve(call);
   }
 
   setRequestsPerMinute(requestsPerMinute: number): void {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../../common/http/errors.ts';
+import { waitAway } from '../../../../common/priority.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import { lastDue, type ReconcileContext, unhandledReconcileAt } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
@@ -55,7 +56,7 @@ export class AccountFlow implements Flow<undefined> {
     await this.#mirrors.stopOther(account.key, account);
     if (unhandledReconcileAt(context.object) !== undefined) this.#confirm(context, account);
     try {
-      await this.#requireKey(entry, account);
+      await this.#requireKey(context, entry, account);
       await check(context, entry, account);
     } catch (error) {
       return this.#failed(context, account, error);
@@ -96,8 +97,8 @@ export class AccountFlow implements Flow<undefined> {
     return report('Rejected', refusal, { fields: mirroredField(context.object) });
   }
 
-  async #requireKey(entry: AccountEntry, account: CloudConnection): Promise<void> {
-    await entry.whenRead();
+  async #requireKey({ call }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
+    await waitAway(call, () => entry.whenRead());
     try {
       entry.requireKey();
     } catch (error) {

@@ -5,21 +5,13 @@ import { keyOf } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 import { definition } from './schema.ts';
 
-/** A check may wait for a server that hangs: no account is to wait for another's. */
-const minConcurrency = 16;
-
 export const cloudAccount: Kind<SharedOptions & AccountFlowOptions> = {
   definition,
   controller: (options) => {
     const epoch = options.monotonic.now();
     const controller = kindController<undefined>(
       definition.type,
-      {
-        ...options,
-        connectionOf: (object) => ({ key: keyOf(object), client: undefined }),
-        accountOf: keyOf,
-        concurrency: Math.max(options.concurrency, minConcurrency),
-      },
+      { ...options, connectionOf: (object) => ({ key: keyOf(object), client: undefined }), accountOf: keyOf },
       () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),
     );
     // A paused account is not reconciled, and makes no call.

@@ -34,7 +34,9 @@ export const spec = z.object({
     .min(1)
     .max(100_000)
     .default(120)
-    .describe('Requests that everything using this account may send in any 60 seconds together.'),
+    .describe(
+      'Requests that everything using this account may send in any 60 seconds together, whatever others send with the same key.',
+    ),
   endpointMirror: endpointMirror
     .optional()
     .describe('Mirrors the active endpoints of the account into ConfigMaps of this namespace.'),

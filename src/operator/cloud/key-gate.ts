@@ -1,0 +1,74 @@
+import { Breaker } from '../../common/breaker.ts';
+import { ApiError } from '../../common/http/errors.ts';
+
+/** A refused key is tried again after so long, in case the service has come to know it. */
+const refusedKeyPause = { minMs: 10_000, maxMs: 300_000 };
+/** A 403 to one resource raises the question whether it is the key, at most this often. */
+const questionPauseMs = 60_000;
+
+/** What was asked for, as far as it tells something of the key. */
+export interface Asked {
+  /** A list needs no right to any one resource: a 403 to it is a 403 to the key. */
+  readonly isList: boolean;
+}
+
+/**
+ * Keeps a key that is known to be refused from being sent: after a 401, or a 403 to a list, calls fail here until it is
+ * time for one to find out whether it is still refused: after 10 s, doubling to 5 minutes. A 403 to anything else is
+ * about that, or about the key: a list is to tell, at most once a minute.
+ */
+export class KeyGate {
+  readonly #now: () => number;
+  readonly #breaker: Breaker<ApiError>;
+  #isQuestioned = false;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param now milliseconds, monotonic */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#breaker = new Breaker({ ...refusedKeyPause, now });
+  }
+
+  /** What the service said when it refused the key, unless it is time to try again. */
+  refusal(): ApiError | undefined {
+    try {
+      this.#breaker.check();
+      return undefined;
+    } catch (error) {
+      return error as ApiError;
+    }
+  }
+
+  /** Whether a list is to be sent before anything else, to find out what a 403 was about. Answers true to one. */
+  asksForList(): boolean {
+    if (!this.#isQuestioned || this.#breaker.failure !== undefined) return false;
+    this.#isQuestioned = false;
+    this.#askedAt = this.#now();
+    return true;
+  }
+
+  /** Learns from a call; `wasSent` false tells nothing. */
+  try<T>(attempt: () => Promise<T>, asked: Asked, wasSent: () => boolean): Promise<T> {
+    return this.#breaker.try(attempt, (error) => (wasSent() ? this.#refusalIn(error, asked) : undefined));
+  }
+
+  /** No answer at all tells nothing new of a key that was refused. Any other answer is to a key that is known. */
+  #refusalIn(error: unknown, { isList }: Asked): ApiError | undefined {
+    if (!(error instanceof ApiError)) return undefined;
+    const { status } = error;
+    const wasRefused = this.#breaker.failure !== undefined;
+    if (isRefusal(status, isList) || (wasRefused && (status === undefined || status === 403))) return error;
+    if (status === 403) this.#question();
+    else if (status !== undefined) this.#breaker.close();
+    return undefined;
+  }
+
+  #question(): void {
+    if (this.#now() - this.#askedAt >= questionPauseMs) this.#isQuestioned = true;
+  }
+}
+
+/** The service refused the key, and not only what was asked for with it. */
+export function isRefusal(status: number | undefined, isList: boolean): boolean {
+  return status === 401 || (status === 403 && isList);
+}

@@ -1,0 +1,172 @@
+import { type Priority, priorities } from '../../common/priority.ts';
+import { Use } from './use.ts';
+
+type PerClass<T> = Record<Priority, T>;
+
+/** What waits for its turn. */
+export interface Waiting {
+  readonly priority: Priority;
+  /** On the monotonic clock. */
+  readonly since: number;
+}
+
+/** What one namespace asks of an account: what waits, first come first served, and what it has had of the window. */
+export class Tenant<Waiter extends Waiting> {
+  readonly account: Account<Waiter>;
+  readonly name: string;
+  readonly use = new Use();
+  /** By class; a Set, so that whatever gives up leaves it at once. */
+  readonly waiting: PerClass<Set<Waiter>> = { change: new Set(), first: new Set(), resync: new Set() };
+  /** When it last had its turn; 0 when not of late. */
+  readonly turn: PerClass<number> = { change: 0, first: 0, resync: 0 };
+
+  constructor(account: Account<Waiter>, name: string) {
+    this.account = account;
+    this.name = name;
+  }
+
+  /** The one that waits longest. */
+  head(priority: Priority): Waiter | undefined {
+    return this.waiting[priority].values().next().value;
+  }
+
+  get isIdle(): boolean {
+    return this.use.total === 0 && priorities.every((priority) => this.waiting[priority].size === 0);
+  }
+}
+
+/** One account, of those that use a credential. */
+export class Account<Waiter extends Waiting> {
+  readonly name: string;
+  /** Requests that it may send in the window, whatever the credential has left. */
+  limit = Number.POSITIVE_INFINITY;
+  /** Requests of this process that are on record before they are sent. */
+  recorded = Number.POSITIVE_INFINITY;
+  hasLeft = false;
+  /** Of the window that this process has used itself. */
+  own = 0;
+  readonly use = new Use();
+  readonly turn: PerClass<number> = { change: 0, first: 0, resync: 0 };
+  readonly tenants = new Map<string, Tenant<Waiter>>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Whether something of a tenant may start now, and whether before those who had a turn less lately. */
+export type Standing = 'not now' | 'in turn' | 'ahead';
+
+/**
+ * Who uses a credential: accounts, and in them namespaces. In each class accounts take turns, and the namespaces of an
+ * account do: whoever has not had one for longest is next, so that nobody has more than one turn while others have none.
+ */
+export class Tenants<Waiter extends Waiting> {
+  readonly #accounts = new Map<string, Account<Waiter>>();
+  #turns = 0;
+
+  account(name: string): Account<Waiter> {
+    const known = this.#accounts.get(name);
+    if (known !== undefined) {
+      known.hasLeft = false;
+      return known;
+    }
+    const fresh = new Account<Waiter>(name);
+    this.#accounts.set(name, fresh);
+    return fresh;
+  }
+
+  of(accountName: string, namespace: string): Tenant<Waiter> {
+    const account = this.account(accountName);
+    const known = account.tenants.get(namespace);
+    if (known !== undefined) return known;
+    const fresh = new Tenant(account, namespace);
+    account.tenants.set(namespace, fresh);
+    return fresh;
+  }
+
+  accounts(): Iterable<Account<Waiter>> {
+    return this.#accounts.values();
+  }
+
+  /** How many wait, in that account or in all. */
+  waiting(priority: Priority, accountName?: string): number {
+    const accounts = accountName === undefined ? [...this.accounts()] : [this.account(accountName)];
+    return accounts
+      .flatMap(({ tenants }) => [...tenants.values()])
+      .reduce((sum, tenant) => sum + tenant.waiting[priority].size, 0);
+  }
+
+  /** Takes out everything of a class. */
+  drain(priority: Priority): readonly Waiter[] {
+    const tenants = [...this.accounts()].flatMap((account) => [...account.tenants.values()]);
+    const drained = tenants.flatMap((tenant) => [...tenant.waiting[priority]]);
+    for (const tenant of tenants) {
+      tenant.waiting[priority].clear();
+      this.settle(tenant);
+    }
+    return drained;
+  }
+
+  /** Whose turn it is in a class; and since when the one that waits longest, of those that may start, does. */
+  next(
+    priority: Priority,
+    standingOf: (tenant: Tenant<Waiter>) => Standing,
+  ): { readonly tenant: Tenant<Waiter>; readonly oldest: number } | undefined {
+    let chosen: Candidate<Waiter> | undefined;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const account of this.#accounts.values()) {
+      for (const tenant of account.tenants.values()) {
+        const head = tenant.head(priority);
+        const standing = head === undefined ? 'not now' : standingOf(tenant);
+        if (head === undefined || standing === 'not now') continue;
+        oldest = Math.min(oldest, head.since);
+        const candidate = { tenant, since: head.since, isAhead: standing === 'ahead' };
+        if (chosen === undefined || comesBefore(priority, candidate, chosen)) chosen = candidate;
+      }
+    }
+    return chosen && { tenant: chosen.tenant, oldest };
+  }
+
+  /** Takes the head of that class from the tenant, whose turn it was. */
+  take(tenant: Tenant<Waiter>, priority: Priority): Waiter | undefined {
+    const head = tenant.head(priority);
+    if (head === undefined) return undefined;
+    this.#turns += 1;
+    tenant.waiting[priority].delete(head);
+    tenant.turn[priority] = this.#turns;
+    tenant.account.turn[priority] = this.#turns;
+    return head;
+  }
+
+  /** Forgets the tenant when there is nothing to remember of it. */
+  settle(tenant: Tenant<Waiter>): void {
+    if (!tenant.isIdle) return;
+    const { account, name } = tenant;
+    account.tenants.delete(name);
+    if (account.hasLeft) this.leave(account.name);
+  }
+
+  /** Forgets the account as soon as there is nothing to remember of it. */
+  leave(name: string): void {
+    const account = this.#accounts.get(name);
+    if (account === undefined) return;
+    account.hasLeft = true;
+    if (account.tenants.size === 0) this.#accounts.delete(name);
+  }
+}
+
+interface Candidate<Waiter extends Waiting> {
+  readonly tenant: Tenant<Waiter>;
+  readonly since: number;
+  readonly isAhead: boolean;
+}
+
+function comesBefore<W extends Waiting>(priority: Priority, a: Candidate<W>, b: Candidate<W>): boolean {
+  if (a.isAhead !== b.isAhead) return a.isAhead;
+  const [mine, others] = [a.tenant, b.tenant];
+  const isOneAccount = mine.account === others.account;
+  const turns = isOneAccount ? [mine.turn, others.turn] : [mine.account.turn, others.account.turn];
+  const [myTurn = 0, othersTurn = 0] = turns.map((turn) => turn[priority]);
+  return myTurn === othersTurn ? a.since < b.since : myTurn < othersTurn;
+}

@@ -1,0 +1,273 @@
+import { expect, test } from '@jest/globals';
+import { type Log, silentLog } from '../../../../common/log.ts';
+import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
+import { Budgets, type BudgetUser } from './budgets.ts';
+import type { Stored, UseStore } from './use-record.ts';
+
+/** A record in memory, with the clock of who keeps it. */
+class MemoryStore implements UseStore {
+  readonly #time: ManualClock;
+  stored: Stored = { text: undefined, writtenAt: undefined };
+  writes = 0;
+  /** What the next calls fail with. */
+  readonly errors: Error[] = [];
+  #seen: Stored = this.stored;
+
+  constructor(time: ManualClock) {
+    this.#time = time;
+  }
+
+  async read(): Promise<Stored> {
+    this.#fail();
+    this.#seen = this.stored;
+    return this.stored;
+  }
+
+  async write(text: string): Promise<Stored | undefined> {
+    this.#fail();
+    if (this.#seen !== this.stored) return undefined;
+    this.writes += 1;
+    this.stored = { text, writtenAt: this.#time.now() };
+    this.#seen = this.stored;
+    return this.stored;
+  }
+
+  isRefusal(error: unknown): boolean {
+    return error instanceof Error && error.message === 'forbidden';
+  }
+
+  /** As another process sees it. */
+  reopened(): MemoryStore {
+    const other = new MemoryStore(this.#time);
+    other.stored = this.stored;
+    return other;
+  }
+
+  #fail(): void {
+    const error = this.errors.shift();
+    if (error !== undefined) throw error;
+  }
+}
+
+/** One process with some accounts; `sent` has the time of each of its requests. */
+function start(time: ManualClock, store: MemoryStore, limits: Readonly<Record<string, number>>, log: Log = silentLog) {
+  const budgets = new Budgets({ monotonic: time }, { monotonic: time, random: () => 1, store, log });
+  const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
+    const user = { account, url: 'https://api.test', apiKey: () => `key-of-${account}`, requestsPerMinute };
+    return { ...user, isDefault: account === 'default', isShared: account === 'default' };
+  });
+  for (const user of users) budgets.join(user);
+  const sent: number[] = [];
+  let isAlive = true;
+  const ask = (count: number, account = users[0]?.account) => {
+    const user = users.find((each) => each.account === account) as BudgetUser;
+    for (let i = 0; i < count; i += 1)
+      void budgets
+        .of(user)
+        .limiter.acquire({ priority: 'change', account })
+        .then((slot) => {
+          if (!isAlive) return;
+          sent.push(time.now());
+          slot.release();
+        });
+  };
+  void budgets.run();
+  return {
+    budgets,
+    sent,
+    ask,
+    kill: () => {
+      isAlive = false;
+    },
+  };
+}
+
+/** What was begun before goes on first. */
+async function pass(time: ManualClock, ms: number): Promise<void> {
+  await time.advance(0);
+  await time.advance(ms);
+}
+
+function mostInAMinute(times: readonly number[]): number {
+  return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
+}
+
+test('a fresh installation may use all of its budget, and says so a block ahead', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask, sent } = start(time, store, { 'a/own': 120 });
+  ask(7);
+  await pass(time, 0);
+  expect([sent.length, store.writes]).toEqual([7, 1]);
+  ask(200);
+  await pass(time, 0);
+  expect([sent.length, store.writes]).toEqual([120, 6]);
+  await pass(time, 10 * 60_000);
+  expect(mostInAMinute(sent)).toBe(120);
+});
+
+test('who uses little writes nothing but that it has begun', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask, sent } = start(time, store, { 'a/own': 120 });
+  for (let minute = 0; minute < 60; minute += 1) {
+    ask(7);
+    await pass(time, 61_000);
+  }
+  expect([sent.length, store.writes]).toEqual([420, 1]);
+});
+
+test('blocks that are not needed any more are given back', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask } = start(time, store, { 'a/own': 120 });
+  ask(100);
+  await pass(time, 6 * 60_000);
+  expect(JSON.parse(store.stored.text ?? '')).toEqual({ free: true, starts: [], accounts: {} });
+  const { writes } = store;
+  await pass(time, 3_600_000);
+  expect(store.writes).toBe(writes);
+});
+
+test.each([3, 12, 20, 40])('processes killed every %d s send no more than one would', async (seconds) => {
+  const time = new ManualClock();
+  let store = new MemoryStore(time);
+  const sent: number[] = [];
+  for (let process = 0; process < 12; process += 1) {
+    const { ask, sent: own, kill } = start(time, store, { 'a/own': 120, 'b/poor': 1, default: 60 });
+    ask(200, 'a/own');
+    await pass(time, seconds * 1_000);
+    kill();
+    sent.push(...own);
+    store = store.reopened();
+  }
+  expect(mostInAMinute(sent)).toBeLessThanOrEqual(120);
+  const { ask, sent: own } = start(time, store, { 'a/own': 120 });
+  ask(200);
+  await pass(time, 61_000);
+  expect(own.length).toBeGreaterThan(100);
+});
+
+test('after an orderly end the next one goes on where it was, whatever had been asked for', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const first = start(time, store, { 'a/own': 120 });
+  first.ask(50);
+  await pass(time, 30_000);
+  await first.budgets.close();
+  expect(JSON.parse(store.stored.text ?? '')).toMatchObject({
+    free: false,
+    accounts: { 'a/own https://api.test': { open: 0 } },
+  });
+  await pass(time, 5_000);
+  const second = start(time, store.reopened(), { 'a/own': 120 });
+  second.ask(200);
+  await pass(time, 0);
+  expect(second.sent).toHaveLength(70);
+  await pass(time, 26_000);
+  expect(second.sent).toHaveLength(120);
+});
+
+test('how long ago it was written says the clock of who keeps it; where it says nothing it is now', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const first = start(time, store, { 'a/own': 120 });
+  first.ask(120);
+  await pass(time, 1_000);
+  await first.budgets.close();
+  await pass(time, 3_600_000);
+  const [dated, undated] = [store.reopened(), store.reopened()];
+  undated.stored = { ...store.stored, writtenAt: undefined };
+  const counts = [dated, undated].map(async (kept) => {
+    const { ask, sent } = start(time, kept, { 'a/own': 120 });
+    ask(200);
+    return sent;
+  });
+  const sent = await Promise.all(counts);
+  await pass(time, 0);
+  expect(sent.map(({ length }) => length)).toEqual([120, 0]);
+  await pass(time, 61_000);
+  expect(sent[1]).toHaveLength(120);
+});
+
+test('a process that was killed having sent little takes little from the next, and ten of them no more than half', async () => {
+  const time = new ManualClock();
+  let store = new MemoryStore(time);
+  for (let process = 0; process < 10; process += 1) {
+    const { ask, sent, kill } = start(time, store, { 'a/own': 120 });
+    ask(2);
+    await pass(time, 3_000);
+    expect(sent).toHaveLength(2);
+    kill();
+    store = store.reopened();
+  }
+  const { ask, sent } = start(time, store, { 'a/own': 120 });
+  ask(200);
+  await pass(time, 0);
+  expect(sent.length).toBeGreaterThan(30);
+});
+
+test('nothing of a key is on record, and only what differs from the rule', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask } = start(time, store, { 'a/own': 120, 'b/quiet': 120 });
+  ask(40, 'a/own');
+  ask(4, 'b/quiet');
+  await pass(time, 0);
+  expect(store.stored.text).toBe(
+    '{"free":true,"starts":[],"accounts":{"a/own https://api.test":{"open":56,"past":[]}}}',
+  );
+});
+
+test('until it can be written nothing is sent that is not on record; without the right to it is done without', async () => {
+  const time = new ManualClock();
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+  const away = new MemoryStore(time);
+  away.errors.push(...Array.from({ length: 3 }, () => new Error('connection refused')));
+  const waiting = start(time, away, { 'a/own': 120 }, log);
+  waiting.ask(1);
+  await pass(time, 500);
+  expect(waiting.sent).toHaveLength(0);
+  await pass(time, 2_000);
+  expect(waiting.sent).toHaveLength(1);
+  const forbidden = new MemoryStore(time);
+  forbidden.errors.push(new Error('forbidden'));
+  const without = start(time, forbidden, { 'a/own': 120 }, log);
+  without.ask(200);
+  await pass(time, 0);
+  expect(without.sent).toHaveLength(120);
+  expect(warnings).toEqual([
+    ...Array.from({ length: 3 }, () => 'cannot record what is sent'),
+    'cannot record what is sent; a restart may exceed the budgets of accounts for a minute',
+  ]);
+});
+
+test('what somebody else wrote meanwhile is taken over', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask, sent } = start(time, store, { 'a/own': 120 });
+  ask(7);
+  await pass(time, 0);
+  store.stored = {
+    text: '{"free":false,"starts":[],"accounts":{"a/other https://api.test":{"open":9,"past":[]}}}',
+    writtenAt: time.now(),
+  };
+  ask(10);
+  await pass(time, 0);
+  expect(sent).toHaveLength(17);
+  expect(JSON.parse(store.stored.text ?? '').accounts).toEqual({
+    'a/other https://api.test': { open: 0, past: [[9, 0]] },
+    'a/own https://api.test': { open: 28, past: [] },
+  });
+});
+
+test('a text that is no record counts as a process that may have used its free share', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  store.stored = { text: '{', writtenAt: undefined };
+  const { ask, sent } = start(time, store, { 'a/own': 120 });
+  ask(200);
+  await pass(time, 0);
+  expect(sent).toHaveLength(113);
+});
