@@ -111,6 +111,31 @@ describe('traffic policy from a ConfigMap', () => {
     expect(await quickestMs(followedWithinMs, change)).toBeLessThan(followedWithinMs);
   });
 
+  test('the longest policies, in the resource or a ConfigMap of 1 MiB, are sent whole, changed and checked', async () => {
+    const long = (mark: string) => ({
+      inbound: [{ name: mark + 'x'.repeat(65_000), expressions: [], actions: [{ type: 'deny' }] }],
+    });
+    const sent = async (mark: string) => {
+      await until(`the policy ${mark}`, () => sentValues().at(-1) === JSON.stringify(long(mark)));
+      stage.world.cloud.clearRequests();
+    };
+    const object = await stage.apply(edgePolicy, 'a', { policy: long('a') });
+    await sent('a');
+    await stage.apply(edgePolicy, 'a', { policy: long('b') });
+    await sent('b');
+    await stage.world.reason(object, 'Available');
+    await stage.give('ConfigMap', 'policy', { p: JSON.stringify(long('c')), other: 'x'.repeat(900_000) });
+    await apply();
+    await sent('c');
+    await stage.give('ConfigMap', 'policy', { p: JSON.stringify(long('d')), other: 'x'.repeat(900_000) });
+    await sent('d');
+    await stage.rounds(edgePolicy.externals, 2);
+    expect(stage.mutations()).toEqual([]);
+    await stage.apply(edgePolicy, 'a', { policy: { ...long('e'), more: 'x'.repeat(1_000) } });
+    const refused = await stage.world.reason(object, 'Rejected');
+    expect(readyOf(refused)?.message).toMatch(/^spec\.policy: is \d+ bytes long; at most 65536 are taken$/);
+  });
+
   test('the same policy written otherwise is not sent again', async () => {
     await stage.give('ConfigMap', 'policy', { p: yaml });
     const object = await stage.world.reason(await apply(), 'Available');

@@ -7,7 +7,7 @@ test('a text may be so long, in bytes', () => {
   expect(excessOfText('é'.repeat(mostBytes / 2 + 1))).toMatch(/^is 65538 bytes/);
 });
 
-const nested = (levels: number) => JSON.parse('[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2));
+const nested = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`);
 
 test('a document may be so deep, and so long as JSON', () => {
   expect(excessOfDocument(nested(100))).toBeUndefined();

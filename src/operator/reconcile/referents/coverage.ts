@@ -24,8 +24,8 @@ const refusedMs = 600_000;
 const lookMs = 2_000;
 /** Between any two such looks. */
 const leastLookMs = 50;
-/** Of an object that the operator may not read only every so many rounds look. */
-const roundsWhenDenied = 15;
+/** Between two looks at an object that the operator may not read. */
+const deniedLookMs = 30_000;
 
 /** Objects by namespace and name. */
 type Targets = Map<string, Map<string, Target>>;
@@ -192,13 +192,18 @@ export class Coverage {
         this.#uncovered.delete(target);
         this.#uncovered.add(target);
         await this.#lookAt(target);
-        await clock.sleep(Math.max(leastLookMs, lookMs / Math.max(1, this.#uncovered.size)), this.#stop.signal);
+        await clock.sleep(this.#roundMs() / Math.max(1, this.#uncovered.size), this.#stop.signal);
       }
     } catch {
       // Closed.
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** From one look at an object to the next. */
+  #roundMs(): number {
+    return Math.max(lookMs, leastLookMs * this.#uncovered.size);
   }
 
   async #lookAt(target: Target): Promise<void> {
@@ -215,7 +220,8 @@ export class Coverage {
       if (this.#targetAt({ type }, `${namespace}/${name}`) === target)
         target.changed(items[0]?.metadata.resourceVersion);
     } catch (error) {
-      if (error instanceof KubeError && error.status === 403) this.#skipped.set(target, roundsWhenDenied - 1);
+      if (error instanceof KubeError && error.status === 403)
+        this.#skipped.set(target, Math.ceil(deniedLookMs / this.#roundMs()) - 1);
     }
   }
 

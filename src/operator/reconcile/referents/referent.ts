@@ -13,6 +13,9 @@ const firstReadMs = 10_000;
 /** Between two reads of one object, however often it changes. */
 const leastPauseMs = 500;
 
+/** Whoever tells of changes is told sooner that it may be read; tenants can name thousands of objects that it may not. */
+const deniedPauseMs = 300_000;
+
 /** Those who are told of what they refer to. */
 export interface Owner {
   /** What the user of this key refers to was read for the first time (`initial`), or has changed. */
@@ -197,8 +200,9 @@ export class Referent implements Target {
     } catch (error) {
       if (this.#stop.signal.aborted) return 0;
       this.#isDue = true;
-      if (error instanceof KubeError && error.status === 403) this.#deny();
-      return this.#backoff.next();
+      if (!(error instanceof KubeError && error.status === 403)) return this.#backoff.next();
+      this.#deny();
+      return deniedPauseMs;
     }
   }
 
