@@ -23,9 +23,10 @@ export async function installationIn(
 ): Promise<string | undefined> {
   while (!signal.aborted) {
     try {
-      const uid = (await client.get(namespaceType, { name: namespace }))?.metadata.uid;
+      const uid = (await client.get(namespaceType, { name: namespace }, { signal }))?.metadata.uid;
       return uid === undefined ? namespace : `${namespace}-${uid.slice(0, 8)}`;
     } catch (error) {
+      if (signal.aborted) break;
       const hint = 'it may need the right to get its own namespace, or --installation';
       log.warn('cannot read the namespace that this installation is known by', {
         namespace,
