@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Lease, leaseType } from '../../src/operator/controller/lease.ts';
 import { conditionOf } from '../../src/operator/reconcile/resource.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import { quickestMs } from '../support/elapsed.ts';
@@ -79,6 +80,30 @@ test('drift never exceeds the budget in any 60 s, and a change made meanwhile is
   expect(drift().length).toBeGreaterThan(budget / 2);
   expect(mostInAMinute(world.cloud.requests())).toBeLessThanOrEqual(budget);
 }, 240_000);
+
+test('processes that are killed send together no more than one may, and what is on record names no key', async () => {
+  const namespace = await world.namespace();
+  const most = 30;
+  await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      world.apply('BotUser', namespace, `killed-${index}`, { name: `k${index}` }),
+    ),
+  );
+  world.cloud.clearRequests();
+  for (let process = 0; process < 4; process += 1) {
+    const operator = world.startOperator(['--watch-namespaces', namespace, '--requests-per-minute', String(most)]);
+    await until('it to have started', () => operator.logs().includes('"started"'));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await operator.stop('SIGKILL');
+  }
+  expect(world.cloud.requests().length).toBeGreaterThan(most / 2);
+  expect(mostInAMinute(world.cloud.requests())).toBeLessThanOrEqual(most);
+  const { items } = await world.client.listAll<Lease>(leaseType);
+  const [record] = items.filter(({ metadata }) => metadata.name === 'edge-operator-budget');
+  const text = JSON.stringify(record?.metadata.annotations);
+  expect(text).toContain('default http://');
+  expect(text).not.toContain(world.cloud.apiKey);
+}, 60_000);
 
 function mostInAMinute(requests: readonly JournalEntry[]): number {
   const times = requests.map((request) => Date.parse(request.at)).sort((a, b) => a - b);

@@ -99,6 +99,19 @@ test('a guard is asked before every request, and its refusal sends nothing', asy
   expect(api.requests.map((request) => request.method)).toEqual(['DELETE', 'GET']);
 });
 
+test('a guard is asked once more when it is connected: what it refuses then is not sent either', async () => {
+  const connection = await api.connection();
+  let asked = 0;
+  const guarded = connection.withGuard(() => {
+    asked += 1;
+    if (asked > 1) throw new Error('not the leader any more');
+  });
+  await expect(guarded.request({ ...get, method: 'DELETE' })).rejects.toThrow('not the leader any more');
+  expect([asked, api.requests.length]).toEqual([2, 0]);
+  await (await connection.request(get)).text();
+  expect(api.requests).toHaveLength(1);
+});
+
 test('calls share a few connections, and over HTTP/1.1 each watch has its own', async () => {
   const client = new KubeClient(await api.connection(), systemRuntime);
   await Promise.all(Array.from({ length: 500 }, () => client.list(widgetType)));

@@ -1,3 +1,4 @@
+import { PermittedSending } from '../../common/http/permitted-sending.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { CredentialCache } from './credential-cache.ts';
@@ -160,18 +161,19 @@ class Connection implements KubeConnection {
   async #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
     const transport = this.#shared.transports.for(credentials.tls);
     request.signal?.throwIfAborted();
-    // Last, with nothing awaited between it and the request leaving.
+    // So that nothing is connected in vain; and again once connected, which may have taken seconds.
     this.#guard(request);
+    const sending = new PermittedSending(() => this.#guard(request));
     try {
-      return responseOf(request, await this.#dispatch(request, transport, credentials));
+      return responseOf(request, await this.#dispatch(request, transport, credentials, sending));
     } catch (error) {
-      throw failure(request, error);
+      throw sending.isRefused ? sending.refusal : failure(request, error);
     }
   }
 
-  #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials) {
+  #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials, { interceptor }: PermittedSending) {
     const { method, path, body, contentType, accept = 'application/json', silenceTimeoutMs, signal } = request;
-    return transport[request.watch ? 'watches' : this.#pool].request({
+    return transport[request.watch ? 'watches' : this.#pool].compose(interceptor).request({
       origin: new URL(this.#shared.server).origin,
       path: new URL(this.#shared.server).pathname.replace(/\/$/, '') + path,
       method,

@@ -164,7 +164,7 @@ test('after an orderly end the next one goes on where it was, whatever had been 
   second.ask(200);
   await pass(time, 0);
   expect(second.sent).toHaveLength(70);
-  await pass(time, 26_000);
+  await pass(time, 27_000);
   expect(second.sent).toHaveLength(120);
 });
 

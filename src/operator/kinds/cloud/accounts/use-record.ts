@@ -40,6 +40,8 @@ export interface AccountUse {
 }
 
 const lastWriteMs = 5_000;
+/** Who keeps it dates to the second. */
+const datedToMs = 1_000;
 /** Not sooner, or who uses now a little more and now a little less would write all the time. */
 const relaxMs = 5 * 60_000;
 
@@ -170,7 +172,7 @@ export class UseRecord {
     this.#isStale = written === undefined;
     if (written === undefined) return;
     const [from, to] = [before.writtenAt, written.writtenAt];
-    const sinceMs = from === undefined || to === undefined ? 0 : Math.max(0, to - from);
+    const sinceMs = from === undefined || to === undefined ? 0 : Math.max(0, to - from - datedToMs);
     this.#state = { ...after(sinceMs), free: next.free };
   }
 
