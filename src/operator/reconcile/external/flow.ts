@@ -1,15 +1,13 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation, annotationOf, intentOf } from '../annotations.ts';
-import { type Connection, freshSince, isDeleting, type ReconcileContext, unhandledReconcileAt } from '../context.ts';
+import type { ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { fingerprint } from '../json.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController, listEverywhere } from '../kind-controller.ts';
-import type { Facts } from '../memory.ts';
 import { type Outcome, type Report, report } from '../outcome.ts';
 import {
-  accountKeyOf,
   claimOf,
   externalIDOf,
   misnamedIDOf,
@@ -23,13 +21,14 @@ import {
 } from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import type { Census, Count } from './census.ts';
+import type { Census } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import { type CreateOptions, SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
 import { PendingCreates } from './pending-creates.ts';
+import { Presence } from './presence.ts';
 
 /** A kind whose external id the service assigns. */
 export function externalKind<Spec extends ManagedSpec, Observed, Client>(
@@ -50,19 +49,6 @@ export function externalKind<Spec extends ManagedSpec, Observed, Client>(
     },
   };
 }
-
-/** Two witnesses of one absence are this far apart. */
-const apartMs = 3_000;
-/** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
-const fewestInDoubt = 2;
-const doubtRetryMs = 30_000;
-const countedForMs = 1_000;
-/** What is not there is asked for by its id no more often, when nobody asks for it. */
-const rareMs = 600_000;
-const doubtOfDeletedMs = 120_000;
-/** Before what vanished again is created again; doubling. */
-const firstPauseMs = 60_000;
-const longestPauseMs = 3_600_000;
 
 export interface ExternalFlowOptions extends CreateOptions {
   /** Of all kinds. */
@@ -141,17 +127,18 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   async #ensure(context: ReconcileContext<Client>, spec: Spec): Promise<Outcome> {
     const { displayName, diff } = this.#contract;
     const create = this.#createOf(context);
+    const presence = this.#presenceOf(context);
     let step = await create.resolve();
     const sent = new Set<string>();
     while ('object' in step) {
       const object = await this.#recorded(context, step.object);
       const id = externalIDOf(object);
-      const observed = id === undefined ? undefined : await this.#observe(context, id);
+      const observed = id === undefined ? undefined : await presence.observe(id);
       const fields = observed === undefined ? {} : this.#contract.status(observed);
       const misnamed = misnamedIDOf(object);
       if (misnamed !== undefined && id !== undefined) {
         if (observed !== undefined) return this.#misnamed(context, object, { id, misnamed, fields });
-        const unsure = await this.#confirmGone(context, id);
+        const unsure = await presence.confirmGone(id);
         if (unsure !== undefined) return unsure;
         const disowned = await this.#disown(context, object);
         step = { object: await context.writer.annotate(disowned, { [annotation.createdID]: null }) };
@@ -183,7 +170,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
             step = await create.perform(object, spec);
             break;
           }
-          const unsure = (await this.#confirmGone(context, id)) ?? this.#tooSoon(context, id);
+          const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
           if (unsure !== undefined) return unsure;
           step = await create.perform(await this.#disown(context, object), spec);
           break;
@@ -198,130 +185,6 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       }
     }
     return step.report;
-  }
-
-  /**
-   * What is out there under this id; undefined when it certainly does not exist. Something a person asked for is answered
-   * by a fresh get; everything else by the account-wide sweep, as long as it began after the resource was last due for a
-   * check and after its last failed call.
-   */
-  async #observe(context: ReconcileContext<Client>, id: string): Promise<Observed | undefined> {
-    const { memory, uid, requested, call, connection, monotonic } = context;
-    const { cache } = this.#pendingOf(context);
-    const facts = memory.of(uid);
-    const since = freshSince(context);
-    let observed = cache.known(id, since);
-    if (observed === undefined && !requested) {
-      await cache.sweep(since, call);
-      observed = cache.known(id, since);
-      // A list would show that it came: alone it is looked for now and then.
-      const wasAbsent = facts.absent?.id === id && monotonic.now() - facts.absent.lookedAt < rareMs;
-      if (observed === undefined && wasAbsent) return undefined;
-    }
-    if (observed === undefined) {
-      const sentAt = monotonic.now();
-      observed = await this.#contract.get(connection.client, id, call);
-      if (observed !== undefined) cache.record(observed, sentAt);
-      else facts.absent = absentSince(facts, id, sentAt);
-    }
-    facts.observed = true;
-    if (observed !== undefined) {
-      delete facts.absent;
-      facts.seen = { id, at: monotonic.now() };
-    }
-    return observed;
-  }
-
-  /**
-   * A second witness for what an answer said is not there: a list that begins some time later and ends without it. Reports
-   * while there is none, and while so much of the account is gone that something else must be wrong.
-   */
-  async #confirmGone(context: ReconcileContext<Client>, id: string): Promise<Report | undefined> {
-    const { memory, uid, object, monotonic, call } = context;
-    const { displayName } = this.#contract;
-    const { cache } = this.#pendingOf(context);
-    const facts = memory.of(uid);
-    const now = monotonic.now();
-    const { at, lookedAt, ...absent } = absentSince(facts, id, facts.absent?.id === id ? facts.absent.lookedAt : now);
-    const confirmed = absent.confirmed || isConfirmed(context);
-    facts.absent = { id, at, lookedAt, confirmed };
-    const apartMs = this.#apartMs(context, id);
-    const reason = isDeleting(object) ? 'Deleting' : 'Creating';
-    const waitMs = at + apartMs - now;
-    if (waitMs > 0) {
-      this.#count(context);
-      const message = `${displayName} ${id} was not found: making sure that it is gone`;
-      return report(reason, message, { retry: { kind: 'after', ms: waitMs } });
-    }
-    await cache.sweep(at + apartMs, call);
-    if (cache.known(id, at) !== undefined) {
-      delete facts.absent;
-      const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
-      return report(reason, message, { retry: { kind: 'backoff' } });
-    }
-    const doubt = confirmed ? undefined : this.#doubt(context);
-    if (doubt === undefined) return undefined;
-    // What is to go has nothing left to lose but the record of it: it is not kept for ever.
-    if (isDeleting(object) && monotonic.now() - at >= doubtOfDeletedMs) return undefined;
-    return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
-  }
-
-  /** How far apart two witnesses are: far, when nobody has seen the object with the key in force, which may be a wrong one. */
-  #apartMs({ memory, uid, connection }: ReconcileContext<Client>, id: string): number {
-    const { seen } = memory.of(uid);
-    const isKnown = seen?.id === id && seen.at > (connection.since ?? Number.NEGATIVE_INFINITY);
-    return isKnown ? apartMs : Math.max(apartMs, this.#options.createSettleMs);
-  }
-
-  /** Why nothing is concluded of what is missing from the account: most of it is. */
-  #doubt(context: ReconcileContext<Client>): string | undefined {
-    const { present, missing } = this.#count(context);
-    if (missing < fewestInDoubt || missing < present) return undefined;
-    return (
-      `${missing} of ${present + missing} objects that this operator made in the account vanished at once: is it the right ` +
-      `key and address? If they are gone, set the annotation ${annotation.reconcileAt} on this resource or its account`
-    );
-  }
-
-  /** What resources own in the account, of all kinds that were counted. */
-  #count(context: ReconcileContext<Client>): Count {
-    const { cache: resources, object, memory, connection } = context;
-    const { census } = this.#options;
-    const account = accountKeyOf(object);
-    const { cache, counted } = this.#pendingOf(context);
-    const now = context.monotonic.now();
-    // All that vanish at once ask at once.
-    if (counted.sweptAt === cache.sweptAt && now - counted.at < countedForMs) return census.last(connection);
-    Object.assign(counted, { sweptAt: cache.sweptAt, at: now });
-    const there = new Set(cache.current().map((each) => this.#contract.identity(each).id));
-    for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
-    const count = { present: 0, missing: 0 };
-    for (const other of resources.list()) {
-      const id = ownedIDOf(other);
-      if (id === undefined || accountKeyOf(other) !== account) continue;
-      const { deletedID, made } = memory.of(other.metadata.uid ?? '');
-      // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
-      if (deletedID === id || (made?.id === id && made.at >= (connection.since ?? 0))) continue;
-      if (there.has(id)) count.present += 1;
-      else count.missing += 1;
-    }
-    return census.add(connection, this, count);
-  }
-
-  /** What vanishes again and again is created later and later. */
-  #tooSoon({ memory, uid, monotonic }: ReconcileContext<Client>, id: string): Report | undefined {
-    const facts = memory.of(uid);
-    const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
-    const now = monotonic.now();
-    const pauseMs = times === 0 ? 0 : Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
-    const waitMs = at + pauseMs - now;
-    if (waitMs > 0) {
-      const message = `${this.#contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
-      return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
-    }
-    const isCalm = now - at > 2 * longestPauseMs;
-    facts.recreated = { times: isCalm ? 1 : times + 1, at: now };
-    return undefined;
   }
 
   #misnamed(
@@ -416,6 +279,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   /** Confirmed: by an answer to the delete, or, of what was gone already, by a second witness. Reports while it is not. */
   async #delete(context: ReconcileContext<Client>, id: string): Promise<Report | undefined> {
+    const presence = this.#presenceOf(context);
     const facts = context.memory.of(context.uid);
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
@@ -430,15 +294,19 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
           throw error;
         });
       if (result === 'deleted') how = 'deleted';
-      else if (!wasSent) return this.#confirmGone(context, id);
+      else if (!wasSent) return presence.confirmGone(id);
     } else {
-      const unsure = await this.#confirmGone(context, id);
+      const unsure = await presence.confirmGone(id);
       if (unsure !== undefined) return unsure;
     }
     facts.deletedID = id;
     this.#pendingOf(context).cache.forget(id);
     emit(context, 'Deleted', `${displayName} ${id} ${how}`);
     return undefined;
+  }
+
+  #presenceOf(context: ReconcileContext<Client>): Presence<Observed, Client> {
+    return new Presence(context, this.#contract, this.#pendingOf(context), this.#options);
   }
 
   #createOf(context: ReconcileContext<Client>): SafeCreate<Spec, Observed, Client> {
@@ -470,23 +338,4 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         }),
     );
   }
-}
-
-function absentSince({ absent }: Facts, id: string, lookedAt: number): NonNullable<Facts['absent']> {
-  return absent?.id === id ? { ...absent, lookedAt } : { id, at: lookedAt, lookedAt, confirmed: false };
-}
-
-/** A person who was told that too much is missing says that it is. */
-function isConfirmed({
-  object,
-  connection,
-  memory,
-  uid,
-}: Pick<ReconcileContext<never>, 'object' | 'memory' | 'uid'> & {
-  readonly connection: Pick<Connection<never>, 'confirmedAt'>;
-}): boolean {
-  const ready = conditionOf(object, 'Ready');
-  if (ready?.reason === 'Unreachable' && unhandledReconcileAt(object) !== undefined) return true;
-  const { absent } = memory.of(uid);
-  return absent !== undefined && (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= absent.at;
 }
