@@ -28,6 +28,7 @@ export interface Defect {
 
 const create = 'reconcile/external/create.ts';
 const flow = 'reconcile/external/flow.ts';
+const presence = 'reconcile/external/presence.ts';
 const answer = '../common/http/answer.ts';
 const failure = '../common/http/failure.ts';
 
@@ -36,7 +37,7 @@ export const defects: readonly Defect[] = [
     name: 'no-intent',
     sort: 'cleared intent',
     file: create,
-    find: `[annotation.createIntent]: formatIntent({ at: new Date(clock.now()).toISOString(), content }),`,
+    find: '[annotation.createIntent]: formatIntent({ ...this.#now(), content }),',
     replace: '',
     only: ['crashes', 'lost-answers'],
   },
@@ -60,15 +61,15 @@ export const defects: readonly Defect[] = [
     name: 'unresolved-create-leaves-nothing',
     sort: 'cleared intent',
     file: flow,
-    find: 'isKept(object) || (externalIDOf(object) === undefined && intentOf(object) === undefined)',
-    replace: 'isKept(object) || externalIDOf(object) === undefined',
+    find: 'isKept(object) || (ownedIDOf(object) === undefined && intentOf(object) === undefined)',
+    replace: 'isKept(object) || ownedIDOf(object) === undefined',
     only: ['crashes', 'lost-answers', 'deletes'],
   },
   {
     name: 'lost-create-settles-at-once',
     sort: 'cleared intent',
     file: create,
-    find: 'if (startedAt < settledAt) return { report: this.#wait() };',
+    find: 'if (next !== undefined) return { report: this.#wait(next - passedMs) };',
     replace: '',
     only: ['slow-acts'],
   },
@@ -76,8 +77,8 @@ export const defects: readonly Defect[] = [
     name: 'any-look-up-finds-nothing',
     sort: 'cleared intent',
     file: 'reconcile/external/lost-create.ts',
-    find: 'earliest - clockSkewMs)',
-    replace: 'earliest + clockSkewMs)',
+    find: '>= earliest)',
+    replace: '>= earliest + 3_600_000)',
     only: ['lost-answers'],
   },
   {
@@ -85,8 +86,8 @@ export const defects: readonly Defect[] = [
     sort: 'cleared intent',
     file: create,
     find: `      [annotation.createIntent]: null,
-      [annotation.externalID]: id,
-      [annotation.createdID]: id,`,
+      [annotation.createdID]: id,
+      ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),`,
     replace: '      [annotation.createIntent]: null,',
     only: ['crashes'],
   },
@@ -126,18 +127,16 @@ export const defects: readonly Defect[] = [
     name: 'sweeps-are-always-fresh',
     sort: 'stale read',
     file: 'reconcile/cache.ts',
-    find: 'this.#last !== undefined && this.#last.startedAt >= since',
-    replace: 'this.#last !== undefined',
+    find: 'if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {',
+    replace: 'if (this.#running === undefined && this.#last !== undefined) {',
     only: ['lost-answers', 'external-drift'],
   },
   {
     name: 'a-list-proves-absence',
     sort: 'stale read',
-    file: flow,
-    find: `    if (observed === undefined) {
-      const sentAt = clock.now();`,
-    replace: `    if (observed === undefined && requested) {
-      const sentAt = clock.now();`,
+    file: presence,
+    find: 'if (observed === undefined && wasAbsent) return undefined;',
+    replace: 'if (observed === undefined) return undefined;',
     only: ['lagging-lists', 'edits'],
   },
   {
@@ -149,12 +148,44 @@ export const defects: readonly Defect[] = [
     only: ['external-drift'],
   },
   {
-    name: 'old-lists-are-believed',
-    sort: 'stale read',
-    file: 'controller/store.ts',
-    find: '(reset || versionOf(stored) <= version)',
-    replace: 'true',
-    only: ['compacted', 'stale-lists', 'edits'],
+    name: 'copied-records-count',
+    sort: 'claim by name',
+    file: 'reconcile/annotations.ts',
+    find: 'const isOwn = annotationOf(object, annotation.recordOf) === object.metadata.uid;',
+    replace: 'const isOwn = object.metadata.uid !== undefined;',
+    only: ['annotations-copied', 'deletes'],
+  },
+  {
+    name: 'one-witness-is-enough',
+    sort: 'wrong definite',
+    file: flow,
+    find: 'const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);',
+    replace: 'const unsure = presence.tooSoon(id);',
+    only: ['wrong-key'],
+  },
+  {
+    name: 'another-address-is-no-matter',
+    sort: 'wrong definite',
+    file: 'reconcile/reconciler.ts',
+    find: 'if (connection.url === undefined || recorded === undefined || takeOver) return undefined;',
+    replace: 'if (connection.url !== "" || recorded === undefined) return undefined;',
+    only: ['wrong-address'],
+  },
+  {
+    name: 'other-installations-are-no-matter',
+    sort: 'claim by name',
+    file: 'reconcile/reconciler.ts',
+    find: 'return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;',
+    replace: 'return undefined;',
+    only: ['two-accounts-two-operators'],
+  },
+  {
+    name: 'age-decides',
+    sort: 'claim by name',
+    file: 'reconcile/ownership.ts',
+    find: 'standing(a) - standing(b) || byAge(a, b);',
+    replace: '0 * standing(a) || byAge(a, b);',
+    only: ['older-dormant'],
   },
   {
     name: 'vanished-objects-stay-cached',
@@ -201,18 +232,18 @@ export const defects: readonly Defect[] = [
     name: 'the-finalizer-goes-first',
     sort: 'early finalizer',
     file: flow,
-    find: 'await this.#delete(context, externalIDOf(object));',
+    find: 'const unsure = await this.#delete(context, id);',
     replace: `await context.writer.removeFinalizer(object);
-      await this.#delete(context, externalIDOf(object));`,
+      const unsure = await this.#delete(context, id);`,
     only: ['gateway-5xx', 'crashes', 'deletes'],
   },
   {
     name: 'a-failed-delete-counts',
     sort: 'early finalizer',
     file: flow,
-    find: 'const result = await this.#contract.delete(context.connection.client, id, context.call);',
-    replace: `facts.deletedID = id;
-    const result = await this.#contract.delete(context.connection.client, id, context.call);`,
+    find: 'const wasSent = facts.deleteSentID === id;',
+    replace: `const wasSent = facts.deleteSentID === id;
+      facts.deletedID = id;`,
     only: ['gateway-5xx', 'deletes', 'throttled'],
   },
   {
@@ -227,8 +258,8 @@ export const defects: readonly Defect[] = [
     name: 'a-404-page-is-an-absence',
     sort: 'wrong definite',
     file: answer,
-    find: "return status === 404 && (text.trim() === '' || parseJSON(text) !== undefined);",
-    replace: 'return status === 404 && text !== undefined;',
+    find: 'return answer.status === 404 && isOwn(answer);',
+    replace: 'return answer.status === 404;',
     only: ['gateway-404', 'edits', 'deletes'],
   },
   {
@@ -251,8 +282,9 @@ export const defects: readonly Defect[] = [
     name: 'a-5xx-is-definite',
     sort: 'wrong definite',
     file: answer,
-    find: 'definite: status >= 400 && status < 500,',
-    replace: 'definite: status >= 400,',
+    find: 'if (status < 400 || status >= 500 || aboutConnection.includes(status)) return false;',
+    replace: `if (status < 400) return false;
+  if (status >= 500) return true;`,
     only: ['gateway-5xx'],
   },
   {
@@ -276,8 +308,8 @@ export const defects: readonly Defect[] = [
     name: 'no-second-look-for-a-lost-create',
     sort: 'forgotten requeue',
     file: create,
-    find: "retry: { kind: 'after', ms: lookAgainMs }",
-    replace: "retry: { kind: 'never' }",
+    find: `retry: { kind: 'after', ms } });`,
+    replace: `retry: { kind: 'never' } });`,
     only: ['lost-answers', 'lost-requests'],
   },
   {
@@ -396,16 +428,16 @@ export const defects: readonly Defect[] = [
     name: 'nobody-has-a-rival',
     sort: 'claim by name',
     file: flow,
-    find: 'return winnerOver(object, rivals);',
-    replace: 'return winnerOver(object, rivals.slice(0, 0));',
+    find: 'return winnerOver(object, rivals, standingOn(claim));',
+    replace: 'return winnerOver(object, rivals.slice(0, 0), standingOn(claim));',
     only: ['external-id-edits', 'annotations-copied', 'imports'],
   },
   {
     name: 'parts-have-no-rivals',
     sort: 'claim by name',
     file: 'reconcile/parts/part-reconciler.ts',
-    find: 'return winnerOver(this.#context.object, this.#context.cache.claimants(this.#claim));',
-    replace: 'return winnerOver(this.#context.object, this.#context.cache.claimants(this.#claim).slice(0, 0));',
+    find: 'return winnerOver(object, rivals, standingOnPart(this.part.name));',
+    replace: 'return winnerOver(object, rivals.slice(0, 0), standingOnPart(this.part.name));',
     only: ['shared-parents'],
   },
   {
