@@ -146,6 +146,8 @@ function identified(row: KindCase): KindStates {
         );
       },
       'ambiguous-create': async (lab) => {
+        // What was made long before the create is not taken for its doing: the operator must be at work.
+        await lab.world.reason(await lab.apply(kind, specs.changed, older), 'Available');
         await post(lab, first.sent);
         lab.cloud.fault(`POST ${path} drop count=1`);
         return lab.world.reason(await lab.apply(kind, spec), 'AmbiguousCreate');

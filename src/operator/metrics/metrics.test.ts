@@ -202,7 +202,11 @@ describe('polled metrics', () => {
     for (let index = 0; index < 800; index++) {
       const account = metrics.account(`a/${index}`);
       account.show(() => ({ used: 1, limit: 10, waiting: { change: 1 } }));
-      account.onRequest({ status: index === 799 ? 401 : 200, outcome: index === 799 ? 'Unauthorized' : 'ok', keyRefused: index === 799 });
+      account.onRequest({
+        status: index === 799 ? 401 : 200,
+        outcome: index === 799 ? 'Unauthorized' : 'ok',
+        keyRefused: index === 799,
+      });
     }
     const account = 'account="other"';
     expect(await lines('edge_operator_cloud_account_state')).toHaveLength(31 * 3);

@@ -5,7 +5,7 @@ import { isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
-import { accountKeyOf, externalIDOf, ownershipOf, requestedAccountOf } from '../ownership.ts';
+import { accountKeyOf, externalIDOf, ownershipOf, recordedURLOf, requestedAccountOf } from '../ownership.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
@@ -199,12 +199,14 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   /** Every create of this content in this account that nobody knows the fate of, this one included. */
   #unresolved(resources: readonly ManagedObject[], content: string): readonly UnresolvedCreate[] {
     const { object, uid } = this.#context;
-    const account = accountKeyOf(object);
+    const [account, url] = [accountKeyOf(object), recordedURLOf(object)];
     const others = resources.filter(
       (resource) =>
         resource.metadata.uid !== uid &&
         intentOf(resource)?.content === content &&
+        // Of another installation the default account may be another one.
         accountKeyOf(resource) === account &&
+        recordedURLOf(resource) === url &&
         externalIDOf(resource) === undefined &&
         this.#pending.claimOf(resource.metadata.uid ?? '') === undefined,
     );
