@@ -79,12 +79,17 @@ function start(options: Partial<EndpointMirrorOptions> = {}): Started {
     error: (message, fields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
     child: () => log,
   };
+  const asked = new WeakSet<object>();
   const mirror = new EndpointMirror({
     account: 'default',
     endpoints: account.endpoints,
     reader: client,
     client: new KubeClient(
-      connection.withGuard((request) => request.method !== 'GET' && record(request)),
+      // Asked twice for each.
+      connection.withGuard((request) => {
+        if (request.method !== 'GET' && !asked.has(request)) record(request);
+        asked.add(request);
+      }),
       systemRuntime,
     ),
     namespace,

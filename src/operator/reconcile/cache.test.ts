@@ -140,3 +140,45 @@ describe('ExternalCache', () => {
     expect(await sweep).toEqual([]);
   });
 });
+
+describe('a look', () => {
+  const [old, made] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+  const backTo = Date.parse('2026-01-01T12:00:00Z');
+  const dated = (items: readonly { readonly id: string; readonly createdAt: string }[]) => {
+    const state = { now: 1_000, read: [] as string[] };
+    const cache = new ExternalCache<(typeof items)[number]>({
+      now: () => state.now,
+      identityOf: (item) => item,
+      list: async (_, __, isWanted = () => true) => {
+        state.read.push('list');
+        return items.filter(isWanted);
+      },
+    });
+    return { state, cache };
+  };
+
+  test('reads as far back as it is asked to, and is shared by all who ask for no more', async () => {
+    const { state, cache } = dated([
+      { id: 'b', createdAt: made },
+      { id: 'a', createdAt: old },
+    ]);
+    const ids = async (since: number, to: number) => (await cache.recent(since, to, call)).items.map(({ id }) => id);
+    expect(await Promise.all([ids(1_000, backTo), ids(1_000, backTo + 1)])).toEqual([['b'], ['b']]);
+    expect(state.read).toHaveLength(1);
+    expect(await ids(1_000, Date.parse(old))).toEqual(['b', 'a']);
+    state.now = 2_000;
+    expect(await ids(1_000, backTo)).toEqual(['b']);
+    expect(state.read).toHaveLength(2);
+    await ids(2_000, backTo);
+    expect(state.read).toHaveLength(3);
+  });
+
+  test('knows of what we made and deleted since', async () => {
+    const { state, cache } = dated([{ id: 'b', createdAt: made }]);
+    await cache.recent(1_000, backTo, call);
+    state.now = 1_500;
+    cache.record({ id: 'c', createdAt: made }, 1_500);
+    cache.forget('b');
+    expect((await cache.recent(1_000, backTo, call)).items.map(({ id }) => id)).toEqual(['c']);
+  });
+});

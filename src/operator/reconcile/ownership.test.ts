@@ -1,6 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { isUsableID } from './annotations.ts';
-import { accountKeyOf, claimOf, externalIDOf, unusableID, winnerOver } from './ownership.ts';
+import {
+  accountKeyOf,
+  appliedParts,
+  claimOf,
+  externalIDOf,
+  misnamedIDOf,
+  originOf,
+  ownedIDOf,
+  rivalName,
+  standingOn,
+  unprovenAccount,
+  unusableID,
+  winnerOver,
+} from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 function resource(
@@ -69,5 +82,76 @@ describe('claims', () => {
     expect(winnerOver(a, [a, b])).toBeUndefined();
     expect(winnerOver(a, [a, b, old])).toBe(old);
     expect(winnerOver(old, [a, b, old])).toBeUndefined();
+  });
+});
+
+describe('what annotations say', () => {
+  const uid = 'uid-a';
+  const annotated = (annotations: Record<string, string>, more: Partial<ManagedObject> = {}): ManagedObject => {
+    const names = Object.entries(annotations).map(([name, value]) => [`edge-operator.dev/${name}`, value]);
+    const given = resource('a');
+    return { ...given, ...more, metadata: { ...given.metadata, annotations: Object.fromEntries(names) } };
+  };
+  const owning = (ownership: object) => ({ status: { ownership } }) as Partial<ManagedObject>;
+
+  test('counts in the resource that it was written for', () => {
+    expect(ownedIDOf(annotated({ 'created-id': 'x', 'record-of': uid }))).toBe('x');
+    expect(ownedIDOf(annotated({ 'created-id': 'x', 'record-of': 'another' }))).toBeUndefined();
+    expect(ownedIDOf(annotated({ 'created-id': 'x' }))).toBeUndefined();
+  });
+
+  test('goes after what the status proves', () => {
+    const proven = annotated({ 'created-id': 'y', 'external-id': 'y', 'record-of': uid }, owning({ id: 'x' }));
+    expect([ownedIDOf(proven), misnamedIDOf(proven)]).toEqual(['x', 'y']);
+    expect(originOf(annotated({ 'external-id': 'x' }, owning({ id: 'x', how: 'Imported' })), 'x')).toBe('Imported');
+  });
+
+  test('never leads to an account of another namespace', () => {
+    for (const account of ['other/acct', 'CloudAccount/../other/acct', 'CloudAccount/', 'x'])
+      expect(accountKeyOf(annotated({ account, 'created-id': 'x', 'record-of': uid }))).toBe('default');
+    expect(accountKeyOf(annotated({ account: 'CloudAccount/mine', 'created-id': 'x', 'record-of': uid }))).toBe(
+      'ns/mine',
+    );
+  });
+
+  test('is no reason to delete in another account than the one that the spec names', () => {
+    const noted = { account: 'CloudAccount/mine', 'created-id': 'x', 'record-of': uid };
+    expect(unprovenAccount(annotated(noted))).toMatch(
+      /^spec.accountRef: what this resource made is in CloudAccount\/mine/,
+    );
+    expect(unprovenAccount(annotated(noted, owning({ id: 'x', account: 'CloudAccount/mine' })))).toBeUndefined();
+  });
+
+  test('of parts is newer than the status, unless somebody wiped it', () => {
+    const known = owning({ parts: ['saml'] });
+    expect([
+      ...appliedParts(annotated({ 'applied-parts': 'compression', account: 'default', 'record-of': uid }, known)),
+    ]).toEqual(['compression']);
+    expect([...appliedParts(annotated({ account: 'default', 'record-of': uid }, known))]).toEqual([]);
+    expect([...appliedParts(annotated({}, known))]).toEqual(['saml']);
+  });
+
+  test('decides between rivals before age, and after proof', () => {
+    const created = '2020-01-01T00:00:00Z';
+    const [oldest, noted, imported, made] = [
+      { ...resource('a', { id: 'x', created }) },
+      annotated({ 'external-id': 'x', 'created-id': 'x', 'record-of': uid }),
+      { ...resource('c', { id: 'x' }), ...owning({ id: 'x', how: 'Imported' }) },
+      { ...resource('d', { id: 'x' }), ...owning({ id: 'x', how: 'Created' }) },
+    ] as [ManagedObject, ManagedObject, ManagedObject, ManagedObject];
+    const noting = { ...noted, metadata: { ...noted.metadata, name: 'b', uid } };
+    const first = { ...oldest, metadata: { ...oldest.metadata, uid: 'uid-oldest' } };
+    const all = [first, noting, imported, made];
+    const winner = (one: ManagedObject) => winnerOver(one, all, standingOn('x'))?.metadata.name;
+    expect(all.map(winner)).toEqual(['d', 'd', 'd', undefined]);
+    expect(winnerOver(first, [noting], standingOn('x'))).toBe(noting);
+    const dormant = { ...first, spec: { managementPolicy: 'Observe' } };
+    expect([claimOf(first), claimOf(dormant)]).toEqual([['x'], []]);
+  });
+
+  test('of another namespace is not told by name', () => {
+    const there = { ...resource('b'), metadata: { ...resource('b').metadata, namespace: 'secret' } };
+    expect(rivalName(resource('a'), there)).toBe('a BotUser of another namespace');
+    expect(rivalName(resource('a'), resource('b'))).toBe('BotUser ns/b');
   });
 });

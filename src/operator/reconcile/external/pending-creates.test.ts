@@ -43,3 +43,24 @@ test('a refused key may have been replaced: nobody is told of it without asking'
   refused = false;
   expect(await list(call, () => {})).toEqual(['a']);
 });
+
+test('no page is read beyond what is wanted', async () => {
+  const read: number[] = [];
+  const list = guarded({
+    list: async function* () {
+      for (const item of [5, 4, 3, 2, 1]) {
+        read.push(item);
+        yield item;
+      }
+    },
+    now: () => 0,
+  });
+  expect(
+    await list(
+      call,
+      () => {},
+      (item) => item > 3,
+    ),
+  ).toEqual([5, 4]);
+  expect(read).toEqual([5, 4, 3]);
+});

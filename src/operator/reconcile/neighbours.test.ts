@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { foreignMessage, Neighbours } from './neighbours.ts';
+import type { ManagedObject } from './resource.ts';
+
+let now: number;
+let neighbours: Neighbours;
+beforeEach(() => {
+  now = 0;
+  neighbours = new Neighbours(() => now);
+});
+
+/** As the other installation left it, or as this one did. */
+function resource(uid: string, said: 'theirs' | 'ours', { generation = 1, observed = 1 } = {}): ManagedObject {
+  const [reason, message] = said === 'ours' ? ['Conflict', foreignMessage('blue')] : ['Available', ''];
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    reason,
+    message,
+    observedGeneration: observed,
+    lastTransitionTime: '',
+  };
+  return {
+    apiVersion: 'edge-operator.dev/v1alpha1',
+    kind: 'BotUser',
+    metadata: { name: uid, namespace: 'ns', uid, generation },
+    spec: {},
+    status: { conditions: [ready as never] },
+  };
+}
+
+const ask = (...given: Parameters<typeof resource>) => neighbours.ask('blue', resource(...given)).kind;
+
+test('it is said on one resource first, and of the others after a while in which nobody put that right', () => {
+  expect([ask('a', 'theirs'), ask('b', 'theirs')]).toEqual(['now', 'after']);
+  now = 60_000;
+  expect([ask('a', 'ours'), ask('b', 'theirs')]).toEqual(['now', 'now']);
+});
+
+test.each([0, 60_000])('who puts it right is not contradicted again (after %i ms)', (later) => {
+  ask('a', 'theirs');
+  now = later;
+  ask('b', 'theirs');
+  expect(ask(later === 0 ? 'a' : 'b', 'theirs')).toBe('never');
+  now += 24 * 3_600_000;
+  expect([ask('a', 'theirs'), ask('b', 'theirs'), ask('c', 'theirs')]).toEqual(['never', 'never', 'never']);
+});
+
+describe('of an installation that is at work', () => {
+  beforeEach(() => {
+    ask('a', 'theirs');
+    ask('a', 'theirs');
+  });
+
+  test('a change that it leaves unanswered for a minute is told of', () => {
+    expect(ask('b', 'theirs', { generation: 2 })).toBe('after');
+    now = 59_999;
+    expect(ask('b', 'theirs', { generation: 2 })).toBe('after');
+    now = 60_000;
+    expect(ask('b', 'theirs', { generation: 2 })).toBe('now');
+  });
+
+  test('a change that it answers is not', () => {
+    ask('b', 'theirs', { generation: 2 });
+    expect(ask('b', 'theirs', { generation: 2, observed: 2 })).toBe('never');
+    now = 60_000;
+    expect(ask('b', 'theirs', { generation: 3, observed: 2 })).toBe('after');
+  });
+});
