@@ -13,7 +13,7 @@ export function startOperatorInMemory({ kubeconfig, apiURL, apiKey, args = [] }:
     metricsAddr: '0',
     healthAddr: '0',
     mirrorInterval: '0',
-    createSettle: '10s',
+    createSettle: '4s',
     ...optionsOf(args),
   });
   let output = '';

@@ -37,7 +37,7 @@ export function startOperatorProcess(options: OperatorOptions): OperatorProcess 
   const fixed = ['--kubeconfig', options.kubeconfig, '--api-url', options.apiURL, '--api-key-file', keyFile];
   const addresses = ['--metrics-addr', '127.0.0.1:0', '--health-addr', '127.0.0.1:0'];
   // So that no request is seen that the test did not cause.
-  const quiet = ['--mirror-interval', '0', '--create-settle', '10s'];
+  const quiet = ['--mirror-interval', '0', '--create-settle', '4s'];
   const child = spawn(process.execPath, [main, 'run', ...fixed, ...addresses, ...quiet, ...(options.args ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: dir },

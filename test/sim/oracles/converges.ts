@@ -1,5 +1,5 @@
 import type { Report } from '../core/run.ts';
-import { isSoFor } from './excuses.ts';
+import { isMadeElsewhere, isSoFor } from './excuses.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
 import { mutationsOf } from './mutations.ts';
@@ -26,7 +26,8 @@ function isUnsettled(world: Witness, resource: Resource): string | undefined {
   const { kind, namespace, name, ready, version } = resource;
   const expected = world.story.expect?.[`${kind}/${namespace}/${name}`];
   if (expected !== undefined) {
-    return ready?.reason === expected
+    // Whoever was served at another address for a while is refused now, whatever else would be said.
+    return ready?.reason === expected || (ready?.reason === 'Rejected' && isMadeElsewhere(world, resource))
       ? undefined
       : `is ${ready?.reason ?? 'without a condition'}, and cannot be but ${expected}`;
   }

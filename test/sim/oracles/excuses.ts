@@ -182,7 +182,7 @@ function hasMoved({ versions, version }: Resource): boolean {
 }
 
 /** What it made is at another service than its account is now. */
-function isMadeElsewhere(world: Witness, resource: Resource): boolean {
+export function isMadeElsewhere(world: Witness, resource: Resource): boolean {
   const services = accessesOf(world, resource).map(({ service }) => service);
   const recorded = resource.version.annotations[`${domain}/api-url`];
   return recorded !== undefined && !services.includes(serviceOf(recorded) ?? '');
