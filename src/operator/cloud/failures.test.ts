@@ -329,6 +329,18 @@ describe('a turn that was reserved', () => {
     expect(limiter.state()).toMatchObject({ used: 1, waiting: { change: 0 } });
   });
 
+  test('waits after all when the service has asked for a pause since', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 10 });
+    const client = api.client({ limiter: () => limiter });
+    api.play(json(201, bot));
+    const { call: reserved } = await client.reserve(call);
+    limiter.penalize(200);
+    const startedAt = performance.now();
+    expect(await client.botUsers.create({}, reserved)).toEqual(bot);
+    expect(performance.now() - startedAt).toBeGreaterThan(190);
+    expect(limiter.state().used).toBe(1);
+  });
+
   test('is given back when it was not used, and only then', async () => {
     const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 2 });
     const client = api.client({ limiter: () => limiter });

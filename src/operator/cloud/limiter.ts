@@ -219,6 +219,11 @@ export class Limiter {
     this.#tenants.leave(account);
   }
 
+  /** The service asked for a pause that is not over. */
+  get isPaused(): boolean {
+    return this.#clock.now() < this.#pausedUntil;
+  }
+
   /** Of an account, or of the credential, whichever has less room; what waits is the account's. */
   state(account?: string): LimiterState {
     const now = this.#clock.now();

@@ -115,7 +115,7 @@ export class Transport {
   async #send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
     for (;;) {
       const limiter = this.#options.limiter();
-      const slot = this.#taken(call.reservation) ?? (await this.#turnOf(operation.name, limiter, call));
+      const slot = this.#ahead(limiter, call) ?? (await this.#turnOf(operation.name, limiter, call));
       const sent = { yet: false };
       try {
         // While the call waited, the key may have been replaced or refused, and the right to send lost.
@@ -134,6 +134,14 @@ export class Transport {
   async #turnOf(operation: string | undefined, limiter: Limiter, call: Call): Promise<Slot> {
     this.#admit(operation);
     return wait(limiter, operation, { ...call, account: this.#options.account });
+  }
+
+  /** The slot that was reserved; given back when the service has asked for a pause since. */
+  #ahead(limiter: Limiter, { reservation }: Call): Slot | undefined {
+    const slot = this.#taken(reservation);
+    if (!limiter.isPaused) return slot;
+    slot?.release(false);
+    return undefined;
   }
 
   /** Once. */
