@@ -63,6 +63,8 @@ export interface ReconcilerOptions<Client> {
   readonly monotonic: Clock;
   readonly log: Log;
   readonly resyncIntervalMs: number;
+  /** How long the service may take to carry out what it did not answer. */
+  readonly createSettleMs: number;
   /**
    * The moment that a resource's drift checks are counted from. The same for all where one sweep serves all; spread
    * over the interval where each resource takes calls of its own.

@@ -18,6 +18,8 @@ export interface Facts {
   readonly refused: Map<string, { readonly until: number; readonly message: string }>;
   /** The parts that an answer said are not there, and when. */
   readonly absentParts: Map<string, number>;
+  /** The parts whose change was sent and not answered, and when. */
+  readonly lostParts: Map<string, number>;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
@@ -35,7 +37,7 @@ export class Memory {
   of(uid: string): Facts {
     const known = this.#facts.get(uid);
     if (known !== undefined) return known;
-    const fresh: Facts = { refused: new Map(), absentParts: new Map() };
+    const fresh: Facts = { refused: new Map(), absentParts: new Map(), lostParts: new Map() };
     this.#facts.set(uid, fresh);
     return fresh;
   }

@@ -97,6 +97,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   /** What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone; throws as calls do. */
   async delete(): Promise<Report | undefined> {
     if (this.#rival() !== undefined) return undefined;
+    const unsettled = this.#unsettled();
+    if (unsettled !== undefined) return unsettled;
     const { connection, call, memory, uid, monotonic } = this.#context;
     const { absentParts } = memory.of(uid);
     const absentAt = absentParts.get(this.part.name);
@@ -115,6 +117,19 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     this.#seen.delete(this.#claim);
     const how = result === 'deleted' ? 'removed' : 'was gone already';
     emit(this.#context, 'Deleted', `${this.part.displayName} of ${this.#parent} ${how}`);
+    return undefined;
+  }
+
+  /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
+  #unsettled(): Report | undefined {
+    const { memory, uid, monotonic, object, createSettleMs } = this.#context;
+    const { lostParts } = memory.of(uid);
+    const waitMs = (lostParts.get(this.part.name) ?? Number.NEGATIVE_INFINITY) + createSettleMs - monotonic.now();
+    if (waitMs > 0) {
+      const message = `an unanswered change of the ${this.part.displayName} may still be carried out`;
+      return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms: waitMs } });
+    }
+    lostParts.delete(this.part.name);
     return undefined;
   }
 
@@ -161,6 +176,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       replaced = await this.part.replace(context.connection.client, this.#spec, body, context.call);
     } catch (error) {
       this.#seen.delete(this.#claim);
+      const isLost = !(error instanceof ApiError && error.definite);
+      if (isLost) context.memory.of(context.uid).lostParts.set(this.part.name, context.monotonic.now());
       throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
     }
     this.#remember(replaced, context.monotonic.now());
