@@ -44,7 +44,7 @@ export default {
   projects: [everything, ...(process.env.TEST_KUBE_APISERVER ? [] : [inMemory])],
   testSequencer: '<rootDir>/test/support/longest-first.js',
   // For two processors: some suites do little but wait.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // Of concurrent tests, each of which starts a process or two.
   maxConcurrency: 4,
   testTimeout: 60_000,

@@ -469,7 +469,7 @@ describe('deletion', () => {
       await world.delete(a);
       start('--resync-interval', '1h');
       await troubled(a, 'DependencyNotReady', /has lost its API key: Secret .* does not exist.*force-orphan/);
-      expect(await readyOf(acct)).toMatchObject({ reason: 'Deleting' });
+      await world.reason(acct, 'Deleting');
       await world.annotate(a, { [annotation.forceOrphan]: 'true' });
       await world.gone(a);
       await world.gone(acct);
