@@ -38,7 +38,7 @@ class Thefts {
   of(mutation: Mutation): string | undefined {
     const { call, owners } = mutation;
     const { thing, target } = call;
-    if (target.kind === 'list' || thing === undefined || wasGone(call)) return undefined;
+    if (target.kind === 'list' || thing === undefined || wasGone(call) || isTooLate(call)) return undefined;
     if (owners.length === 0) return `it is ${this.#whose(call)}`;
     return this.#taken(mutation) ?? this.#wrongKey(mutation);
   }
@@ -124,3 +124,8 @@ function wasGone({ thing, at, status }: Call): boolean {
 function wasNamedByPerson({ versions }: Resource, id: string): boolean {
   return versions.all.some(({ by, annotations }) => by === undefined && Object.values(annotations).includes(id));
 }
+
+/** Default of `--create-settle`: nobody can wait for a service that acts later. */
+const createSettleMs = 60_000;
+
+const isTooLate = ({ at, sentAt }: Call): boolean => at - sentAt > createSettleMs;
