@@ -1,6 +1,7 @@
 import type { Log } from '../common/log.ts';
 import type { Runtime } from '../common/runtime.ts';
 import type { KubeClient } from './kube/client.ts';
+import { isForbidden } from './kube/errors.ts';
 import { namespaceType } from './kube/types.ts';
 
 export interface InstallationOptions extends Pick<Runtime, 'clock'> {
@@ -15,7 +16,8 @@ const retryMs = 5_000;
 /**
  * What this installation of the operator is known by when nobody named it: its namespace and the beginning of that one's
  * uid. It outlives restarts, upgrades and a reinstallation there, and is another one in a cluster that was set up from the
- * same files. Waits until the API server says it: a guess would make everything somebody else's. Undefined when `signal` aborts.
+ * same files. Waits until the API server says it; where it may not be read the namespace alone has to do. Undefined when
+ * `signal` aborts.
  */
 export async function installationIn(
   { client, namespace, clock, log }: InstallationOptions,
@@ -27,12 +29,13 @@ export async function installationIn(
       return uid === undefined ? namespace : `${namespace}-${uid.slice(0, 8)}`;
     } catch (error) {
       if (signal.aborted) break;
-      const hint = 'it may need the right to get its own namespace, or --installation';
-      log.warn('cannot read the namespace that this installation is known by', {
-        namespace,
-        error: String(error),
-        hint,
-      });
+      if (isForbidden(error)) {
+        log.warn('may not get the namespace that this installation is known by: its name alone has to do', {
+          namespace,
+        });
+        return namespace;
+      }
+      log.warn('cannot read the namespace that this installation is known by', { namespace, error: String(error) });
       await clock.sleep(retryMs, signal).catch(() => {});
     }
   }

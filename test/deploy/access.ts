@@ -18,7 +18,9 @@ export function accessOf(method: string, url: string): Access | undefined {
   const { pathname, searchParams } = new URL(url, 'http://api');
   const found = pattern.exec(pathname)?.groups;
   if (found?.resource === undefined) return undefined;
-  const { group = '', namespace, resource, sub } = found;
+  const { group = '', resource, sub } = found;
+  // A namespace is in itself: a Role there may grant it.
+  const namespace = resource === 'namespaces' ? found.name : found.namespace;
   // A list or watch of one object, by field selector, may be granted by its name.
   const selected = /(?:^|,)metadata\.name=([^,]+)/.exec(searchParams.get('fieldSelector') ?? '')?.[1];
   const name = found.name ?? selected;

@@ -295,7 +295,7 @@ describe('an access', () => {
       '/apis/g.x/v1/namespaces/a/bs',
       { verb: 'deletecollection', group: 'g.x', resource: 'bs', namespace: 'a' },
     ],
-    ['GET', '/api/v1/namespaces/a', { verb: 'get', group: '', resource: 'namespaces', name: 'a' }],
+    ['GET', '/api/v1/namespaces/a', { verb: 'get', group: '', resource: 'namespaces', namespace: 'a', name: 'a' }],
     ['GET', '/version', undefined],
   ];
   test.each(cases)('%s %s', (method, path, access) => expect(accessOf(method, path)).toEqual(access));

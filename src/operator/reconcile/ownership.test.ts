@@ -5,6 +5,7 @@ import {
   appliedParts,
   claimOf,
   externalIDOf,
+  isSameInstallation,
   misnamedIDOf,
   originOf,
   ownedIDOf,
@@ -83,6 +84,18 @@ describe('claims', () => {
     expect(winnerOver(a, [a, b, old])).toBe(old);
     expect(winnerOver(old, [a, b, old])).toBeUndefined();
   });
+});
+
+test('an installation is the same where the uid of its namespace could not be read', () => {
+  expect(isSameInstallation('edge-0123abcd', 'edge-0123abcd')).toBe(true);
+  expect([isSameInstallation('edge', 'edge-0123abcd'), isSameInstallation('edge-0123abcd', 'edge')]).toEqual([
+    true,
+    true,
+  ]);
+  expect([isSameInstallation('edge-0123abcd', 'edge-89abcdef'), isSameInstallation('edge', 'other')]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 describe('what annotations say', () => {

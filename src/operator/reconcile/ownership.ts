@@ -18,6 +18,12 @@ export function installationOf(object: ManagedObject): string | undefined {
   return ownershipOf(object).installation ?? recordIn(object, annotation.installation);
 }
 
+/** Whether two names are of one installation: one of them may lack the uid of its namespace, where that could not be read. */
+export function isSameInstallation(a: string, b: string): boolean {
+  const [plainA, plainB] = [a, b].map((name) => name.replace(/-[0-9a-f]{8}$/, ''));
+  return a === b || (plainA === plainB && (a === plainA || b === plainB));
+}
+
 /** The external object that is this resource's: created by it, or imported and then managed. */
 export function ownedIDOf(object: ManagedObject): string | undefined {
   return ownershipOf(object).id ?? recordIn(object, annotation.createdID);

@@ -14,7 +14,14 @@ import { emit } from './events.ts';
 import type { Flow } from './flow.ts';
 import { foreignMessage } from './neighbours.ts';
 import { type Outcome, type Report, report, reportFailure } from './outcome.ts';
-import { installationOf, movedAccount, recordedURLOf, unprovenAccount, unusableID } from './ownership.ts';
+import {
+  installationOf,
+  isSameInstallation,
+  movedAccount,
+  recordedURLOf,
+  unprovenAccount,
+  unusableID,
+} from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
@@ -63,7 +70,7 @@ export class Reconciler<Client> {
   #foreign(object: ManagedObject): string | undefined {
     const { installation, takeOver } = this.#options;
     const holder = installationOf(object);
-    if (holder === undefined || holder === installation() || takeOver) return undefined;
+    if (holder === undefined || isSameInstallation(holder, installation()) || takeOver) return undefined;
     return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;
   }
 
