@@ -1,3 +1,6 @@
+/** Two witnesses of one absence are this far apart. */
+export const witnessesApartMs = 3_000;
+
 /** What one process remembers of one resource; moments are of the monotonic clock. */
 export interface Facts {
   /** When this process sent the resource's unresolved create, if it did; lost sight of it, or first met it; and first looked. */

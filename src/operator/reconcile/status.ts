@@ -1,6 +1,6 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
-import { annotation, annotationOf } from './annotations.ts';
+import { annotation, annotationOf, isUsableID } from './annotations.ts';
 import { conditionsOf } from './conditions.ts';
 import { msUntilDue, type ReconcilerOptions } from './context.ts';
 import { emit } from './events.ts';
@@ -66,8 +66,10 @@ function statusOf(
 /** The external id that was named and looked for; none where the id says so, as after it was recorded. */
 function lookedFor(object: ManagedObject, latest: ManagedObject, reason: Reason, id: unknown): string | undefined {
   if (reason === 'Paused') return latest.status?.lastHandledExternalID;
+  const named = annotationOf(object, annotation.externalID);
   const isRecorded = [object, latest].some((each) => annotationOf(each, annotation.externalID) === id);
-  return isRecorded ? undefined : annotationOf(object, annotation.externalID);
+  // What is no id was looked for by nobody, and may be as long as an annotation.
+  return isRecorded || named === undefined || !isUsableID(named) ? undefined : named;
 }
 
 /** Only what a person should look at, and only when it changed. */

@@ -1,6 +1,6 @@
 import { annotation } from '../annotations.ts';
 import { type Connection, freshSince, isDeleting, type ReconcileContext, unhandledReconcileAt } from '../context.ts';
-import type { Facts } from '../memory.ts';
+import { type Facts, witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf } from '../ownership.ts';
 import { conditionOf } from '../resource.ts';
@@ -8,8 +8,6 @@ import type { Census, Count } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
-/** Two witnesses of one absence are this far apart. */
-const apartMs = 3_000;
 /** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
 const fewestInDoubt = 2;
 const doubtRetryMs = 30_000;
@@ -123,7 +121,7 @@ export class Presence<Observed, Client> {
     const { memory, uid, connection } = this.#context;
     const { seen } = memory.of(uid);
     const isKnown = seen?.id === id && seen.at > (connection.since ?? Number.NEGATIVE_INFINITY);
-    return isKnown ? apartMs : Math.max(apartMs, this.#options.createSettleMs);
+    return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, this.#options.createSettleMs);
   }
 
   /** Why nothing is concluded of what is missing from the account: most of it is. */

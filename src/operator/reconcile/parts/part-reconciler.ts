@@ -2,6 +2,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { dueSince, isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
+import { witnessesApartMs } from '../memory.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
 import { appliedParts, rivalName, standingOnPart, winnerOver } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
@@ -11,9 +12,6 @@ import { type PartAction, planPart } from './plan.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
 export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
-
-/** Two witnesses of one absence are this far apart. */
-const apartMs = 3_000;
 
 /** Of each claim, what a call of ours last showed, when, and for which resource. */
 export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
@@ -105,9 +103,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     let result: 'deleted' | 'absent';
     if (absentAt === undefined) {
       result = await this.part.delete(connection.client, this.#spec, call);
-      if (result === 'absent') return this.#lookAgain(apartMs);
+      if (result === 'absent') return this.#lookAgain(witnessesApartMs);
     } else {
-      const waitMs = absentAt + apartMs - monotonic.now();
+      const waitMs = absentAt + witnessesApartMs - monotonic.now();
       if (waitMs > 0) return this.#lookAgain(waitMs);
       absentParts.delete(this.part.name);
       // There after all: what said that it is not was something else.
