@@ -90,6 +90,22 @@ export function requestedAccountOf({ spec }: ManagedObject): string {
   return ref === undefined ? defaultAccount : `CloudAccount/${ref}`;
 }
 
+/** A resource in the account that it uses. */
+interface Placed {
+  readonly object: ManagedObject;
+  readonly connection: { readonly url?: string };
+}
+
+/** Where what a resource makes is, for its status. */
+export function placeOf({ object, connection: { url } }: Placed): Pick<Ownership, 'account' | 'apiURL'> {
+  return { account: requestedAccountOf(object), ...(url === undefined ? {} : { apiURL: url }) };
+}
+
+/** The same, for its annotations. */
+export function placeRecord({ object, connection: { url } }: Placed): Readonly<Record<string, string | null>> {
+  return { [annotation.account]: requestedAccountOf(object), [annotation.apiURL]: url ?? null };
+}
+
 /** Why a resource cannot be with the account that its spec names: what it made would be left behind in another. */
 export function movedAccount(object: ManagedObject): string | undefined {
   const holding = holdingAccountOf(object);

@@ -5,7 +5,7 @@ import { isDeleting, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
-import { accountKeyOf, externalIDOf, ownershipOf, recordedURLOf, requestedAccountOf } from '../ownership.ts';
+import { accountKeyOf, externalIDOf, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
@@ -72,8 +72,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const content = fingerprint(this.#contract.content(spec));
     const marked = await writer.record(object, {
       [annotation.createIntent]: formatIntent({ ...this.#now(), content }),
-      [annotation.account]: requestedAccountOf(object),
-      [annotation.apiURL]: connection.url ?? null,
+      ...placeRecord({ object, connection }),
       [annotation.externalID]: null,
       [annotation.createdID]: null,
     });

@@ -14,7 +14,8 @@ import {
   originOf,
   ownedIDOf,
   ownershipOf,
-  requestedAccountOf,
+  placeOf,
+  placeRecord,
   rivalName,
   standingOn,
   winnerOver,
@@ -85,10 +86,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const { made } = context.memory.of(context.uid);
     const isKnown = outcome.kind === 'finished' || outcome.ownership !== undefined;
     if (isKnown || made === undefined || ownershipOf(context.object).id !== undefined) return outcome;
-    const { url: apiURL } = context.connection;
-    const account = requestedAccountOf(context.object);
-    const ownership = { account, id: made.id, how: 'Created' as const, ...(apiURL === undefined ? {} : { apiURL }) };
-    return { ...outcome, ownership };
+    return { ...outcome, ownership: { ...placeOf(context), id: made.id, how: 'Created' } };
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -216,9 +214,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     id: string | undefined,
   ): Pick<Report, 'ownership'> {
     if (id === undefined || (object.spec.managementPolicy === 'Observe' && ownedIDOf(object) === undefined)) return {};
-    const { url: apiURL } = connection;
-    const account = requestedAccountOf(object);
-    return { ownership: { account, id, how: originOf(object, id), ...(apiURL === undefined ? {} : { apiURL }) } };
+    return { ownership: { ...placeOf({ object, connection }), id, how: originOf(object, id) } };
   }
 
   /** What a create made that was taken for lost, and that nobody holds. */
@@ -272,8 +268,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return writer.record(object, {
       [annotation.externalID]: id,
       ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
-      [annotation.account]: requestedAccountOf(object),
-      [annotation.apiURL]: connection.url ?? null,
+      ...placeRecord({ object, connection }),
     });
   }
 

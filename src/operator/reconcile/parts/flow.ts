@@ -5,7 +5,7 @@ import { type Flow, isKept } from '../flow.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController, spread } from '../kind-controller.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
-import { appliedParts, requestedAccountOf } from '../ownership.ts';
+import { appliedParts, placeOf, placeRecord } from '../ownership.ts';
 import { References } from '../references.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
@@ -191,8 +191,7 @@ type Held = Pick<ReconcileContext<never>, 'object'> & { readonly connection: { r
 function appliedRecord(parts: ReadonlySet<string>, context?: Held): Annotations {
   const applied = { [annotation.appliedParts]: parts.size === 0 ? null : [...parts].sort().join(',') };
   if (context === undefined) return applied;
-  const { object, connection } = context;
-  return { ...applied, [annotation.account]: requestedAccountOf(object), [annotation.apiURL]: connection.url ?? null };
+  return { ...applied, ...placeRecord(context) };
 }
 
 /** What is this resource's from now on, for the status. */
@@ -200,9 +199,7 @@ function ownership({ connection, object: { spec } }: Held, object: ManagedObject
   const parts = [...appliedParts(object)].sort();
   if (spec.managementPolicy === 'Observe') return {};
   if (parts.length === 0) return { ownership: {} };
-  const { url: apiURL } = connection;
-  const account = requestedAccountOf(object);
-  return { ownership: { account, how: 'Applied', parts, ...(apiURL === undefined ? {} : { apiURL }) } };
+  return { ownership: { ...placeOf({ object, connection }), how: 'Applied', parts } };
 }
 
 /** For what needs the ids of the parent only, which the CRD guarantees: a resource must always be deletable. */
