@@ -33,13 +33,14 @@ interface Backed {
 /** The only edges and the only route of each lab's cloud. */
 const parents: Parents = { edge: 'edghts_example', route: 'edghtsrt_example', tlsEdge: 'edgtls_example' };
 const keys = { name: 'keys', key: 'api-key' };
+const wrong = { name: 'keys', key: 'wrong' };
 
 /** What the kinds that the cloud backs refer to. */
 export async function prepare({ cloud, give }: Lab): Promise<void> {
   cloud.seed({ ip_policies: ipPolicies, certificate_authorities: authorities, ...seedOf(parents) });
   await give('Secret', 'hooks', hooks);
   await give('ConfigMap', 'idp', idp);
-  await give('Secret', keys.name, { [keys.key]: cloud.apiKey });
+  await give('Secret', keys.name, { [keys.key]: cloud.apiKey, [wrong.key]: 'wrong' });
 }
 
 const ready = ({ world, apply }: Lab, { kind, spec }: Backed) =>
@@ -200,6 +201,9 @@ function cloudAccount(): KindStates {
       ...never('nothing is made for it', 'looking-up', 'ambiguous-create', 'busy'),
       ...never('nothing stands for it', 'external-not-found', 'drift', 'deleting-stalled'),
       ...never('several may have the same key', 'conflict'),
+      // A fault would be about the key that the other kinds use at the same time.
+      unauthorized: async ({ world, apply }) =>
+        world.reason(await apply(kind, { apiKeySecretRef: wrong }), 'Unauthorized'),
       ready: async (lab) => {
         const object = await ready(lab, { ...backed, spec: { ...spec, endpointMirror: {} } });
         return until('the endpoints to be mirrored', async () => {
