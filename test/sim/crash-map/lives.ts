@@ -8,7 +8,8 @@ export const beginsAt = 60 * second;
 /** Within which a boundary belongs to the life: longer than the longest wait after a lost create. */
 export const livesForMs = 3 * minute;
 
-const paused = (value: string | null) => ({ metadata: { annotations: { 'edge-operator.dev/paused': value } } });
+const paused = { 'edge-operator.dev/paused': 'true' };
+const notPaused = { 'edge-operator.dev/paused': null };
 
 /** The story of one life of a kind; undefined where it has none. */
 export function storyOf(subject: Subject, life: Life): Story | undefined {
@@ -64,13 +65,13 @@ const chapters: Readonly<Record<Life, (subject: Subject) => Chapter>> = {
       ],
     };
   },
-  pause: (subject) => ({
-    deeds: [
-      [0, patch(subject, paused('true'))],
-      [5 * second, patch(subject, subject.edit)],
-      [10 * second, patch(subject, paused(null))],
-    ],
-  }),
+  // What cannot be edited is paused from the start: later there is nothing to hold back.
+  pause: (subject) =>
+    subject.edit === undefined
+      ? { before: [], deeds: [[0, { do: 'apply', object: born(subject, paused) }], resumed(subject)] }
+      : {
+          deeds: [[0, patch(subject, annotated(paused))], [5 * second, patch(subject, subject.edit)], resumed(subject)],
+        },
 };
 
 function refOf({ manifest: { kind, metadata } }: Subject): ObjectRef {
@@ -78,12 +79,18 @@ function refOf({ manifest: { kind, metadata } }: Subject): ObjectRef {
   return { kind, namespace, name };
 }
 
+const resumed = (subject: Subject) => [10 * second, patch(subject, annotated(notPaused))] as const;
+const annotated = (annotations: object) => ({ metadata: { annotations } });
+
 function patch(subject: Subject, changes: object = {}): Deed {
   return { do: 'patch', ref: refOf(subject), patch: changes };
 }
 
-function importing({ manifest, imports }: Subject): Subject['manifest'] {
-  if (imports === undefined) return manifest;
-  const annotations = { 'edge-operator.dev/external-id': imports };
+function importing(subject: Subject): Subject['manifest'] {
+  const { manifest, imports } = subject;
+  return imports === undefined ? manifest : born(subject, { 'edge-operator.dev/external-id': imports });
+}
+
+function born({ manifest }: Subject, annotations: Readonly<Record<string, string>>): Subject['manifest'] {
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
 }

@@ -7,7 +7,12 @@ import { crashingStory, type LifeJob, tellLife } from './tell-life.ts';
 
 /** A life of three boundaries, after each crash of which come two. */
 async function pretend({ crashes }: LifeJob, boundaries = 3) {
-  return { crashed: crashes.length, boundaries: crashes.length === 0 ? boundaries : 2, violations: [] };
+  return {
+    crashed: crashes.length,
+    boundaries: crashes.length === 0 ? boundaries : 2,
+    changes: { '/x': 1 },
+    violations: [],
+  };
 }
 
 const map = (pairs: Pairs, tell: (job: LifeJob) => ReturnType<typeof pretend> = pretend) =>
@@ -42,6 +47,24 @@ test('what did not come about is no coverage, and never rounds up to 100%', asyn
   expect(tableOf([{ ...row, planned: 10_000, crashed: 9_999 }]).at(-1)).toContain('99.9%');
 });
 
+test('a crash costs, of each thing, one request that changes it, and no more', async () => {
+  const costing = (changes: number) =>
+    map('none', async (job) => ({
+      ...(await pretend(job)),
+      changes: { '/x': job.crashes.length === 0 ? 3 : changes },
+    }));
+  expect((await costing(4)).failures).toEqual([]);
+  const { failures } = await costing(5);
+  expect(failures).toHaveLength(12);
+  expect(failures[0]?.violations).toEqual([
+    {
+      oracle: 'no-more-than-needed',
+      at: 0,
+      message: '/x is changed 5 times, where 4 would do',
+    },
+  ]);
+});
+
 test('every life of every kind has a story, or a reason why it has none', async () => {
   for (const { kind, without } of subjects) {
     for (const life of lives) {
@@ -59,10 +82,10 @@ test('every life of every kind has a story, or a reason why it has none', async 
 test('a crash comes about where it was planned, and the count begins anew after it', async () => {
   const job = { kind: 'BotUser', life: 'create' } as const;
   const undisturbed = await tellLife({ ...job, crashes: [] });
-  expect(undisturbed).toEqual({ crashed: 0, boundaries: 5, violations: [] });
+  expect(undisturbed).toEqual({ crashed: 0, boundaries: 5, changes: { '/bot_users': 1 }, violations: [] });
   const first = { boundary: 2, position: 'after the act' } as const;
   const { boundaries, ...single } = await tellLife({ ...job, crashes: [first] });
-  expect(single).toEqual({ crashed: 1, violations: [] });
+  expect(single).toEqual({ crashed: 1, changes: { '/bot_users': 1 }, violations: [] });
   const last = { boundary: boundaries, position: 'before sending' } as const;
   expect(await tellLife({ ...job, crashes: [first, last] })).toMatchObject({ crashed: 2, violations: [] });
 });

@@ -39,8 +39,11 @@ export type TellLife = (job: LifeJob) => Promise<ToldLife>;
 export async function mapLife(kind: string, life: Life, pairs: Pairs, tellLife: TellLife): Promise<Row> {
   const absent = subjectOf(kind).without[life];
   if (absent !== undefined) return { ...emptyRow(kind, life), absent };
-  const told = async (crashes: readonly Crash[]) => ({ crashes, ...(await tellLife({ kind, life, crashes })) });
-  const undisturbed = await told([]);
+  const undisturbed = { crashes: [], ...(await tellLife({ kind, life, crashes: [] })) };
+  const told = async (crashes: readonly Crash[]) => {
+    const crashed = await tellLife({ kind, life, crashes });
+    return { crashes, ...crashed, violations: [...crashed.violations, ...tooMany(crashed, undisturbed)] };
+  };
   const singles = await Promise.all(singlesOf(undisturbed.boundaries).map((crash) => told([crash])));
   const wanted = undisturbed.boundaries > mostForPairs ? 'none' : pairs;
   const couples = await Promise.all(pairsOf(singles, wanted).map(told));
@@ -56,6 +59,15 @@ export async function mapLife(kind: string, life: Life, pairs: Pairs, tellLife: 
     failures: all.filter(({ violations }) => violations.length > 0),
     missed: all.filter(({ crashes, crashed }) => crashed < crashes.length).map(({ crashes }) => crashes),
   };
+}
+
+/** What a crash may cost is, of each thing, the one request of which nobody knows any more whether it was carried out. */
+function tooMany(told: ToldLife, undisturbed: ToldLife): readonly Violation[] {
+  return Object.entries(told.changes).flatMap(([path, times]) => {
+    const allowed = (undisturbed.changes[path] ?? 0) + told.crashed;
+    const message = `${path} is changed ${times} times, where ${allowed} would do`;
+    return times > allowed ? [{ oracle: 'no-more-than-needed', at: 0, message }] : [];
+  });
 }
 
 export function subjectOf(kind: string): Subject {

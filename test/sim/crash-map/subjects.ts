@@ -191,6 +191,7 @@ const agentKinds: readonly Subject[] = [
     manifest: manifest('RequestReplay', { agentRef: { name: 'agent-a' }, requestID: '{{foreign:captured}}' }),
     without: {
       update: 'it cannot be changed',
+      delete: 'it leaves nothing to delete',
       import: 'it is done, not made',
       'part removed': noParts,
       'account changed': 'it cannot be changed',

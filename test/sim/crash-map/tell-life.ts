@@ -1,6 +1,7 @@
 import type { Violation } from '../core/run.ts';
 import type { Act, Story } from '../core/story.ts';
 import type { World } from '../core/world.ts';
+import { installationOf } from '../oracles/who.ts';
 import { tell } from '../search/tell.ts';
 import type { Boundary, Crash } from './boundaries.ts';
 import { boundariesOf, crashAtName } from './crash-at.ts';
@@ -19,6 +20,8 @@ export interface ToldLife {
   readonly crashed: number;
   /** Boundaries from the last crash, or from the beginning, until rest. */
   readonly boundaries: number;
+  /** How often operators asked a service to change something, by what it was. */
+  readonly changes: Readonly<Record<string, number>>;
   readonly violations: readonly Violation[];
 }
 
@@ -41,17 +44,22 @@ export async function tellLife(job: LifeJob): Promise<ToldLife> {
   const story = crashingStory(job);
   if (story === undefined) throw new Error(`${job.kind} has no life "${job.life}"`);
   let world: World | undefined;
+  const changes: Record<string, number> = {};
   const { violations } = await tell(story, {
     onWorld: (made) => {
       world = made;
+      made.network.observers.add(({ from, to, method, path }) => {
+        if (to.name === 'kube' || method === 'GET' || installationOf(from.name) === undefined) return;
+        changes[path] = (changes[path] ?? 0) + 1;
+      });
     },
   });
   const boundaries = world && boundariesOf(world);
-  if (boundaries === undefined) return { crashed: 0, boundaries: 0, violations };
+  if (boundaries === undefined) return { crashed: 0, boundaries: 0, changes, violations };
   const { crashedAt, stages } = boundaries;
   const lastDeed = Math.max(...story.acts.filter((act) => act.do !== 'trouble').map(({ at }) => at));
   const from = Math.max(lastDeed, (crashedAt.at(-1) ?? 0) + awayMs);
-  return { crashed: crashedAt.length, boundaries: untilRest(stages.at(-1) ?? [], from), violations };
+  return { crashed: crashedAt.length, boundaries: untilRest(stages.at(-1) ?? [], from), changes, violations };
 }
 
 /**

@@ -7,6 +7,7 @@ import { fewReads } from './few-reads.ts';
 import { impliedCalls } from './implied-calls.ts';
 import { knownBadKey } from './known-bad-key.ts';
 import { noCanary } from './no-canary.ts';
+import { noMoreThanNeeded } from './no-more-than-needed.ts';
 import { noWars } from './no-wars.ts';
 import { nobodyStarves } from './nobody-starves.ts';
 import { nothingStolen } from './nothing-stolen.ts';
@@ -22,6 +23,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'nothing-stolen': nothingStolen,
   'implied-calls': impliedCalls,
   'no-wars': noWars,
+  'no-more-than-needed': noMoreThanNeeded,
   'single-leader': singleLeader,
   budget,
   'retry-after': retryAfter,

@@ -1,0 +1,65 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { noMoreThanNeeded } from './no-more-than-needed.ts';
+import { FakeWorld, madeBotUser } from './witness.fixture.ts';
+
+let world: FakeWorld;
+
+beforeEach(() => {
+  world = new FakeWorld();
+  world.judge(noMoreThanNeeded);
+});
+
+const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
+const put = (enabled: boolean, more: object = {}) => world.call({ method: 'PUT', path, body: { enabled }, ...more });
+
+test('what changes something', async () => {
+  await put(true);
+  await put(false);
+  await put(true);
+  expect(world.said).toEqual([]);
+});
+
+test('the same again', async () => {
+  await put(true);
+  await put(true);
+  expect(world.said).toEqual([`no-more-than-needed: PUT ${path} by op-0.0 (200) changes nothing`]);
+});
+
+test('the same again, after an answer that was lost: once', async () => {
+  await put(true, { arrives: false });
+  await put(true);
+  expect(world.said).toEqual([]);
+  await put(true);
+  expect(world.said).toHaveLength(1);
+});
+
+test('what is to be put back', async () => {
+  await put(true);
+  await put(false, { by: 'person' });
+  await put(true);
+  expect(world.said).toEqual([]);
+});
+
+test('a body of which the module shows only a part', async () => {
+  const answer = { enabled: true };
+  await put(true, { body: { enabled: true, secret: 'a' }, answer });
+  await put(true, { body: { enabled: true, secret: 'b' }, answer });
+  expect(world.said).toEqual([]);
+});
+
+test('a PATCH of what is so already', async () => {
+  const id = await madeBotUser(world);
+  const rename = () => world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'new' } });
+  await rename();
+  expect(world.said).toEqual([]);
+  await rename();
+  expect(world.said).toHaveLength(1);
+});
+
+test('a list that lags is no reason to know better', async () => {
+  world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'lagging-lists', forMs: 60_000 }] });
+  world.judge(noMoreThanNeeded);
+  await put(true);
+  await put(true);
+  expect(world.said).toEqual([]);
+});

@@ -1,0 +1,64 @@
+import type { Flight } from '../core/network.ts';
+import type { Report } from '../core/run.ts';
+import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
+import { disturbancesOf } from './disturbances.ts';
+import { canonical } from './json.ts';
+import { told } from './mutations.ts';
+import { ByKey } from './rolling-count.ts';
+import { installationOf } from './who.ts';
+import { minute, type Witness } from './witness.ts';
+
+/** An operator that is not told how a request ended may send it again; by then there may be nothing to change. */
+class Sent {
+  readonly flights = new Set<Flight>();
+  /** How many changed nothing, though whoever sent them heard so. */
+  idle = 0;
+}
+
+/** What an operator sends to change something changes it, unless an answer was lost to it before. */
+export function noMoreThanNeeded(world: Witness, report: Report) {
+  const sent = new ByKey(() => new Sent());
+  const idle = new Map<Flight, Call>();
+  const lastBodies = new Map<string, string>();
+  const shown = new Map<string, string>();
+
+  world.network.sendings.add((flight) => {
+    if (isChange(flight)) sent.of(flight.to.name, flight.path).flights.add(flight);
+  });
+  cloudModelOf(world).calls.add((call) => {
+    if (!isMutating(call) || !succeeded(call) || call.thing === undefined) return;
+    const { thing, flight } = call;
+    const name = `${thing.account} ${thing.name}`;
+    const [before, body] = [shown.get(name), lastBodies.get(name)];
+    const after = canonical(thing.content);
+    shown.set(name, after);
+    lastBodies.set(name, flight.body ?? '');
+    // Of a module there may be more than it shows.
+    const isSame = before === after && (call.method === 'PATCH' || body === flight.body);
+    if (isSame && isChange(flight) && !mayHaveReadOld(world, call)) idle.set(flight, call);
+  });
+  world.network.arrivals.add((flight, { status }) => {
+    if (!isChange(flight) || status >= 300) return;
+    const all = sent.of(flight.to.name, flight.path);
+    all.flights.delete(flight);
+    const call = idle.get(flight);
+    if (call === undefined) return;
+    all.idle += 1;
+    if (all.idle > lostBefore(flight, all)) report('no-more-than-needed', `${told(call)} changes nothing`);
+  });
+  return {};
+}
+
+function lostBefore({ id }: Flight, { flights }: Sent): number {
+  return [...flights].filter((each) => each.id < id).length;
+}
+
+function isChange({ method, from }: Flight): boolean {
+  return (method === 'PUT' || method === 'PATCH') && installationOf(from.name) !== undefined;
+}
+
+function mayHaveReadOld(world: Witness, { sentAt }: Call): boolean {
+  return disturbancesOf(world).all.some(
+    ({ name, from, to }) => name === 'lagging-lists' && from <= sentAt && to + 2 * minute >= sentAt,
+  );
+}
