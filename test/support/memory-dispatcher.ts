@@ -1,9 +1,9 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { inject, type Response } from 'light-my-request';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Dispatcher, errors } from 'undici';
 import type { Clock } from '../../src/common/clock.ts';
 import type { Listener } from '../../src/common/dated.ts';
 import { systemRuntime } from '../../src/common/runtime.ts';
+import { MemoryResponse, memoryRequest, type SentMessage } from './memory-message.ts';
 
 /**
  * Carries requests to listeners within this process, by their origin: no socket, no name, no certificate. What servers
@@ -57,8 +57,9 @@ class Call implements Dispatcher.DispatchController {
   paused = false;
   reason: Error | null = null;
   #isOver = false;
-  #response: ServerResponse | undefined;
-  #answer: ReturnType<Response['stream']> | undefined;
+  #response: MemoryResponse | undefined;
+  /** What arrived and is not delivered yet, oldest first. */
+  readonly #waiting: (() => void)[] = [];
   #late: AbortController | undefined;
 
   constructor(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, clock: Clock) {
@@ -82,7 +83,7 @@ class Call implements Dispatcher.DispatchController {
       if (this.#isOver) return;
       if (listener === undefined) throw refused(origin);
       this.#waitFor(this.#options.headersTimeout, () => new errors.HeadersTimeoutError());
-      this.#receive(await this.#send(origin, payload, listener));
+      this.#send(origin, payload, listener);
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
@@ -97,63 +98,51 @@ class Call implements Dispatcher.DispatchController {
 
   pause(): void {
     this.paused = true;
-    this.#answer?.pause();
   }
 
   resume(): void {
     this.paused = false;
-    this.#answer?.resume();
+    this.#deliver();
   }
 
-  #send(origin: string, payload: Buffer | undefined, listener: Listener): Promise<Response> {
+  #send(origin: string, body: Buffer | undefined, listener: Listener): void {
     const { method, path } = this.#options;
-    const headers = { host: new URL(origin).host, 'user-agent': undefined, ...headersOf(this.#options.headers) };
-    const listen: Listener = (request, response) => {
-      this.#response = response;
-      this.#watchForCut(response);
-      // As it was sent: what is given as a URL would be changed on the way.
-      request.url = path;
-      listener(request, response);
-    };
-    return inject(listen, {
-      method,
-      url: '/',
-      headers,
-      payloadAsStream: true,
-      ...(payload === undefined ? {} : { payload }),
-    });
-  }
-
-  /** A connection that the server cuts is lost at once, whatever it still writes. */
-  #watchForCut(response: ServerResponse): void {
-    let isWhole = false;
-    response.once('finish', () => {
-      isWhole = true;
-    });
-    const destroy = response.destroy.bind(response);
-    response.destroy = (error) => {
-      if (!isWhole) this.#fail(error ?? new errors.SocketError('other side closed'));
-      return destroy(error);
-    };
-  }
-
-  #receive({ statusCode, statusMessage, headers, stream }: Response): void {
-    if (this.#isOver) return;
-    const answer = stream();
-    this.#answer = answer;
-    this.rawHeaders = headers as IncomingHttpHeaders;
-    answer.on('error', (error) => this.#fail(error));
-    this.#handler.onResponseStart?.(this, statusCode, this.rawHeaders, statusMessage);
+    const headers = { host: new URL(origin).host, ...headersOf(this.#options.headers) };
+    const request = memoryRequest({ method, path, headers, body });
     const { bodyTimeout } = this.#options;
     const waiting = () => this.#waitFor(bodyTimeout, () => new errors.BodyTimeoutError());
-    waiting();
-    answer.on('data', (chunk: Buffer) => {
-      if (this.#isOver) return;
-      waiting();
-      this.#handler.onResponseData?.(this, chunk);
+    const response = new MemoryResponse(request, {
+      onHead: () => {
+        waiting();
+        this.rawHeaders = response.getHeaders() as IncomingHttpHeaders;
+        const { statusCode, statusMessage } = response;
+        this.#handler.onResponseStart?.(this, statusCode, this.rawHeaders, statusMessage);
+      },
+      onData: (chunk) => {
+        waiting();
+        this.#later(() => this.#handler.onResponseData?.(this, Buffer.from(chunk as string)));
+      },
+      onEnd: (isWhole, error) => {
+        // A connection that the server cuts is lost at once, whatever was on its way.
+        if (!isWhole) this.#fail(error ?? new errors.SocketError('other side closed'));
+        this.#later(() => this.#end(() => this.#handler.onResponseEnd?.(this, {})));
+      },
     });
-    answer.on('end', () => this.#end(() => this.#handler.onResponseEnd?.(this, {})));
-    if (this.paused) answer.pause();
+    this.#response = response;
+    listener(request, response);
+  }
+
+  #later(deliver: () => void): void {
+    this.#waiting.push(deliver);
+    this.#deliver();
+  }
+
+  #deliver(): void {
+    while (!this.paused && !this.#isOver) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      next();
+    }
   }
 
   /** 0 is forever. */
@@ -192,15 +181,20 @@ async function bodyOf(body: Dispatcher.DispatchOptions['body']): Promise<Buffer 
   return Buffer.concat(chunks);
 }
 
-function headersOf(headers: Dispatcher.DispatchOptions['headers']): Readonly<Record<string, string | string[]>> {
+function headersOf(headers: Dispatcher.DispatchOptions['headers']): SentMessage['headers'] {
   if (headers === null || headers === undefined) return {};
-  if (!Array.isArray(headers)) {
-    const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
-    const given = entries.filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
-    return Object.fromEntries(given);
-  }
-  const names = headers.filter((_, index) => index % 2 === 0);
-  return Object.fromEntries(names.map((name, index) => [name, headers[2 * index + 1] ?? '']));
+  const entries = Array.isArray(headers)
+    ? inPairs(headers)
+    : Symbol.iterator in headers
+      ? [...headers]
+      : Object.entries(headers);
+  const given = entries.filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Names and values in turn. */
+function inPairs(headers: readonly string[]): [string, string | undefined][] {
+  return headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]]] : []));
 }
 
 /** What undici says of a server that is not there. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MemoryResponse, memoryRequest } from './in-memory.ts';
+import { StringDecoder } from 'node:string_decoder';
+import { MemoryResponse, memoryRequest } from '../../support/memory-message.ts';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -32,7 +33,9 @@ export function ask(listener: Listener, host: string, request: ServerRequest): P
     let ended = false;
     let onData = (text: string): void => void waiting.push(text);
     let onEnd = (): void => {};
-    const message = memoryRequest(host, request);
+    const decoder = new StringDecoder('utf8');
+    const headers = { 'user-agent': 'sim', host, ...request.headers };
+    const message = memoryRequest({ ...request, headers });
     const response = new MemoryResponse(message, {
       onHead: () =>
         resolve({
@@ -45,7 +48,10 @@ export function ask(listener: Listener, host: string, request: ServerRequest): P
           },
           hangUp: () => response.destroy(),
         }),
-      onData: (text) => onData(text),
+      onData: (chunk) => {
+        const text = typeof chunk === 'string' ? chunk : decoder.write(chunk);
+        if (text !== '') onData(text);
+      },
       onEnd: () => {
         ended = true;
         onEnd();

@@ -1,8 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
-import type { ServerRequest } from './server.ts';
+
+export interface SentMessage {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string | Uint8Array | undefined;
+}
 
 /** A request as a server of Node's reads it, from nowhere. */
 class MemoryRequest extends Readable {
@@ -12,19 +19,21 @@ class MemoryRequest extends Readable {
   readonly aborted = false;
   readonly method: string;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: SentMessage['headers'];
   readonly rawHeaders: readonly string[];
   readonly socket = Object.assign(new EventEmitter(), { remoteAddress: '127.0.0.1' });
-  #body: string | undefined;
+  #body: SentMessage['body'];
 
-  constructor(host: string, { method, path, headers, body }: ServerRequest) {
+  constructor({ method, path, headers, body }: SentMessage) {
     super({ autoDestroy: false });
     this.method = method;
     this.url = path;
     this.#body = body;
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    this.headers = { 'user-agent': 'sim', host, ...headers, ...length };
-    this.rawHeaders = Object.entries(this.headers).flat();
+    this.headers = { ...headers, ...length };
+    this.rawHeaders = Object.entries(this.headers).flatMap(([name, values]) =>
+      [values].flat().flatMap((value) => [name, value]),
+    );
   }
 
   override _read(): void {
@@ -34,20 +43,19 @@ class MemoryRequest extends Readable {
   }
 }
 
-export const memoryRequest = (host: string, request: ServerRequest): IncomingMessage =>
-  new MemoryRequest(host, request) as unknown as IncomingMessage;
+export const memoryRequest = (sent: SentMessage): IncomingMessage =>
+  new MemoryRequest(sent) as unknown as IncomingMessage;
 
 export interface Reader {
   readonly onHead: () => void;
-  readonly onData: (text: string) => void;
-  /** Once, however it ended: also where it never began. */
-  readonly onEnd: () => void;
+  readonly onData: (chunk: string | Uint8Array) => void;
+  /** Once: whole, or cut, where the server says why with an error; also where it never began. */
+  readonly onEnd: (isWhole: boolean, error?: Error) => void;
 }
 
 /** An answer that goes to a reader instead of a socket: without its rendering, and without waiting. */
 export class MemoryResponse extends ServerResponse {
   readonly #reader: Reader;
-  readonly #decoder = new StringDecoder('utf8');
 
   constructor(request: IncomingMessage, reader: Reader) {
     super(request);
@@ -69,13 +77,12 @@ export class MemoryResponse extends ServerResponse {
   override write(chunk: unknown): boolean {
     this.#begin();
     if (this.destroyed) return false;
-    const text = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk as Buffer);
-    if (text !== '') this.#reader.onData(text);
+    if (this.req.method !== 'HEAD') this.#reader.onData(chunk as string | Uint8Array);
     return true;
   }
 
   override end(chunk?: unknown): this {
-    if (this.finished) return this;
+    if (this.finished || this.destroyed) return this;
     this.#begin();
     if (chunk !== undefined && chunk !== null && typeof chunk !== 'function' && chunk !== '') this.write(chunk);
     this.finished = true;
@@ -86,16 +93,17 @@ export class MemoryResponse extends ServerResponse {
   override destroy(error?: Error): this {
     if (this.destroyed) return this;
     this.destroyed = true;
+    const isWhole = this.finished;
     process.nextTick(() => {
       if (error !== undefined && this.listenerCount('error') > 0) this.emit('error', error);
       this.emit('close');
-      this.#reader.onEnd();
+      this.#reader.onEnd(isWhole, error);
     });
     return this;
   }
 
   #begin(): void {
-    if (this.headersSent) return;
+    if (this.headersSent || this.destroyed) return;
     // What `headersSent` looks at.
     (this as unknown as { _header: string })._header = 'sent';
     this.#reader.onHead();
