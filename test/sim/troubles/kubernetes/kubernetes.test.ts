@@ -43,6 +43,20 @@ test('watches lag, and then no more', async () => {
   expect(second - 60_000).toBeLessThan(50);
 });
 
+test('of several states watches that merge show the last one', async () => {
+  const { passages } = await tell([
+    trouble('watches-merged', 10_000, 30_000, { withinMs: 5_000 }),
+    { at: 20_000, do: 'apply', object: reservedAddr('a', 'first') },
+    { at: 22_000, do: 'apply', object: reservedAddr('a', 'last') },
+    { at: 60_000, do: 'apply', object: reservedAddr('b', 'afterwards') },
+  ]);
+  const made = passages.filter(({ flight }) => flight.method === 'POST' && flight.to.name === 'cloud');
+  expect(made.map((it) => [sentAt(it), JSON.parse(it.flight.body ?? '').description])).toEqual([
+    [soonAfter(25_000), 'last'],
+    [soonAfter(60_000), 'afterwards'],
+  ]);
+});
+
 test('watches that resume where history is forgotten are told 410', async () => {
   const { passages, lines } = await tell([
     { at: 2_000, do: 'apply', object: reservedAddr('a') },

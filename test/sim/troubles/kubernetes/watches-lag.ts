@@ -1,10 +1,9 @@
-import type { OpenStream } from '../../core/network.ts';
 import type { Trouble } from '../../core/run.ts';
 import type { TroubleKind } from '../kind.ts';
 import { ms, options, probability } from '../options.ts';
 import { lasting } from '../plan.ts';
 import { chanceOf } from '../requests.ts';
-import { toWatches, watchNameOf } from './streams.ts';
+import { bewitch } from './streams.ts';
 
 const name = 'watches-lag';
 
@@ -16,16 +15,11 @@ const schema = options({
 
 const begin: Trouble = (world, given) => {
   const { probability, upToMs } = schema.parse(given);
-  const chance = chanceOf(world, name, given);
-  const ends = new Map<OpenStream, () => void>();
-  const stop = toWatches(world, (stream) => {
-    const own = chance.of(watchNameOf(stream));
-    if (own.chance(probability)) ends.set(stream, stream.lag(own.between(0, upToMs)));
+  return bewitch(world, {
+    probability,
+    chance: chanceOf(world, name, given),
+    cast: (stream, own) => stream.lag(own.between(0, upToMs)),
   });
-  return () => {
-    stop();
-    for (const end of ends.values()) end();
-  };
 };
 
 export const watchesLag: TroubleKind = {
