@@ -202,7 +202,7 @@ export const defects: readonly Defect[] = [
     find: 'const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));',
     replace:
       'const deletes: StoreChange<T>[] = vanished.slice(0, 0).map(([key, stored]) => this.#delete(key, stored, version));',
-    only: ['compacted', 'deletes', 'imports'],
+    only: ['compacted', 'deletes', 'shared-parents'],
   },
   {
     name: 'changes-during-work-are-dropped',
