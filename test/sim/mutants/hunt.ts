@@ -21,7 +21,7 @@ export interface Found {
   readonly realMs: number;
 }
 
-/** Tells stories in the code of a folder, in a process of its own. */
+/** Tells stories in the code of a folder, in a process of its own. A process that ends is no find: it tells nothing. */
 class Teller implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -38,7 +38,8 @@ class Teller implements AsyncDisposable {
   async tell(seed: number): Promise<Told> {
     this.#child.stdin?.write(`${seed}\n`);
     const { done, value } = await this.#lines.next();
-    return done ? { seed, spoke: ['process-ended'], messages: [], virtualMs: 0 } : JSON.parse(value);
+    if (done) throw new Error(`the process that tells stories ended at seed ${seed}`);
+    return JSON.parse(value);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

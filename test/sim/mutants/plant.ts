@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Defect } from './defects.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const copied = ['src', 'test/sim', 'crds', 'package.json'];
+const copied = ['src', 'test/sim', 'test/support', 'crds', 'package.json'];
 
 /** The text with the defect. Throws unless its place is there exactly once. */
 export function planted(text: string, { name, file, find, replace }: Defect): string {
