@@ -221,6 +221,43 @@ describe('a watch', () => {
     api.put('b', { spec: { size: 3 } });
     await until('a later change', () => told.includes('update b 3'));
   });
+
+  const down: Parameters<FakeApi['script']>[1] = (response) => response.writeHead(503).end();
+  const gone: Parameters<FakeApi['script']>[1] = (response) => response.destroy();
+
+  test('believes a server that has gone back in time, whatever it told of that', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer } = await synced();
+    const restore = api.backup();
+    api.remove('a');
+    await until('it to go', () => informer.get('default/a') === undefined);
+    api.rewind(1_000_000);
+    api.bookmark();
+    api.script(isWatch, down);
+    restore();
+    api.rewind(200);
+    await until('it to come back', () => informer.get('default/a') !== undefined);
+  });
+
+  test.each([
+    ['that is down', down],
+    ['that cannot be reached', gone],
+  ])('is not resumed at a server %s for a while: it may be restored from a backup', async (_, answer) => {
+    api.put('a', { spec: { size: 1 } });
+    api.put('b', { spec: { size: 1 } });
+    const { informer, told } = await synced();
+    const restore = api.backup();
+    api.put('a', { spec: { size: 2 } });
+    api.remove('b');
+    await until('the changes', () => told.includes('delete b 1') && told.includes('update a 2'));
+    api.script(isWatch, answer);
+    restore();
+    api.put('c', { spec: { size: 3 } });
+    await until('what came back', () => informer.get('default/b') !== undefined);
+    expect(informer.list().map(({ spec }) => spec?.size)).toEqual([1, 1, 3]);
+    api.put('b', { spec: { size: 4 } });
+    await until('a later change', () => told.includes('update b 4'));
+  });
 });
 
 describe('handlers', () => {

@@ -161,7 +161,7 @@ export class Informer<T extends KubeObject> {
         return store.newest;
       },
       slim: (object: T) => this.#slim(object),
-      replace: (objects: readonly T[], version: bigint, reset: boolean) => this.#replace(objects, version, reset),
+      replace: (objects: readonly T[], version: bigint, floor: bigint) => this.#replace(objects, version, floor),
       failed: (error: unknown) => {
         this.#isRefused = error instanceof KubeError && error.status === 403;
         if (this.#isRefused) this.#settled.resolve();
@@ -172,8 +172,11 @@ export class Informer<T extends KubeObject> {
     };
   }
 
-  #replace(objects: readonly T[], version: bigint, reset: boolean): void {
+  #replace(objects: readonly T[], version: bigint, floor: bigint): void {
     this.#deferred.flush();
+    const reset = version < floor || this.#store.isContradicted(objects, version);
+    if (reset)
+      this.#log.warn('the API server has gone back in time; taking its word', { resourceVersion: `${version}` });
     this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();

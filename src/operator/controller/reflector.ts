@@ -16,7 +16,11 @@ export interface Sink<T extends KubeObject> {
   readonly newest: bigint;
   /** What is kept of an object; applied to everything before it is put here. Undefined where it is of no interest. */
   slim(object: T): T | undefined;
-  replace(objects: readonly T[], version: bigint, reset: boolean): void;
+  /**
+   * What there is as of `version`.
+   * @param floor the newest version known before the question was asked; an up-to-date answer is not older
+   */
+  replace(objects: readonly T[], version: bigint, floor: bigint): void;
   upsert(object: T): void;
   remove(object: T): void;
   /** The watch has brought something, a bookmark at least. */
@@ -45,7 +49,11 @@ export class Reflector<T extends KubeObject> {
   readonly #backoff: Backoff;
   /** Where to resume; undefined when a list is due. */
   #version: string | undefined;
+  /** The newest version that the server told of, by whatever: an answer that is up to date is not older. */
+  #told = 0n;
   #streamsLists = true;
+  /** The last watch told something. */
+  #hasBrought = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -69,7 +77,7 @@ export class Reflector<T extends KubeObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, selection, sink, pageSize } = this.#options;
-    const floor = sink.newest;
+    const floor = this.#floor();
     // Without a resourceVersion the list is up to date, not merely some server's cache.
     const keep = (object: T) => sink.slim(object);
     const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, keep, signal });
@@ -81,15 +89,16 @@ export class Reflector<T extends KubeObject> {
     const { clock } = this.#options;
     const startedAt = clock.now();
     const events = this.#open(signal);
-    let count = 0;
+    this.#hasBrought = false;
+    const wasOfUse = () => this.#hasBrought || clock.now() - startedAt >= healthyWatchMs;
     try {
       if (this.#version === undefined) await this.#initialEvents(events);
-      for (let next = await events.next(); !next.done; next = await events.next(), count++) this.#apply(next.value);
+      for (let next = await events.next(); !next.done; next = await events.next()) this.#apply(next.value);
     } finally {
       await events.return(undefined);
-      if (count > 0 || clock.now() - startedAt >= healthyWatchMs) this.#backoff.forget();
+      if (wasOfUse()) this.#backoff.forget();
     }
-    return count > 0 || clock.now() - startedAt >= healthyWatchMs;
+    return wasOfUse();
   }
 
   #open(signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
@@ -111,7 +120,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #initialEvents(events: AsyncGenerator<WatchEvent<T>>): Promise<void> {
-    const floor = this.#options.sink.newest;
+    const floor = this.#floor();
     const objects = new Map<string, T>();
     for (let next = await events.next(); !next.done; next = await events.next()) {
       const event = next.value;
@@ -131,24 +140,27 @@ export class Reflector<T extends KubeObject> {
     if (kept !== undefined) objects.set(keyOf(kept), kept);
   }
 
-  /** @param floor the newest version known before the question was asked; an up-to-date answer is not older */
   #replace(objects: readonly T[], resourceVersion: string, floor: bigint): void {
-    const version = BigInt(resourceVersion);
-    const reset = version < floor;
-    if (reset) this.#options.log.warn('the API server has gone back in time; taking its word', { resourceVersion });
-    this.#options.sink.replace(objects, version, reset);
+    this.#told = BigInt(resourceVersion);
+    this.#options.sink.replace(objects, this.#told, floor);
     this.#version = resourceVersion;
     this.#options.log.debug('listed', { objects: objects.length, resourceVersion });
   }
 
   #apply(event: WatchEvent<T>): void {
     const { sink } = this.#options;
+    this.#hasBrought = true;
     if (event.type === 'ERROR') throw event.error;
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
     else if (kept !== undefined) sink.upsert(kept);
     sink.alive?.();
     this.#version = event.object.metadata.resourceVersion;
+    this.#told = newer(this.#told, BigInt(this.#version ?? 0));
+  }
+
+  #floor(): bigint {
+    return newer(this.#told, this.#options.sink.newest);
   }
 
   /** Decides what the failure means for where to go on, and how long to wait. */
@@ -162,7 +174,7 @@ export class Reflector<T extends KubeObject> {
       return 0;
     }
     const isToldElsewhere = this.#options.sink.failed?.(error) === true;
-    if (verdict !== 'retry') this.#version = undefined;
+    if (verdict !== 'retry' || isSilence(error) || (isAway(error) && !this.#hasBrought)) this.#version = undefined;
     const atOnce = verdict === 'expired' && this.#backoff.failuresOf() === 0;
     const delayMs = Math.max(this.#pause(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
     if (!isToldElsewhere) this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
@@ -194,6 +206,13 @@ class InitialEventsMissing extends Error {
   constructor(plural: string) {
     super(`watching ${plural}: ended before the initial events did`);
   }
+}
+
+const newer = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** A server that cannot be reached for a while may be one that is restored from a backup: what it has is another history. */
+function isAway(error: unknown): boolean {
+  return error instanceof KubeConnectionError || (error instanceof KubeError && error.status >= 500);
 }
 
 function isSilence(error: unknown): boolean {

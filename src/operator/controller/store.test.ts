@@ -173,3 +173,38 @@ test('indexes follow every way an object comes, changes and goes', () => {
   expect([names('x'), names('y')]).toEqual([[], []]);
   expect(() => store.byIndex('nope', 'x')).toThrow('there is no index "nope"');
 });
+
+describe('a list contradicts what is known', () => {
+  const known = () => {
+    const store = new ObjectStore<Thing>();
+    store.replace([thing('a', 5), thing('b', 6)], 7n);
+    store.remove(thing('b', 8));
+    return store;
+  };
+
+  test.each([
+    ['as it was before, when it had changed by then', [thing('a', 4)], 9n],
+    ['as it was before it went', [thing('a', 5), thing('b', 6)], 9n],
+  ])('that shows an object %s', (_, objects, version) => {
+    expect(known().isContradicted(objects, version)).toBe(true);
+  });
+
+  test.each([
+    ['as it is', [thing('a', 5)], 9n],
+    ['as it became', [thing('a', 9)], 9n],
+    ['as it was, when it is from before the change', [thing('a', 4)], 4n],
+    ['that was there again since', [thing('a', 5), thing('b', 9)], 9n],
+  ])('but not one that shows an object %s', (_, objects, version) => {
+    expect(known().isContradicted(objects, version)).toBe(false);
+  });
+
+  test('nor one from before the last finalizer went, of which nobody knows when exactly', () => {
+    const store = known();
+    const going = {
+      ...thing('a', 10),
+      metadata: { ...thing('a', 10).metadata, deletionTimestamp: 'now', finalizers: [] },
+    };
+    store.assume(going as Thing);
+    expect(store.isContradicted([thing('a', 10)], 20n)).toBe(false);
+  });
+});

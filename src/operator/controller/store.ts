@@ -59,7 +59,7 @@ export class ObjectStore<T extends KubeObject> {
     const stored = this.#objects.get(key);
     if (this.#tombstones.has(object)) return undefined;
     if (stored !== undefined && !sameUid(stored, object)) return undefined;
-    if (isGone(object)) return stored && this.#delete(key, object, versionOf(object) + 1n);
+    if (isGone(object)) return stored && this.#delete(key, object, versionOf(object) + 1n, true);
     if (stored !== undefined && versionOf(object) <= versionOf(stored)) return undefined;
     this.#own.add(key, object, stored);
     this.#put(key, object);
@@ -92,6 +92,16 @@ export class ObjectStore<T extends KubeObject> {
     const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));
     if (reset) this.#forgetHistory();
     return [...deletes, ...objects.flatMap((object) => (reset ? this.#overwrite(object) : this.#upsert(object, true)))];
+  }
+
+  /** A complete list as of `version` shows something as it was before what is known of it by then: history was another. */
+  isContradicted(objects: readonly T[], version: bigint): boolean {
+    return objects.some((object) => {
+      const stored = this.#objects.get(keyOf(object));
+      const known = stored === undefined ? undefined : versionOf(stored);
+      if (known !== undefined && known <= version && versionOf(object) < known) return true;
+      return this.#tombstones.contradicts(object, version);
+    });
   }
 
   #upsert(object: T, listed: boolean): Changes<T> {
@@ -137,12 +147,12 @@ export class ObjectStore<T extends KubeObject> {
     return same ? [] : [changeFrom(stored, object)];
   }
 
-  #delete(key: string, last: T, version: bigint): StoreChange<T> {
+  #delete(key: string, last: T, version: bigint, isEarliest = false): StoreChange<T> {
     this.#objects.delete(key);
     for (const index of this.#indexes.values()) index.delete(key);
     this.#own.delete(key);
     const lastVersion = versionOf(last);
-    this.#tombstones.add(last, version > lastVersion ? version : lastVersion);
+    this.#tombstones.add(last, version > lastVersion ? version : lastVersion, isEarliest);
     return { type: 'delete', object: last };
   }
 

@@ -137,6 +137,17 @@ export class FakeApi {
     }
   }
 
+  /** Returns how to go back to what is there now. Other versions were given since, by the time that anybody looks. */
+  backup(): () => void {
+    const objects = [...this.#objects];
+    return () => {
+      this.#objects.clear();
+      for (const [path, object] of objects) this.#objects.set(path, object);
+      this.dropWatches();
+      this.#watches.clear();
+    };
+  }
+
   /** As after the restore of a backup. */
   rewind(version: number): void {
     this.#version = version;

@@ -117,7 +117,7 @@ function wasForgotten({ versions, statuses }: Resource, id: string): boolean {
 }
 
 /** Kubernetes went back to a backup from before it was made: no trace is left of it. */
-function wasForgottenByRestore({ story }: Witness, { made }: Thing): boolean {
+export function wasForgottenByRestore({ story }: Witness, { made }: Thing): boolean {
   return story.acts.some(
     (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= made.at && act.at + act.forMs >= made.at,
   );

@@ -5,6 +5,7 @@ import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { canonical } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
+import { wasForgottenByRestore } from './left-behind.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 import { kindsOfCollection } from './ownership.ts';
 import type { Resource } from './resource.ts';
@@ -86,8 +87,12 @@ class Wars {
     made.push(thing);
     if (made.length <= mostCreates || target.kind !== 'list') return undefined;
     const askedBy = this.#askedBy(thing);
-    // What people took away, and what went with its resource, was to be made again by the next that asks.
-    const lost = made.filter(({ gone }) => gone !== undefined && gone.at < at && gone.installation === undefined);
+    // What people took away, what went with its resource, and what a restored backup does not know, was to be made again.
+    const lost = made.filter(
+      (each) =>
+        (each.gone !== undefined && each.gone.at < at && each.gone.installation === undefined) ||
+        wasForgottenByRestore(this.#world, each),
+    );
     const allowed = mostCreates * Math.max(1, askedBy.length) + lost.length;
     if (made.length <= allowed) return undefined;
     return `${askedBy.map(({ key }) => key).join(', ')}: more than ${allowed} objects ${JSON.stringify(thing.made.body)} were made`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Flight } from '../../core/network.ts';
 import type { Trouble } from '../../core/run.ts';
 import type { TroubleKind } from '../kind.ts';
 import { ms, options } from '../options.ts';
@@ -9,10 +10,14 @@ const schema = options({
   afterMs: ms.optional(),
   /** How much higher revisions go on than they were in the backup. */
   bump: z.int().min(0).default(0),
+  /** How long no API server is up: all of them are stopped while a backup is restored. */
+  downMs: ms.default(2_000),
 });
 
+const down = ({ to }: Flight) => (to.name === 'kube' ? { refused: true } : undefined);
+
 const begin: Trouble = (world, given, forMs) => {
-  const { afterMs = forMs, bump } = schema.parse(given);
+  const { afterMs = forMs, bump, downMs } = schema.parse(given);
   const backup = world.kube.snapshot();
   let isDone = false;
   const restore = () => {
@@ -20,6 +25,8 @@ const begin: Trouble = (world, given, forMs) => {
     isDone = true;
     world.trace.add('kube', `is restored from a backup of revision ${backup.revision}`);
     world.kube.restore(backup, bump);
+    world.network.rules.add(down);
+    world.scheduler.after(downMs, () => world.network.rules.delete(down));
   };
   const cancel = world.scheduler.after(afterMs, restore);
   return () => {
@@ -29,7 +36,11 @@ const begin: Trouble = (world, given, forMs) => {
 };
 
 export const kubeRestored: TroubleKind = {
-  about: 'Kubernetes is restored from a backup of when this began',
+  about: 'Kubernetes is away for a while, and comes back from a backup of when this began',
   begin,
-  plan: (chance) => lasting(chance, [1, 300], { bump: chance.pick([0, 1_000_000, 1_000_000]) }),
+  plan: (chance) =>
+    lasting(chance, [1, 300], {
+      bump: chance.pick([0, 1_000_000, 1_000_000]),
+      downMs: chance.pick([1_000, 5_000, 40_000]),
+    }),
 };
