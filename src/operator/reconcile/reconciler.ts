@@ -1,18 +1,11 @@
 import type { Call } from '../../common/priority.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf, recordsOf } from './annotations.ts';
-import {
-  isDeleting,
-  isDrift,
-  isPaused,
-  isRequested,
-  priorityOf,
-  type ReconcileContext,
-  type ReconcilerOptions,
-} from './context.ts';
+import { annotation, annotationOf, isPaused, recordsOf } from './annotations.ts';
+import type { ReconcileContext, ReconcilerOptions } from './context.ts';
 import { emit } from './events.ts';
 import type { Flow } from './flow.ts';
 import { foreignMessage } from './neighbours.ts';
+import { isDrift, isRequested, priorityOf } from './occasion.ts';
 import { type Outcome, type Report, report, reportFailure } from './outcome.ts';
 import {
   installationOf,
@@ -22,7 +15,7 @@ import {
   unprovenAccount,
   unusableID,
 } from './ownership.ts';
-import type { ManagedObject } from './resource.ts';
+import { isDeleting, type ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { hasFinalizer } from './writer.ts';
 

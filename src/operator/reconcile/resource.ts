@@ -113,3 +113,7 @@ export interface ManagedObject extends KubeObject {
 export function conditionOf(object: ManagedObject, type: string): Condition | undefined {
   return object.status?.conditions?.find((condition) => condition.type === type);
 }
+
+export function isDeleting(object: ManagedObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}

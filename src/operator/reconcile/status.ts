@@ -2,11 +2,12 @@ import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { annotation, annotationOf, isUsableID } from './annotations.ts';
 import { conditionsOf } from './conditions.ts';
-import { msUntilDue, type ReconcilerOptions } from './context.ts';
+import type { ReconcilerOptions } from './context.ts';
 import { emit } from './events.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, type ManagedObject, managedStatus } from './resource.ts';
+import { msUntilDue } from './schedule.ts';
 
 type StatusOptions = Pick<
   ReconcilerOptions<never>,

@@ -483,7 +483,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'pauses-are-ignored',
     sort: 'policy ignored',
-    file: 'reconcile/context.ts',
+    file: 'reconcile/annotations.ts',
     find: "return annotationOf(object, annotation.paused) === 'true';",
     replace: "return annotationOf(object, annotation.paused) === 'always';",
     only: ['pauses', 'edits'],

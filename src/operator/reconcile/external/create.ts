@@ -1,12 +1,12 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
-import { isDeleting, type ReconcileContext } from '../context.ts';
+import type { ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import { accountKeyOf, externalIDOf, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { notBefore, resolveLostCreate, type UnresolvedCreate } from './lost-create.ts';
 import { unreadable } from './odd-items.ts';

@@ -1,9 +1,11 @@
 import { annotation } from '../annotations.ts';
-import { type Connection, freshSince, isDeleting, type ReconcileContext, unhandledReconcileAt } from '../context.ts';
+import type { Connection } from '../connection.ts';
+import { freshSince, type ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
+import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf } from '../ownership.ts';
-import { conditionOf } from '../resource.ts';
+import { conditionOf, isDeleting } from '../resource.ts';
 import type { Census, Count } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';

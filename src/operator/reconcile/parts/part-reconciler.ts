@@ -1,12 +1,12 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { dueSince, isDeleting, type ReconcileContext } from '../context.ts';
+import { dueSince, type ReconcileContext } from '../context.ts';
 import { emit } from '../events.ts';
 import { fingerprint } from '../json.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
 import { appliedParts, rivalName, standingOnPart, winnerOver } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { Part, ReadReference } from './part.ts';
 import { type PartAction, planPart } from './plan.ts';
 

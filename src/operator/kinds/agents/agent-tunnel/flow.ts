@@ -1,11 +1,11 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcile/context.ts';
+import { freshSince, type ReconcileContext } from '../../../reconcile/context.ts';
 import { emit } from '../../../reconcile/events.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
-import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf } from '../registry/agents.ts';

@@ -5,7 +5,7 @@ import { type Call, waitAway } from '../../../../common/priority.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
-import type { Connection } from '../../../reconcile/context.ts';
+import type { Connection } from '../../../reconcile/connection.ts';
 import { canonical } from '../../../reconcile/json.ts';
 
 const minRetryMs = 500;

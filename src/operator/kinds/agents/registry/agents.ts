@@ -1,9 +1,8 @@
-import { annotation } from '../../../reconcile/annotations.ts';
-import { isDeleting, isPaused } from '../../../reconcile/context.ts';
+import { annotation, isPaused } from '../../../reconcile/annotations.ts';
 import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { Registry, type RegistryEntry, type RegistryOptions } from '../../../reconcile/registry.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { spec as specSchema } from '../agent/schema.ts';
 import { type AgentAddress, addressOf, admitted } from './address.ts';

@@ -1,9 +1,10 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import { waitAway } from '../../../../common/priority.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import { lastDue, type ReconcileContext, unhandledReconcileAt } from '../../../reconcile/context.ts';
+import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
 import {
   DependencyError,
   type Outcome,
@@ -13,6 +14,7 @@ import {
   reportFailure,
 } from '../../../reconcile/outcome.ts';
 import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { lastDue } from '../../../reconcile/schedule.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';

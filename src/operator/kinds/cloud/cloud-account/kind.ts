@@ -1,4 +1,4 @@
-import { isPaused } from '../../../reconcile/context.ts';
+import { isPaused } from '../../../reconcile/annotations.ts';
 import type { Kind } from '../../../reconcile/kind.ts';
 import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
 import { keyOf } from '../../../reconcile/resource.ts';
