@@ -10,18 +10,20 @@ import { isForbidden } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import type { Connection } from './connection.ts';
-import type { ReconcilerOptions, Recorder } from './context.ts';
+import type { Recorder } from './events.ts';
 import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
+import type { Installation } from './installation.ts';
 import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
-import type { Neighbours } from './neighbours.ts';
 import { priorityOf } from './occasion.ts';
 import { DependencyError } from './outcome.ts';
 import { accountKeyOf } from './ownership.ts';
+import { Peers, type PeersOptions } from './peers.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
+import { Schedule, type ScheduleOptions } from './schedule.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
@@ -45,15 +47,11 @@ export interface KindOptions<Client> extends Runtime {
   readonly resyncIntervalMs: number;
   /** How long after a create of unknown fate the service may still be carrying it out. */
   readonly createSettleMs: number;
-  readonly neighbours: Neighbours;
+  readonly installation: Installation;
   /** Of all accounts. */
   readonly census: Census;
   /** What the account of a resource really is: the same for one key at one address, whatever its names. */
-  readonly accountOf: (object: ManagedObject) => string;
-  /** What this installation of the operator is known by; not asked for before this process leads. */
-  readonly installation: () => string;
-  /** Whether what other installations hold is taken over. */
-  readonly takeOver: boolean;
+  readonly accountOf: PeersOptions['accountOf'];
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -81,7 +79,7 @@ export interface KindController {
 /** What differs between kinds: their flow, and the moment that a resource's drift checks are counted from. */
 interface KindFlow<Client> {
   readonly flow: Flow<Client>;
-  readonly epochOf: ReconcilerOptions<Client>['epochOf'];
+  readonly epochOf: ScheduleOptions['epochOf'];
 }
 
 /** Those that wait for the same connection take memory, a few KB each, however many there are. */
@@ -119,20 +117,20 @@ export function kindController<Client>(
   const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
   const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
+  const { connectionOf, accountOf, installation, events, resyncIntervalMs } = options;
+  const now = () => monotonic.now();
+  const index = {
+    list: () => resources.list(),
+    claimants: (claim: string) => resources.byIndex('claim', claim),
+  };
   const reconciler = new Reconciler<Client>(
     {
-      ...options,
-      log,
-      cache: {
-        get: (key) => resources.get(key),
-        whole: (object) => wholeOf(options.reader, type, object),
-        claimants: (claim) => resources.byIndex('claim', claim),
-        list: () => resources.list(),
-      },
-      writer: new ObjectWriter(client, type, resources, options.installation),
-      memory,
-      epochOf,
-      onDriftCorrected: metrics.drift(type.kind),
+      cache: { get: (key) => resources.get(key), whole: (object) => wholeOf(options.reader, type, object) },
+      writer: new ObjectWriter(client, type, resources, () => installation.name),
+      peers: new Peers({ index, memory, accountOf }),
+      time: { now, wall: () => options.clock.now() },
+      schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
+      ...{ connectionOf, memory, installation, events, log, onDriftCorrected: metrics.drift(type.kind) },
     },
     flow,
   );

@@ -3,6 +3,34 @@ import { annotation, annotationOf } from './annotations.ts';
 import type { Facts } from './memory.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
+import type { Schedule } from './schedule.ts';
+
+/** What one reconcile is to answer. */
+export interface Occasion {
+  /** On the monotonic clock. */
+  readonly startedAt: number;
+  /** A person asked for something that no reconcile has answered yet. */
+  readonly requested: boolean;
+  /** A difference now is drift, not a change that a person made to the spec. */
+  readonly drift: boolean;
+  /** The last moment at which the resource was due for a drift check. */
+  lastDue(): number;
+}
+
+export function occasionOf(object: ManagedObject, facts: Facts, schedule: Schedule, startedAt: number): Occasion {
+  return {
+    startedAt,
+    requested: isRequested(object),
+    drift: isDrift(object, facts),
+    lastDue: () => schedule.lastDue(object),
+  };
+}
+
+/** What was observed from this moment on answers the occasion: what a person requested for is to be looked at afresh. */
+export function freshSince({ occasion, facts }: { readonly occasion: Occasion; readonly facts: Facts }): number {
+  if (occasion.requested) return occasion.startedAt;
+  return Math.max(occasion.lastDue(), facts.failedAt ?? Number.NEGATIVE_INFINITY);
+}
 
 /** The value of reconcile-at that was not acted on yet. */
 export function unhandledReconcileAt(object: ManagedObject): string | undefined {

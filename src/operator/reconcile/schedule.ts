@@ -1,7 +1,9 @@
-import type { Runtime } from '../../common/runtime.ts';
 import type { ManagedObject } from './resource.ts';
 
-export interface ScheduleOptions extends Pick<Runtime, 'monotonic'> {
+export interface ScheduleOptions {
+  /** Milliseconds on the monotonic clock. */
+  readonly now: () => number;
+  /** Of a resource that does not say otherwise. */
   readonly resyncIntervalMs: number;
   /**
    * The moment that a resource's drift checks are counted from. The same for all where one sweep serves all; spread
@@ -10,19 +12,27 @@ export interface ScheduleOptions extends Pick<Runtime, 'monotonic'> {
   readonly epochOf: (object: ManagedObject) => number;
 }
 
-/** The last moment at which the resource was due for a drift check. */
-export function lastDue(options: ScheduleOptions, object: ManagedObject): number {
-  const now = options.monotonic.now();
-  const interval = resyncIntervalOf(object, options.resyncIntervalMs);
-  const elapsed = (now - options.epochOf(object)) % interval;
-  return now - (elapsed < 0 ? elapsed + interval : elapsed);
-}
+/** When the resources of one kind are due for a drift check; moments are of the monotonic clock. */
+export class Schedule {
+  readonly #options: ScheduleOptions;
 
-export function msUntilDue(options: ScheduleOptions, object: ManagedObject): number {
-  return lastDue(options, object) + resyncIntervalOf(object, options.resyncIntervalMs) - options.monotonic.now();
-}
+  constructor(options: ScheduleOptions) {
+    this.#options = options;
+  }
 
-function resyncIntervalOf(object: ManagedObject, fallbackMs: number): number {
-  const seconds = object.spec.resyncIntervalSeconds;
-  return typeof seconds === 'number' ? Math.max(30, seconds) * 1_000 : fallbackMs;
+  /** The last moment at which the resource was due. */
+  lastDue(object: ManagedObject): number {
+    const now = this.#options.now();
+    const interval = this.#intervalOf(object);
+    const elapsed = (now - this.#options.epochOf(object)) % interval;
+    return now - (elapsed < 0 ? elapsed + interval : elapsed);
+  }
+
+  msUntilDue(object: ManagedObject): number {
+    return this.lastDue(object) + this.#intervalOf(object) - this.#options.now();
+  }
+
+  #intervalOf({ spec: { resyncIntervalSeconds: seconds } }: ManagedObject): number {
+    return typeof seconds === 'number' ? Math.max(30, seconds) * 1_000 : this.#options.resyncIntervalMs;
+  }
 }

@@ -1,10 +1,9 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { dueSince, type ReconcileContext } from '../context.ts';
-import { emit } from '../events.ts';
+import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
-import { appliedParts, rivalName, standingOnPart, winnerOver } from '../ownership.ts';
+import { rivalName, standingOnPart } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import type { Part, ReadReference } from './part.ts';
@@ -33,34 +32,33 @@ export interface PartResult {
   readonly isForeign?: boolean;
 }
 
+export interface PartOptions<Spec> {
+  readonly spec: Spec;
+  /** As people call it. */
+  readonly parent: string;
+  /** As two resources of the same part have it alike. */
+  readonly claim: string;
+  /** The spec names the part. */
+  readonly named: boolean;
+  /** On record from an earlier reconcile. */
+  readonly applied: boolean;
+  readonly seen: Seen;
+  /** How long after a change of unknown fate the service may still be carrying it out, in milliseconds. */
+  readonly createSettleMs: number;
+}
+
 /** One part in one reconcile. */
 export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly part: AnyPart<Spec, Client>;
   readonly named: boolean;
   readonly #context: ReconcileContext<Client>;
-  readonly #spec: Spec;
-  readonly #parent: string;
-  readonly #claim: string;
-  readonly #seen: Seen;
+  readonly #options: PartOptions<Spec>;
 
-  constructor(
-    part: AnyPart<Spec, Client>,
-    context: {
-      context: ReconcileContext<Client>;
-      spec: Spec;
-      parent: string;
-      claim: string;
-      named: boolean;
-      seen: Seen;
-    },
-  ) {
+  constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, options: PartOptions<Spec>) {
     this.part = part;
-    this.named = context.named;
-    this.#context = context.context;
-    this.#spec = context.spec;
-    this.#parent = context.parent;
-    this.#claim = context.claim;
-    this.#seen = context.seen;
+    this.named = options.named;
+    this.#context = context;
+    this.#options = options;
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
@@ -84,7 +82,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
-        isForeign = !this.#isApplied() && error instanceof ApiError && error.definite;
+        isForeign = !this.#options.applied && error instanceof ApiError && error.definite;
         throw error;
       }
       return this.#taken(body, replaced);
@@ -97,35 +95,35 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (this.#rival() !== undefined) return undefined;
     const unsettled = this.#unsettled();
     if (unsettled !== undefined) return unsettled;
-    const { connection, call, memory, uid, monotonic } = this.#context;
-    const { absentParts } = memory.of(uid);
+    const { connection, call, facts, time } = this.#context;
+    const { absentParts } = facts;
     const absentAt = absentParts.get(this.part.name);
     let result: 'deleted' | 'absent';
     if (absentAt === undefined) {
-      result = await this.part.delete(connection.client, this.#spec, call);
+      result = await this.part.delete(connection.client, this.#options.spec, call);
       if (result === 'absent') return this.#lookAgain(witnessesApartMs);
     } else {
-      const waitMs = absentAt + witnessesApartMs - monotonic.now();
+      const waitMs = absentAt + witnessesApartMs - time.now();
       if (waitMs > 0) return this.#lookAgain(waitMs);
       absentParts.delete(this.part.name);
       // There after all: what said that it is not was something else.
-      if ((await this.part.get(connection.client, this.#spec, call)) !== undefined) return this.delete();
+      if ((await this.part.get(connection.client, this.#options.spec, call)) !== undefined) return this.delete();
       result = 'absent';
     }
-    this.#seen.delete(this.#claim);
+    this.#options.seen.delete(this.#options.claim);
     const how = result === 'deleted' ? 'removed' : 'was gone already';
-    emit(this.#context, 'Deleted', `${this.part.displayName} of ${this.#parent} ${how}`);
+    this.#context.journal.event('Deleted', `${this.part.displayName} of ${this.#options.parent} ${how}`);
     return undefined;
   }
 
   /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
   #unsettled(): Report | undefined {
-    const { memory, uid, monotonic, object, createSettleMs } = this.#context;
-    const { lostParts } = memory.of(uid);
-    const waitMs = (lostParts.get(this.part.name) ?? Number.NEGATIVE_INFINITY) + createSettleMs - monotonic.now();
+    const { lostParts } = this.#context.facts;
+    const lostAt = lostParts.get(this.part.name) ?? Number.NEGATIVE_INFINITY;
+    const waitMs = lostAt + this.#options.createSettleMs - this.#context.time.now();
     if (waitMs > 0) {
       const message = `an unanswered change of the ${this.part.displayName} may still be carried out`;
-      return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms: waitMs } });
+      return this.#waiting(message, waitMs);
     }
     lostParts.delete(this.part.name);
     return undefined;
@@ -133,21 +131,25 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** One answer is one witness. */
   #lookAgain(ms: number): Report {
-    const { memory, uid, monotonic, object } = this.#context;
-    const { absentParts } = memory.of(uid);
-    if (!absentParts.has(this.part.name)) absentParts.set(this.part.name, monotonic.now());
-    const message = `the ${this.part.displayName} was not found: making sure that it is gone`;
-    return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
+    const { facts, time } = this.#context;
+    const { absentParts } = facts;
+    if (!absentParts.has(this.part.name)) absentParts.set(this.part.name, time.now());
+    return this.#waiting(`the ${this.part.displayName} was not found: making sure that it is gone`, ms);
+  }
+
+  #waiting(message: string, ms: number): Report {
+    const reason = isDeleting(this.#context.resource.object) ? 'Deleting' : 'Updating';
+    return report(reason, message, { retry: { kind: 'after', ms } });
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {
-    const body: unknown = this.named ? await this.part.desired(this.#spec, read) : undefined;
+    const body: unknown = this.named ? await this.part.desired(this.#options.spec, read) : undefined;
     const observed = this.named ? await this.#observe() : undefined;
     const action = planPart({
       displayName: this.part.displayName,
-      managementPolicy: this.#spec.managementPolicy,
+      managementPolicy: this.#options.spec.managementPolicy,
       named: this.named,
-      applied: this.#isApplied(),
+      applied: this.#options.applied,
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
@@ -157,29 +159,31 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #observe(): Promise<unknown> {
-    const context = this.#context;
-    const since = context.requested ? context.startedAt : dueSince(context);
-    const known = this.#seen.get(this.#claim);
-    if (known !== undefined && known.at >= since && known.uid === context.uid) return known.observed;
-    const sentAt = context.monotonic.now();
-    const observed: unknown = await this.part.get(context.connection.client, this.#spec, context.call);
+    const { resource, occasion, connection, call, time } = this.#context;
+    const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
+    const since = occasion.requested ? occasion.startedAt : dueSince;
+    const known = this.#options.seen.get(this.#options.claim);
+    if (known !== undefined && known.at >= since && known.uid === resource.uid) return known.observed;
+    const sentAt = time.now();
+    const observed: unknown = await this.part.get(connection.client, this.#options.spec, call);
     this.#remember(observed, sentAt);
     return observed;
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
-    const context = this.#context;
+    const { connection, call, facts, time } = this.#context;
+    const { spec, seen, claim, parent } = this.#options;
     let replaced: unknown;
     try {
-      replaced = await this.part.replace(context.connection.client, this.#spec, body, context.call);
+      replaced = await this.part.replace(connection.client, spec, body, call);
     } catch (error) {
-      this.#seen.delete(this.#claim);
+      seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);
-      if (isLost) context.memory.of(context.uid).lostParts.set(this.part.name, context.monotonic.now());
-      throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
+      if (isLost) facts.lostParts.set(this.part.name, time.now());
+      throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`) : error;
     }
-    this.#remember(replaced, context.monotonic.now());
-    this.#emitReplaced(observed === undefined, fields);
+    this.#remember(replaced, time.now());
+    this.#tellReplaced(observed === undefined, fields);
     return replaced;
   }
 
@@ -192,54 +196,42 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  /** On record from an earlier context. */
-  #isApplied(): boolean {
-    return appliedParts(this.#context.object).has(this.part.name);
-  }
-
   /** Names a PUT, and shows nothing of what is in it. */
   #attemptOf(body: unknown): string {
     return `${this.part.name} ${fingerprint(body)}`;
   }
 
-  /** A PUT that is answered by 404 has no parent to go to. */
-  #parentMissing(error: unknown): boolean {
-    return error instanceof ApiError && error.reason === 'NotFound';
-  }
-
-  #emitReplaced(isNew: boolean, fields: readonly string[]): void {
-    const what = `${this.part.displayName} of ${this.#parent}`;
-    const drift = this.#isDrift();
-    if (isNew) emit(this.#context, 'Created', `applied ${what}`);
-    else if (drift) emit(this.#context, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    else emit(this.#context, 'Updated', `updated ${fields.join(', ')} of ${what}`);
-    if (drift && !isNew) this.#context.onDriftCorrected?.();
+  #tellReplaced(isNew: boolean, fields: readonly string[]): void {
+    const { journal } = this.#context;
+    const what = `${this.part.displayName} of ${this.#options.parent}`;
+    if (isNew) journal.event('Created', `applied ${what}`);
+    else if (this.#isDrift()) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
+    else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
   #isDrift(): boolean {
-    const { drift, object } = this.#context;
-    if (drift || this.part.condition === undefined) return drift;
+    const { occasion, resource } = this.#context;
+    if (occasion.drift || this.part.condition === undefined) return occasion.drift;
+    const { object } = resource;
     const condition = conditionOf(object, this.part.condition);
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
-  /** Who has a better claim, by what their accounts really are. */
   #rival(): ManagedObject | undefined {
-    const { object, cache, accountOf } = this.#context;
-    const account = accountOf(object);
-    const rivals = cache.claimants(this.#claim).filter((other) => accountOf(other) === account);
-    return winnerOver(object, rivals, standingOnPart(this.part.name));
+    const { resource, peers } = this.#context;
+    return peers.rivalOf(resource.object, this.#options.claim, standingOnPart(this.part.name));
   }
 
   #conflict(rival: ManagedObject): Report {
-    const who = rivalName(this.#context.object, rival);
+    const who = rivalName(this.#context.resource.object, rival);
     return report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`);
   }
 
   #remember(observed: unknown, at: number): void {
-    this.#seen.set(this.#claim, { at, observed, uid: this.#context.uid });
-    this.#context.memory.of(this.#context.uid).observed = true;
+    const { facts, resource } = this.#context;
+    this.#options.seen.set(this.#options.claim, { at, observed, uid: resource.uid });
+    facts.observed = true;
   }
 
   /** The service may accept a PUT and do otherwise. */
@@ -255,4 +247,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
 function stop(known: Report): PartPlan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
+}
+
+/** A PUT that is answered by 404 has no parent to go to. */
+function isParentMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'NotFound';
 }
