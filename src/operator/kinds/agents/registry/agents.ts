@@ -13,7 +13,7 @@ type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
 export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'clock'> {
   readonly hosts: AllowedHosts;
-  readonly open: (key: string, address: AgentAddress, hooks: AgentHooks) => AgentConnection;
+  readonly open: (key: string, address: AgentAddress, hooks?: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
   readonly enqueue: (agent: string) => void;
 }
@@ -164,7 +164,7 @@ export class Agents extends Registry<AgentEntry> {
     if (address === undefined) throw new DependencyError(notAdmitted(url));
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = open(url, address, { onChange: () => {}, onCount: () => {} });
+    const agent = open(url, address);
     try {
       return await use(agent);
     } finally {
