@@ -1,18 +1,16 @@
-import { createHash } from 'node:crypto';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ControllerMetrics } from '../controller/controller.ts';
-import { type Change, Informer } from '../controller/informer.ts';
-import { InformerGroup } from '../controller/informer-group.ts';
+import type { Change } from '../controller/informer.ts';
+import type { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isForbidden } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './events.ts';
 import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
+import { type InformerOptions, informersOf, wholeOf } from './informers.ts';
 import type { Installation } from './installation.ts';
 import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
@@ -27,14 +25,9 @@ import { Schedule, type ScheduleOptions } from './schedule.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
-export interface KindOptions<Client> extends Runtime {
-  /** Reads, on every replica. */
-  readonly reader: KubeClient;
+export interface KindOptions<Client> extends Runtime, InformerOptions {
   /** Reads and writes, on the leader only. */
   readonly client: KubeClient;
-  /** Empty for all. */
-  readonly namespaces: readonly string[];
-  readonly labelSelector: string | undefined;
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
   /** Whether what a resource claims can be its own; default always. */
@@ -50,8 +43,7 @@ export interface KindOptions<Client> extends Runtime {
   readonly installation: Installation;
   /** Of all accounts. */
   readonly census: Census;
-  /** What the account of a resource really is: the same for one key at one address, whatever its names. */
-  readonly accountOf: PeersOptions['accountOf'];
+  readonly accountOf?: PeersOptions['accountOf'];
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -183,67 +175,10 @@ export function kindController<Client>(
   return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
 }
 
-/** A large resource is read anew; a namesake that took its place is another one. */
-async function wholeOf(
-  reader: KubeClient,
-  type: ResourceType,
-  object: ManagedObject,
-): Promise<ManagedObject | undefined> {
-  if (isWhole(object)) return object;
-  const read = await reader.get<ManagedObject>(type, object.metadata);
-  return read?.metadata.uid === object.metadata.uid ? read && withoutForeign(read) : undefined;
-}
-
 /** Something that a reconcile goes by is not as it was; statuses and labels are not. */
 function isSuperseded(old: ManagedObject | undefined, object: ManagedObject): boolean {
   if (old === undefined) return false;
   const read = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: ManagedObject) =>
     canonical([uid, generation, deletionTimestamp, annotations]);
   return read(old) !== read(object);
-}
-
-function informersOf(
-  type: ResourceType,
-  options: Pick<KindOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
-  log: Log,
-): InformerGroup<ManagedObject> {
-  const { reader: client, namespaces, labelSelector, clock, random } = options;
-  const scopes = namespaces.length === 0 ? [undefined] : namespaces;
-  return new InformerGroup(
-    scopes.map(
-      (namespace) =>
-        new Informer({ client, type, namespace, labelSelector, transform: withoutBulk, clock, random, log }),
-    ),
-  );
-}
-
-/** Every resource of the kind: of a sharded operator the controller has some, others may refer to any. */
-export function everyShard(controller: KindController, options: SharedOptions): InformerGroup<ManagedObject> {
-  if (options.labelSelector === undefined) return controller.resources;
-  return informersOf(controller.type, { ...options, labelSelector: undefined }, options.log);
-}
-
-/**
- * Every resource of the kind that there is, by a fresh list: an object that another shard's resource holds, or that of
- * another installation, is not free to be adopted. Where only some namespaces may be read, of those.
- */
-export async function listEverywhere(
-  client: KubeClient,
-  type: ResourceType,
-  namespaces: readonly string[],
-): Promise<readonly ManagedObject[]> {
-  try {
-    return (await client.listAll<ManagedObject>(type, { keep: withoutBulk })).items;
-  } catch (error) {
-    if (namespaces.length === 0 || !isForbidden(error)) throw error;
-    const lists = await Promise.all(
-      namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })),
-    );
-    return lists.flatMap((list) => list.items);
-  }
-}
-
-/** 0 to 2^32, evenly: a part of any interval. */
-export function spread(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE();
 }

@@ -12,8 +12,11 @@ export interface ClaimIndex {
 export interface PeersOptions {
   readonly index: ClaimIndex;
   readonly memory: Memory;
-  /** What the account of a resource really is: the same for one key at one address, whatever its names. */
-  readonly accountOf: (object: ManagedObject) => string;
+  /**
+   * What the account of a resource really is: the same for one key at one address, whatever its names. Absent where a
+   * claim says all.
+   */
+  readonly accountOf?: ((object: ManagedObject) => string) | undefined;
 }
 
 /** All resources of one kind, as far as they matter to each other. */
@@ -40,8 +43,8 @@ export class Peers implements ClaimIndex {
   /** Who has a better claim on the same, by what their accounts really are. */
   rivalOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
     const { index, accountOf } = this.#options;
-    const account = accountOf(object);
-    const rivals = index.claimants(claim).filter((other) => accountOf(other) === account);
+    const account = accountOf?.(object);
+    const rivals = index.claimants(claim).filter((other) => accountOf?.(other) === account);
     return winnerOver(object, rivals, standing);
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ManagedObject } from './resource.ts';
 
 export interface ScheduleOptions {
@@ -35,4 +36,9 @@ export class Schedule {
   #intervalOf({ spec: { resyncIntervalSeconds: seconds } }: ManagedObject): number {
     return typeof seconds === 'number' ? Math.max(30, seconds) * 1_000 : this.#options.resyncIntervalMs;
   }
+}
+
+/** 0 to 2^32, evenly: a part of any interval. */
+export function spread(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE();
 }

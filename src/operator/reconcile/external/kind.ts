@@ -1,5 +1,6 @@
+import { listEverywhere } from '../informers.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
-import { type KindOptions, kindController, listEverywhere } from '../kind-controller.ts';
+import { type KindOptions, kindController } from '../kind-controller.ts';
 import type { ManagedSpec } from '../resource.ts';
 import type { ExternalContract } from './contract.ts';
 import { ExternalFlow } from './flow.ts';

@@ -1,7 +1,8 @@
 import type { Kind, KindDefinition } from '../kind.ts';
-import { type KindOptions, kindController, spread } from '../kind-controller.ts';
+import { type KindOptions, kindController } from '../kind-controller.ts';
 import { References } from '../references.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { spread } from '../schedule.ts';
 import { PartsFlow } from './flow.ts';
 import type { PartsContract } from './part.ts';
 
