@@ -438,9 +438,9 @@ export const defects: readonly Defect[] = [
   {
     name: 'parts-have-no-rivals',
     sort: 'claim by name',
-    file: 'reconcile/parts/part-reconciler.ts',
-    find: 'return peers.rivalOf(resource.object, this.#options.claim, standingOnPart(this.part.name));',
-    replace: "return peers.rivalOf(resource.object, '', standingOnPart(this.part.name));",
+    file: 'reconcile/parts/part-scope.ts',
+    find: 'return peers.rivalOf(resource.object, claim, standingOnPart(name));',
+    replace: 'return claim === "" ? peers.rivalOf(resource.object, claim, standingOnPart(name)) : undefined;',
     only: ['shared-parents'],
   },
   {

@@ -7,7 +7,8 @@ import type { References } from '../references.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { PartStatus, PartsContract } from './part.ts';
-import { type PartPlan, PartReconciler, type PartResult, type Seen } from './part-reconciler.ts';
+import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
+import type { Seen } from './part-scope.ts';
 import { PartsRecord } from './record.ts';
 import { type NamedReport, summarise } from './summary.ts';
 

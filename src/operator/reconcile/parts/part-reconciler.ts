@@ -1,19 +1,14 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
-import { witnessesApartMs } from '../memory.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
-import { rivalName, standingOnPart } from '../ownership.ts';
+import { rivalName } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
-import type { Part, ReadReference } from './part.ts';
+import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import type { ReadReference } from './part.ts';
+import { PartRemoval } from './part-removal.ts';
+import { type AnyPart, type PartScope, rivalOf } from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
-export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
-
-/** Of each claim, what a call of ours last showed, when, and for which resource. */
-export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
 export interface PartPlan {
@@ -32,38 +27,23 @@ export interface PartResult {
   readonly isForeign?: boolean;
 }
 
-export interface PartOptions<Spec> {
-  readonly spec: Spec;
-  /** As people call it. */
-  readonly parent: string;
-  /** As two resources of the same part have it alike. */
-  readonly claim: string;
-  /** The spec names the part. */
-  readonly named: boolean;
-  /** On record from an earlier reconcile. */
-  readonly applied: boolean;
-  readonly seen: Seen;
-  /** How long after a change of unknown fate the service may still be carrying it out, in milliseconds. */
-  readonly createSettleMs: number;
-}
-
 /** One part in one reconcile. */
 export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly part: AnyPart<Spec, Client>;
   readonly named: boolean;
   readonly #context: ReconcileContext<Client>;
-  readonly #options: PartOptions<Spec>;
+  readonly #scope: PartScope<Spec>;
 
-  constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, options: PartOptions<Spec>) {
+  constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
     this.part = part;
-    this.named = options.named;
+    this.named = scope.named;
     this.#context = context;
-    this.#options = options;
+    this.#scope = scope;
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<PartPlan> {
-    const rival = this.#rival();
+    const rival = rivalOf(this.part, this.#context, this.#scope);
     if (rival !== undefined && this.named) return stop(this.#conflict(rival));
     try {
       return await this.#compare(read);
@@ -82,7 +62,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
-        isForeign = !this.#options.applied && error instanceof ApiError && error.definite;
+        isForeign = !this.#scope.applied && error instanceof ApiError && error.definite;
         throw error;
       }
       return this.#taken(body, replaced);
@@ -90,66 +70,19 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
   }
 
-  /** What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone; throws as calls do. */
-  async delete(): Promise<Report | undefined> {
-    if (this.#rival() !== undefined) return undefined;
-    const unsettled = this.#unsettled();
-    if (unsettled !== undefined) return unsettled;
-    const { connection, call, facts, time } = this.#context;
-    const { absentParts } = facts;
-    const absentAt = absentParts.get(this.part.name);
-    let result: 'deleted' | 'absent';
-    if (absentAt === undefined) {
-      result = await this.part.delete(connection.client, this.#options.spec, call);
-      if (result === 'absent') return this.#lookAgain(witnessesApartMs);
-    } else {
-      const waitMs = absentAt + witnessesApartMs - time.now();
-      if (waitMs > 0) return this.#lookAgain(waitMs);
-      absentParts.delete(this.part.name);
-      // There after all: what said that it is not was something else.
-      if ((await this.part.get(connection.client, this.#options.spec, call)) !== undefined) return this.delete();
-      result = 'absent';
-    }
-    this.#options.seen.delete(this.#options.claim);
-    const how = result === 'deleted' ? 'removed' : 'was gone already';
-    this.#context.journal.event('Deleted', `${this.part.displayName} of ${this.#options.parent} ${how}`);
-    return undefined;
-  }
-
-  /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
-  #unsettled(): Report | undefined {
-    const { lostParts } = this.#context.facts;
-    const lostAt = lostParts.get(this.part.name) ?? Number.NEGATIVE_INFINITY;
-    const waitMs = lostAt + this.#options.createSettleMs - this.#context.time.now();
-    if (waitMs > 0) {
-      const message = `an unanswered change of the ${this.part.displayName} may still be carried out`;
-      return this.#waiting(message, waitMs);
-    }
-    lostParts.delete(this.part.name);
-    return undefined;
-  }
-
-  /** One answer is one witness. */
-  #lookAgain(ms: number): Report {
-    const { facts, time } = this.#context;
-    const { absentParts } = facts;
-    if (!absentParts.has(this.part.name)) absentParts.set(this.part.name, time.now());
-    return this.#waiting(`the ${this.part.displayName} was not found: making sure that it is gone`, ms);
-  }
-
-  #waiting(message: string, ms: number): Report {
-    const reason = isDeleting(this.#context.resource.object) ? 'Deleting' : 'Updating';
-    return report(reason, message, { retry: { kind: 'after', ms } });
+  /** Reports while it is not certain that it is gone; throws as calls do. */
+  delete(): Promise<Report | undefined> {
+    return new PartRemoval(this.part, this.#context, this.#scope).perform();
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {
-    const body: unknown = this.named ? await this.part.desired(this.#options.spec, read) : undefined;
+    const body: unknown = this.named ? await this.part.desired(this.#scope.spec, read) : undefined;
     const observed = this.named ? await this.#observe() : undefined;
     const action = planPart({
       displayName: this.part.displayName,
-      managementPolicy: this.#options.spec.managementPolicy,
+      managementPolicy: this.#scope.spec.managementPolicy,
       named: this.named,
-      applied: this.#options.applied,
+      applied: this.#scope.applied,
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
@@ -162,17 +95,17 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const { resource, occasion, connection, call, time } = this.#context;
     const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
     const since = occasion.requested ? occasion.startedAt : dueSince;
-    const known = this.#options.seen.get(this.#options.claim);
+    const known = this.#scope.seen.get(this.#scope.claim);
     if (known !== undefined && known.at >= since && known.uid === resource.uid) return known.observed;
     const sentAt = time.now();
-    const observed: unknown = await this.part.get(connection.client, this.#options.spec, call);
+    const observed: unknown = await this.part.get(connection.client, this.#scope.spec, call);
     this.#remember(observed, sentAt);
     return observed;
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
     const { connection, call, facts, time } = this.#context;
-    const { spec, seen, claim, parent } = this.#options;
+    const { spec, seen, claim, parent } = this.#scope;
     let replaced: unknown;
     try {
       replaced = await this.part.replace(connection.client, spec, body, call);
@@ -203,7 +136,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   #tellReplaced(isNew: boolean, fields: readonly string[]): void {
     const { journal } = this.#context;
-    const what = `${this.part.displayName} of ${this.#options.parent}`;
+    const what = `${this.part.displayName} of ${this.#scope.parent}`;
     if (isNew) journal.event('Created', `applied ${what}`);
     else if (this.#isDrift()) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
     else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
@@ -218,11 +151,6 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
-  #rival(): ManagedObject | undefined {
-    const { resource, peers } = this.#context;
-    return peers.rivalOf(resource.object, this.#options.claim, standingOnPart(this.part.name));
-  }
-
   #conflict(rival: ManagedObject): Report {
     const who = rivalName(this.#context.resource.object, rival);
     return report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`);
@@ -230,7 +158,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   #remember(observed: unknown, at: number): void {
     const { facts, resource } = this.#context;
-    this.#options.seen.set(this.#options.claim, { at, observed, uid: resource.uid });
+    this.#scope.seen.set(this.#scope.claim, { at, observed, uid: resource.uid });
     facts.observed = true;
   }
 
