@@ -19,6 +19,15 @@ import { ExternalRecord } from './record.ts';
 
 export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
+/** What one reconcile has for one resource's external object. */
+interface Means<Spec extends ManagedSpec, Observed, Client> {
+  readonly lost: LostCreate<Spec, Observed, Client>;
+  readonly create: SafeCreate<Spec, Observed, Client>;
+  readonly change: SafeChange<Spec, Observed, Client>;
+  readonly presence: Presence<Observed, Client>;
+  readonly record: ExternalRecord;
+}
+
 /** The flow of kinds whose external id the service assigns: crash-safe create, adoption, shared sweeps. */
 export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
   readonly #contract: ExternalContract<Spec, Observed, Client>;
@@ -52,7 +61,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   /** Deletes what this resource owns, once, and lets the resource go when that is confirmed. What another one has a better claim to is that one's to delete. */
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
     const { resource } = context;
-    const { lost, change, presence } = this.#partsOf(context);
+    const { lost, change, presence } = this.#meansOf(context);
     const unresolved = await lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
@@ -79,57 +88,59 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
-  async #ensure(context: ReconcileContext<Client>, spec: Spec): Promise<Outcome> {
-    const { resource } = context;
-    const { displayName } = this.#contract;
-    const { lost, create, change, presence, record } = this.#partsOf(context);
-    const unresolved = await lost.resolve();
+  async #ensure(context: ReconcileContext<Client>, spec: Spec): Promise<Report> {
+    const means = this.#meansOf(context);
+    const unresolved = await means.lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const sent = new Set<string>();
-    for (;;) {
-      await record.restore();
-      const { object } = resource;
-      const id = externalIDOf(object);
-      const observed = id === undefined ? undefined : await presence.observe(id);
-      const fields = observed === undefined ? {} : this.#contract.status(observed);
-      const misnamed = misnamedIDOf(object);
-      if (misnamed !== undefined && id !== undefined) {
-        if (observed !== undefined) {
-          return report('Rejected', this.#misnamed(id, misnamed), { fields, ...record.ownership(id) });
-        }
-        const unsure = await presence.confirmGone(id);
-        if (unsure !== undefined) return unsure;
-        await record.disown();
-        await resource.annotate({ [annotation.createdID]: null });
-        continue;
-      }
-      const action = decide({
-        displayName,
-        managementPolicy: spec.managementPolicy,
-        id,
-        imported: id !== undefined && originOf(object, id) !== 'Created',
-        owned: ownedIDOf(object) !== undefined,
-        exists: observed !== undefined,
-        differences: observed === undefined ? [] : this.#contract.diff(spec, observed),
-      });
-      switch (action.kind) {
-        case 'none':
-          return this.#available(context, record, id as string, fields);
-        case 'stop':
-          return report(action.reason, action.message, { fields });
-        case 'create': {
-          const unsure = id === undefined ? undefined : await this.#giveUp(id, presence, record);
-          const failed = unsure ?? (await create.perform(spec));
-          if (failed !== undefined) return failed;
-          break;
-        }
-        case 'update': {
-          const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
-          if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
-          await resource.hold();
-          await change.update(id as string, spec, action.fields);
-          for (const field of action.fields) sent.add(field);
-        }
+    let done: Report | undefined;
+    while (done === undefined) {
+      await means.record.restore();
+      done = await this.#step(context, means, spec, sent);
+    }
+    return done;
+  }
+
+  /** @param sent the fields that this reconcile has sent */
+  async #step(
+    context: ReconcileContext<Client>,
+    means: Means<Spec, Observed, Client>,
+    spec: Spec,
+    sent: Set<string>,
+  ): Promise<Report | undefined> {
+    const { object } = context.resource;
+    const id = externalIDOf(object);
+    const observed = id === undefined ? undefined : await means.presence.observe(id);
+    const fields = observed === undefined ? {} : this.#contract.status(observed);
+    const misnamed = misnamedIDOf(object);
+    if (misnamed !== undefined && id !== undefined) {
+      if (observed === undefined) return this.#letGo(context, means, id);
+      return report('Rejected', this.#misnamed(id, misnamed), { fields, ...means.record.ownership(id) });
+    }
+    const { displayName } = this.#contract;
+    const action = decide({
+      displayName,
+      managementPolicy: spec.managementPolicy,
+      id,
+      imported: id !== undefined && originOf(object, id) !== 'Created',
+      owned: ownedIDOf(object) !== undefined,
+      exists: observed !== undefined,
+      differences: observed === undefined ? [] : this.#contract.diff(spec, observed),
+    });
+    switch (action.kind) {
+      case 'none':
+        return this.#available(context, means.record, id as string, fields);
+      case 'stop':
+        return report(action.reason, action.message, { fields });
+      case 'create':
+        return (await this.#giveUp(means, id)) ?? means.create.perform(spec);
+      case 'update': {
+        const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
+        if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
+        await context.resource.hold();
+        await means.change.update(id as string, spec, action.fields);
+        for (const field of action.fields) sent.add(field);
+        return undefined;
       }
     }
   }
@@ -150,14 +161,32 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return report('Available', `${displayName} ${id} is as the spec asks`, { fields, ...record.ownership(id) });
   }
 
-  /** Reports unless it is certain that the object is gone, and time for another. */
-  async #giveUp(id: string, presence: Presence<Observed, Client>, record: ExternalRecord): Promise<Report | undefined> {
-    const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
-    if (unsure === undefined) await record.disown();
-    return unsure;
+  /** What was owned is gone: the resource is free for what a person named. Reports unless that is certain. */
+  async #letGo(
+    { resource }: ReconcileContext<Client>,
+    { presence, record }: Means<Spec, Observed, Client>,
+    id: string,
+  ): Promise<Report | undefined> {
+    const unsure = await presence.confirmGone(id);
+    if (unsure !== undefined) return unsure;
+    await record.disown();
+    await resource.annotate({ [annotation.createdID]: null });
+    return undefined;
   }
 
-  #partsOf(context: ReconcileContext<Client>) {
+  /** What was there before another is created; reports unless it is certain that it is gone, and time for another. */
+  async #giveUp(
+    { presence, record }: Means<Spec, Observed, Client>,
+    id: string | undefined,
+  ): Promise<Report | undefined> {
+    if (id === undefined) return undefined;
+    const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
+    if (unsure !== undefined) return unsure;
+    await record.disown();
+    return undefined;
+  }
+
+  #meansOf(context: ReconcileContext<Client>): Means<Spec, Observed, Client> {
     const contract = this.#contract;
     const pending = this.#pendingOf(context);
     return {
