@@ -16,7 +16,7 @@ import { KubeConfigError } from './kube/kubeconfig.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
 import { Census } from './reconcile/external/census.ts';
-import { Neighbours } from './reconcile/neighbours.ts';
+import { Installation } from './reconcile/installation.ts';
 import { Referents } from './reconcile/referents/referents.ts';
 import type { RunSettings } from './settings.ts';
 
@@ -45,7 +45,9 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const metrics = createMetrics({ version, ofProcess: settings.metricsAddr !== undefined });
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
   // Known before anything is written, and not before anything is watched.
-  let installation = settings.installation ?? '';
+  let name = settings.installation ?? '';
+  const { takeOver } = settings;
+  const installation = new Installation({ name: () => name, takeOver, now: () => runtime.monotonic.now() });
   const namespaces = settings.watchNamespaces;
   const referents = new Referents({ ...runtime, reader, log, namespaces });
   stack.defer(() => referents.close());
@@ -61,10 +63,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     concurrency: settings.concurrency,
     resyncIntervalMs: settings.resyncInterval,
     createSettleMs: settings.createSettle,
-    installation: () => installation,
-    neighbours: new Neighbours(() => runtime.monotonic.now()),
+    installation,
     census: new Census(),
-    takeOver: settings.takeOver,
     metrics,
   };
   const family = { shared, settings, guard };
@@ -86,10 +86,9 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (leading) => {
     metrics.leader(true);
-    installation ||=
-      (await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, leading)) ?? '';
+    name ||= (await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, leading)) ?? '';
     // Told to stop before it was known: nothing may be written without it.
-    if (installation !== '') await Promise.all([cloud.run(leading), agents.run(leading)]);
+    if (name !== '') await Promise.all([cloud.run(leading), agents.run(leading)]);
     await events.flush();
     metrics.leader(false);
   });

@@ -1,9 +1,12 @@
 import type { Clock } from '../../common/clock.ts';
 import { type Priority, priorities } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
-import { RollingWindow, windowMs } from './rolling-window.ts';
+import { Alarm } from './alarm.ts';
+import { Pause } from './pause.ts';
+import { RollingWindow } from './rolling-window.ts';
+import { type InUse, Sharing } from './sharing.ts';
 import { type Account, type Standing, type Tenant, Tenants } from './tenants.ts';
-import { shareOf, Use } from './use.ts';
+import { Use } from './use.ts';
 
 export interface LimiterOptions extends Pick<Runtime, 'monotonic'> {
   /** Requests in any rolling 60 s, at least 1. */
@@ -58,28 +61,7 @@ interface Taken {
   readonly own: boolean;
 }
 
-/** The service asked for a pause so long that whoever asked for a change is told of it rather than kept waiting. */
-export class BudgetPausedError extends Error {
-  override readonly name = 'BudgetPausedError';
-  readonly retryAfterMs: number;
-
-  constructor(retryAfterMs: number) {
-    super('the API answered 429 before and asked for a pause');
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 const inTurnBetweenAged = 3;
-const defaultPauseMs = 15_000;
-const longestPauseMs = 3_600_000;
-/** A change waits for the end of a pause that takes no longer. */
-const longestSilentPauseMs = 10_000;
-/** Of a shared window, which changes may use up at once; the rest comes evenly over the minute. */
-const atOnceShare = 1 / 2;
-/** Of a shared window: so many changes of a namespace are sent before those of any that had more, and at once. */
-const lightShare = 1 / 12;
-/** Of a shared window: kept for those. */
-const keptShare = 1 / 40;
 
 /**
  * The request budget of one credential, shared by everything that uses it, and the one place where waiting for it is
@@ -95,7 +77,7 @@ const keptShare = 1 / 40;
  *   60.5 s / (half of the limit), and a namespace that had less than a twelfth of the window goes first, and has a
  *   fortieth to itself, so that whoever asks for little has its turn at once, or within that time;
  * - after a 429 nothing starts until the pause ends, and then one at a time, each answer letting one more in;
- * - while a pause still takes more than 10 s, a change is refused at once with a {@link BudgetPausedError}.
+ * - while a pause still takes more than 10 s, a change is refused at once with a BudgetPausedError.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -104,26 +86,24 @@ export class Limiter {
   readonly #use = new Use();
   readonly #window = new RollingWindow<Taken>((taken) => this.#left(taken));
   readonly #tenants = new Tenants<Waiter>();
+  readonly #pause = new Pause();
+  readonly #sharing = new Sharing();
+  readonly #alarm: Alarm;
   #limit: number;
-  #shared = false;
-  #paced = 0;
-  #pacedNextAt = Number.NEGATIVE_INFINITY;
-  #concurrency = Number.POSITIVE_INFINITY;
-  #pausedUntil = Number.NEGATIVE_INFINITY;
   #grantsInTurn = 0;
-  #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#limit = atLeastOne(options.requestsPerMinute);
     this.#clock = options.monotonic;
     this.#ageingMs = options.ageingMs ?? 30_000;
+    this.#alarm = new Alarm(this.#clock, () => this.#serve());
   }
 
   /** Resolves when the request may be sent; rejects with the signal's reason, or refuses. */
   acquire({ priority, account = '', namespace = '', signal }: Ask): Promise<Slot> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const refusal = priority === 'change' ? this.#refusal() : undefined;
+    const refusal = priority === 'change' ? this.#pause.refusal(this.#clock.now()) : undefined;
     if (refusal !== undefined) return Promise.reject(refusal);
     const tenant = this.#tenants.of(account, namespace);
     const waiting = tenant.waiting[priority];
@@ -155,10 +135,9 @@ export class Limiter {
 
   /** A 429: every class waits `retryAfterMs` (15 s without one, at most an hour). Call it before the slot's release. */
   penalize(retryAfterMs: number | undefined): void {
-    const pause = Math.min(Math.max(retryAfterMs ?? defaultPauseMs, 1), longestPauseMs);
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pause);
-    this.#concurrency = 1;
-    const refusal = this.#refusal();
+    const now = this.#clock.now();
+    this.#pause.begin(retryAfterMs, now);
+    const refusal = this.#pause.refusal(now);
     if (refusal !== undefined) for (const waiter of this.#tenants.drain('change')) waiter.refuse(refusal);
     this.#serve();
   }
@@ -179,8 +158,8 @@ export class Limiter {
 
   /** Several accounts, or several namespaces, may ask for it. */
   share(shared: boolean): void {
-    if (this.#shared === shared) return;
-    this.#shared = shared;
+    if (this.#sharing.isShared === shared) return;
+    this.#sharing.isShared = shared;
     this.#serve();
   }
 
@@ -221,7 +200,7 @@ export class Limiter {
 
   /** The service asked for a pause that is not over. */
   get isPaused(): boolean {
-    return this.#clock.now() < this.#pausedUntil;
+    return this.#pause.until(this.#clock.now()) !== undefined;
   }
 
   /** Of an account, or of the credential, whichever has less room; what waits is the account's. */
@@ -232,11 +211,12 @@ export class Limiter {
     const own = account === undefined ? all : this.#boundOf(this.#tenants.account(account));
     const { used, limit } = own.limit - own.used < all.limit - all.used ? own : all;
     const waiting = (priority: Priority) => this.#tenants.waiting(priority, account);
+    const pausedUntilMs = this.#pause.until(now);
     return {
       used,
       limit,
       waiting: { change: waiting('change'), first: waiting('first'), resync: waiting('resync') },
-      ...(this.#pausedUntil > now ? { pausedUntilMs: this.#pausedUntil } : {}),
+      ...(pausedUntilMs === undefined ? {} : { pausedUntilMs }),
     };
   }
 
@@ -244,25 +224,19 @@ export class Limiter {
     return { used: use.total, limit: Math.min(limit, this.#limit) };
   }
 
-  #refusal(): BudgetPausedError | undefined {
-    const left = this.#pausedUntil - this.#clock.now();
-    return left > longestSilentPauseMs ? new BudgetPausedError(left) : undefined;
-  }
-
   #serve(): void {
     const now = this.#clock.now();
     this.#window.advance(now);
-    if (now >= this.#pausedUntil) {
+    if (this.#pause.until(now) === undefined) {
       for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#start(next, now);
     }
-    this.#wakeLater(now);
+    this.#alarm.set(this.#nextChange(now));
   }
 
   #start({ tenant, priority }: Turn, now: number): void {
     const waiter = this.#tenants.take(tenant, priority);
     if (waiter === undefined) return;
-    const paced = priority === 'change' && this.#isPaced(tenant);
-    if (paced) this.#pacedNextAt = now + this.#paceMs();
+    const paced = this.#sharing.start(priority, this.#inUse(tenant), now);
     const taken: Taken = { tenant, priority, paced, own: true };
     this.#window.start();
     this.#enter(taken);
@@ -272,19 +246,18 @@ export class Limiter {
   #release(taken: Taken, sent: boolean): void {
     const now = this.#clock.now();
     this.#window.finish(taken, sent, now);
-    if (sent && now >= this.#pausedUntil) this.#concurrency += 1;
+    if (sent) this.#pause.answered(now);
     this.#serve();
   }
 
-  #enter({ tenant, priority, paced, own }: Taken): void {
+  #enter({ tenant, priority, own }: Taken): void {
     for (const use of this.#usesOf(tenant)) use.add(priority);
-    if (paced) this.#paced += 1;
     if (own) tenant.account.own += 1;
   }
 
   #left({ tenant, priority, paced, own }: Taken): void {
     for (const use of this.#usesOf(tenant)) use.remove(priority);
-    if (paced) this.#paced -= 1;
+    if (paced) this.#sharing.left();
     if (own) tenant.account.own -= 1;
     this.#tenants.settle(tenant);
   }
@@ -294,7 +267,7 @@ export class Limiter {
   }
 
   #next(now: number): Turn | undefined {
-    if (this.#use.total >= this.#limit || this.#window.running >= this.#concurrency) return undefined;
+    if (this.#use.total >= this.#limit || !this.#pause.admits(this.#window.running)) return undefined;
     const open = priorities.flatMap((priority) => {
       const next = this.#tenants.next(priority, (tenant) => this.#standingOf(tenant, priority, now));
       return next === undefined ? [] : [{ ...next, priority }];
@@ -317,55 +290,18 @@ export class Limiter {
       this.#options.onShort?.(tenant.account.name);
       return 'not now';
     }
-    if (!this.#shared) return 'in turn';
-    if (priority === 'change' && this.#isLight(tenant)) return 'ahead';
-    if (this.#use.total >= this.#limit - Math.floor(this.#limit * keptShare)) return 'not now';
-    if (priority !== 'change') return 'in turn';
-    return now >= this.#pacedNextAt || !this.#isPaced(tenant) ? 'in turn' : 'not now';
+    return this.#sharing.standingOf(priority, this.#inUse(tenant), now);
   }
 
-  /** It has asked for little of late. */
-  #isLight({ use }: Tenant<Waiter>): boolean {
-    return use.of('change') < shareOf(this.#limit, lightShare);
-  }
-
-  /** The next change of the tenant is of the part that is given out evenly. */
-  #isPaced(tenant: Tenant<Waiter>): boolean {
-    if (!this.#shared || this.#isLight(tenant)) return false;
-    return this.#use.total - this.#paced >= shareOf(this.#limit, atOnceShare);
-  }
-
-  #paceMs(): number {
-    return windowMs / Math.max(1, this.#limit - shareOf(this.#limit, atOnceShare));
-  }
-
-  #wakeLater(now: number): void {
-    const until = this.#nextChange(now);
-    if (this.#sleep?.until === until) return;
-    this.#sleep?.abort.abort();
-    this.#sleep = undefined;
-    if (until === undefined) return;
-    const sleep = { until, abort: new AbortController() };
-    this.#sleep = sleep;
-    // Rounded up: a timer that fires a fraction early would find nothing to do.
-    this.#clock.sleep(Math.ceil(until - now), sleep.abort.signal).then(
-      () => this.#wake(sleep),
-      () => {},
-    );
-  }
-
-  #wake(sleep: object): void {
-    if (this.#sleep !== sleep) return;
-    this.#sleep = undefined;
-    this.#serve();
+  #inUse({ use }: Tenant<Waiter>): InUse {
+    return { limit: this.#limit, all: this.#use, own: use };
   }
 
   /** When there may be something to do for those that wait. */
   #nextChange(now: number): number | undefined {
     if (priorities.every((priority) => this.#tenants.waiting(priority) === 0)) return undefined;
-    if (this.#pausedUntil > now) return this.#pausedUntil;
-    const left = this.#window.nextChange();
-    return this.#pacedNextAt > now ? Math.min(left ?? this.#pacedNextAt, this.#pacedNextAt) : left;
+    const moments = [this.#window.nextChange(), this.#sharing.nextAt(now)].filter((at) => at !== undefined);
+    return this.#pause.until(now) ?? (moments.length === 0 ? undefined : Math.min(...moments));
   }
 }
 

@@ -98,10 +98,10 @@ export async function* allPages<Item extends { readonly id: string }>(
 /** The items of pages; of odd ones `onOdd` is told, before the other items of their page come. */
 export async function* itemsOf<Item>(
   pages: AsyncIterable<Page<Item>>,
-  onOdd: (item: OddItem) => void = () => {},
+  onOdd?: (item: OddItem) => void,
 ): AsyncGenerator<Item, void, void> {
   for await (const { items, odd } of pages) {
-    odd.forEach(onOdd);
+    for (const item of odd) onOdd?.(item);
     yield* items;
   }
 }

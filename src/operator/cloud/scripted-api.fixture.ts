@@ -1,5 +1,6 @@
+import { ApiError } from '../../common/http/errors.ts';
 import type { ScriptedServer } from '../../common/http/scripted-server.fixture.ts';
-import { startScriptedServer } from '../../common/http/scripted-server.fixture.ts';
+import { json, startScriptedServer } from '../../common/http/scripted-server.fixture.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { CloudClient } from './client.ts';
 import { Limiter } from './limiter.ts';
@@ -40,3 +41,17 @@ export async function startScriptedAPI(): Promise<ScriptedAPI> {
     },
   };
 }
+
+/** What a call failed by. */
+export async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const thrown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (thrown instanceof ApiError) return thrown;
+  throw new Error(`expected an ApiError, not ${String(thrown)}`);
+}
+
+/** As the API says that something failed. */
+export const error = (status: number, headers = {}) =>
+  json(status, { error_code: `ERR_EDGE_${status}`, status_code: status, msg: 'the reason' }, headers);

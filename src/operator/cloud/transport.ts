@@ -8,7 +8,8 @@ import { parseBaseURL } from '../../common/http/url.ts';
 import { type Call, type Priority, type Reserved, waitAway } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { isRefusal, KeyGate } from './key-gate.ts';
-import { type Ask, BudgetPausedError, type Limiter, type Slot } from './limiter.ts';
+import type { Ask, Limiter, Slot } from './limiter.ts';
+import { BudgetPausedError } from './pause.ts';
 import { cloudService } from './service.ts';
 
 export interface RequestReport {

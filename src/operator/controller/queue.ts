@@ -56,8 +56,8 @@ export class WorkQueue {
   readonly #running = new Map<string, Running>();
   /** How many of a lane and class are being worked on. */
   readonly #inLane = new Map<string, number>();
-  #overtaken: (key: string) => void = () => {};
-  #onReady: () => void = () => {};
+  #onOvertaken: ((key: string) => void) | undefined;
+  #onReady: (() => void) | undefined;
   /** Keys added while being worked on. */
   readonly #again = new Map<string, Priority>();
   #closed = false;
@@ -135,7 +135,7 @@ export class WorkQueue {
     const priority = this.#again.get(key);
     this.#again.delete(key);
     if (priority !== undefined) this.add(key, priority);
-    else if (this.#ready.size > 0) this.#onReady();
+    else if (this.#ready.size > 0) this.#onReady?.();
   }
 
   /** Calls `handler` when there may be another key to take. */
@@ -145,7 +145,7 @@ export class WorkQueue {
 
   /** Calls `handler` when a key is added as more urgent than the class that the work on it was begun in. */
   onOvertaken(handler: (key: string) => void): void {
-    this.#overtaken = handler;
+    this.#onOvertaken = handler;
   }
 
   /** Drops what waits. */
@@ -187,13 +187,13 @@ export class WorkQueue {
 
   #addReady(key: string, priority: Priority): void {
     if (this.#ready.add(key, this.#lanes.of(key), priority, this.#clock.now())) this.#hooks.onAdd?.(priority);
-    this.#onReady();
+    this.#onReady?.();
   }
 
   #addAgain(key: string, priority: Priority): void {
     const present = this.#again.get(key);
     this.#again.set(key, present === undefined ? priority : moreUrgent(present, priority));
     const begunAs = this.#running.get(key)?.priority;
-    if (begunAs !== undefined && rankOf(priority) < rankOf(begunAs)) this.#overtaken(key);
+    if (begunAs !== undefined && rankOf(priority) < rankOf(begunAs)) this.#onOvertaken?.(key);
   }
 }

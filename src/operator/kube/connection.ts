@@ -78,7 +78,7 @@ export async function connect(options: ConnectOptions): Promise<KubeConnection> 
     transports: new Transports(access.proxyURL, options.dispatcher),
     calls: new Semaphore(maxConnections),
   };
-  return new Connection(shared, options.guard ?? (() => {}));
+  return new Connection(shared, options.guard);
 }
 
 interface Shared {
@@ -94,11 +94,11 @@ interface Shared {
 
 class Connection implements KubeConnection {
   readonly #shared: Shared;
-  readonly #guard: Guard;
+  readonly #guard: Guard | undefined;
   /** What carries calls; watches have theirs in any case. */
   readonly #pool: keyof Transport;
 
-  constructor(shared: Shared, guard: Guard, pool: keyof Transport = 'calls') {
+  constructor(shared: Shared, guard: Guard | undefined, pool: keyof Transport = 'calls') {
     this.#shared = shared;
     this.#guard = guard;
     this.#pool = pool;
@@ -162,8 +162,8 @@ class Connection implements KubeConnection {
     const transport = this.#shared.transports.for(credentials.tls);
     request.signal?.throwIfAborted();
     // So that nothing is connected in vain; and again once connected, which may have taken seconds.
-    this.#guard(request);
-    const sending = new PermittedSending(() => this.#guard(request));
+    this.#guard?.(request);
+    const sending = new PermittedSending(() => this.#guard?.(request));
     try {
       return responseOf(request, await this.#dispatch(request, transport, credentials, sending));
     } catch (error) {

@@ -42,6 +42,10 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
+export function isPaused(object: KubeObject): boolean {
+  return annotationOf(object, annotation.paused) === 'true';
+}
+
 /** A record of this very resource. */
 export function recordIn(object: KubeObject, name: string): string | undefined {
   const isOwn = annotationOf(object, annotation.recordOf) === object.metadata.uid;

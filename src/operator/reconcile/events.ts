@@ -1,4 +1,6 @@
-import type { ReconcileContext } from './context.ts';
+import type { Log } from '../../common/log.ts';
+import type { KubeObject } from '../kube/types.ts';
+import type { CurrentResource } from './current-resource.ts';
 
 /** Events tell only what changed: a reconcile that found nothing to do emits none. */
 export type EventReason =
@@ -11,19 +13,53 @@ export type EventReason =
   | 'Orphaned'
   | 'Failed';
 
-/** Says once, as an event and as a log line, what happened to an external object. */
+export interface Recorder {
+  record(event: {
+    regarding: KubeObject;
+    type: 'Normal' | 'Warning';
+    reason: string;
+    action: string;
+    note: string;
+  }): void;
+}
+
+/** Where it is said what happens to resources. */
+export interface Telling {
+  readonly events: Recorder;
+  readonly log: Log;
+  readonly onDriftCorrected?: () => void;
+}
+
+/** Says once, as an event and as a log line, what happened to what a resource stands for. */
 export function emit(
-  context: Pick<ReconcileContext<never>, 'events' | 'log' | 'object'>,
+  { events, log, onDriftCorrected }: Telling,
+  object: KubeObject,
   reason: EventReason,
   note: string,
 ): void {
   const warning = reason === 'Failed' || reason === 'Orphaned';
-  context.events.record({
-    regarding: context.object,
-    type: warning ? 'Warning' : 'Normal',
-    reason,
-    action: 'Reconcile',
-    note,
-  });
-  context.log[warning ? 'warn' : 'info'](note, { event: reason });
+  events.record({ regarding: object, type: warning ? 'Warning' : 'Normal', reason, action: 'Reconcile', note });
+  log[warning ? 'warn' : 'info'](note, { event: reason });
+  if (reason === 'DriftCorrected') onDriftCorrected?.();
+}
+
+/** What is said of one resource. */
+export class Journal {
+  readonly #resource: Pick<CurrentResource, 'object'>;
+  readonly #telling: Telling;
+
+  constructor(resource: Pick<CurrentResource, 'object'>, telling: Telling) {
+    this.#resource = resource;
+    this.#telling = telling;
+  }
+
+  /** For whoever has the resource. */
+  event(reason: EventReason, note: string): void {
+    emit(this.#telling, this.#resource.object, reason, note);
+  }
+
+  /** For whoever runs the operator alone. */
+  info(message: string): void {
+    this.#telling.log.info(message);
+  }
 }

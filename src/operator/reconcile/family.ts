@@ -1,8 +1,9 @@
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { keyOf } from '../kube/types.ts';
 import { Dependents } from './dependents.ts';
+import { everyShard } from './informers.ts';
 import type { Kind } from './kind.ts';
-import { everyShard, type KindController, type SharedOptions } from './kind-controller.ts';
+import type { KindController, SharedOptions } from './kind-controller.ts';
 import type { Registry, RegistryEntry } from './registry.ts';
 import type { ManagedObject } from './resource.ts';
 

@@ -1,37 +1,33 @@
-import { createHash } from 'node:crypto';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ControllerMetrics } from '../controller/controller.ts';
 import type { Change } from '../controller/informer.ts';
-import { Informer } from '../controller/informer.ts';
-import { InformerGroup } from '../controller/informer-group.ts';
+import type { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isForbidden } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
-import { type Connection, priorityOf, type ReconcilerOptions, type Recorder } from './context.ts';
+import type { Connection } from './connection.ts';
+import type { Recorder } from './events.ts';
 import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
+import { type InformerOptions, informersOf, wholeOf } from './informers.ts';
+import type { Installation } from './installation.ts';
 import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
-import type { Neighbours } from './neighbours.ts';
+import { priorityOf } from './occasion.ts';
 import { DependencyError } from './outcome.ts';
 import { accountKeyOf } from './ownership.ts';
+import { Peers, type PeersOptions } from './peers.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
+import { Schedule, type ScheduleOptions } from './schedule.ts';
 import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
-export interface KindOptions<Client> extends Runtime {
-  /** Reads, on every replica. */
-  readonly reader: KubeClient;
+export interface KindOptions<Client> extends Runtime, InformerOptions {
   /** Reads and writes, on the leader only. */
   readonly client: KubeClient;
-  /** Empty for all. */
-  readonly namespaces: readonly string[];
-  readonly labelSelector: string | undefined;
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
   /** Whether what a resource claims can be its own; default always. */
@@ -44,15 +40,10 @@ export interface KindOptions<Client> extends Runtime {
   readonly resyncIntervalMs: number;
   /** How long after a create of unknown fate the service may still be carrying it out. */
   readonly createSettleMs: number;
-  readonly neighbours: Neighbours;
+  readonly installation: Installation;
   /** Of all accounts. */
   readonly census: Census;
-  /** What the account of a resource really is: the same for one key at one address, whatever its names. */
-  readonly accountOf: (object: ManagedObject) => string;
-  /** What this installation of the operator is known by; not asked for before this process leads. */
-  readonly installation: () => string;
-  /** Whether what other installations hold is taken over. */
-  readonly takeOver: boolean;
+  readonly accountOf?: PeersOptions['accountOf'];
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -80,7 +71,7 @@ export interface KindController {
 /** What differs between kinds: their flow, and the moment that a resource's drift checks are counted from. */
 interface KindFlow<Client> {
   readonly flow: Flow<Client>;
-  readonly epochOf: ReconcilerOptions<Client>['epochOf'];
+  readonly epochOf: ScheduleOptions['epochOf'];
 }
 
 /** Those that wait for the same connection take memory, a few KB each, however many there are. */
@@ -118,20 +109,20 @@ export function kindController<Client>(
   const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
   const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
+  const { connectionOf, accountOf, installation, events, resyncIntervalMs } = options;
+  const now = () => monotonic.now();
+  const index = {
+    list: () => resources.list(),
+    claimants: (claim: string) => resources.byIndex('claim', claim),
+  };
   const reconciler = new Reconciler<Client>(
     {
-      ...options,
-      log,
-      cache: {
-        get: (key) => resources.get(key),
-        whole: (object) => wholeOf(options.reader, type, object),
-        claimants: (claim) => resources.byIndex('claim', claim),
-        list: () => resources.list(),
-      },
-      writer: new ObjectWriter(client, type, resources, options.installation),
-      memory,
-      epochOf,
-      onDriftCorrected: metrics.drift(type.kind),
+      cache: { get: (key) => resources.get(key), whole: (object) => wholeOf(options.reader, type, object) },
+      writer: new ObjectWriter(client, type, resources, () => installation.name),
+      peers: new Peers({ index, memory, accountOf }),
+      time: { now, wall: () => options.clock.now() },
+      schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
+      ...{ connectionOf, memory, installation, events, log, onDriftCorrected: metrics.drift(type.kind) },
     },
     flow,
   );
@@ -184,67 +175,10 @@ export function kindController<Client>(
   return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
 }
 
-/** A large resource is read anew; a namesake that took its place is another one. */
-async function wholeOf(
-  reader: KubeClient,
-  type: ResourceType,
-  object: ManagedObject,
-): Promise<ManagedObject | undefined> {
-  if (isWhole(object)) return object;
-  const read = await reader.get<ManagedObject>(type, object.metadata);
-  return read?.metadata.uid === object.metadata.uid ? read && withoutForeign(read) : undefined;
-}
-
 /** Something that a reconcile goes by is not as it was; statuses and labels are not. */
 function isSuperseded(old: ManagedObject | undefined, object: ManagedObject): boolean {
   if (old === undefined) return false;
   const read = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: ManagedObject) =>
     canonical([uid, generation, deletionTimestamp, annotations]);
   return read(old) !== read(object);
-}
-
-function informersOf(
-  type: ResourceType,
-  options: Pick<KindOptions<never>, 'reader' | 'namespaces' | 'labelSelector' | 'clock' | 'random'>,
-  log: Log,
-): InformerGroup<ManagedObject> {
-  const { reader: client, namespaces, labelSelector, clock, random } = options;
-  const scopes = namespaces.length === 0 ? [undefined] : namespaces;
-  return new InformerGroup(
-    scopes.map(
-      (namespace) =>
-        new Informer({ client, type, namespace, labelSelector, transform: withoutBulk, clock, random, log }),
-    ),
-  );
-}
-
-/** Every resource of the kind: of a sharded operator the controller has some, others may refer to any. */
-export function everyShard(controller: KindController, options: SharedOptions): InformerGroup<ManagedObject> {
-  if (options.labelSelector === undefined) return controller.resources;
-  return informersOf(controller.type, { ...options, labelSelector: undefined }, options.log);
-}
-
-/**
- * Every resource of the kind that there is, by a fresh list: an object that another shard's resource holds, or that of
- * another installation, is not free to be adopted. Where only some namespaces may be read, of those.
- */
-export async function listEverywhere(
-  client: KubeClient,
-  type: ResourceType,
-  namespaces: readonly string[],
-): Promise<readonly ManagedObject[]> {
-  try {
-    return (await client.listAll<ManagedObject>(type, { keep: withoutBulk })).items;
-  } catch (error) {
-    if (namespaces.length === 0 || !isForbidden(error)) throw error;
-    const lists = await Promise.all(
-      namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })),
-    );
-    return lists.flatMap((list) => list.items);
-  }
-}
-
-/** 0 to 2^32, evenly: a part of any interval. */
-export function spread(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE();
 }

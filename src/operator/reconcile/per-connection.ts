@@ -1,4 +1,4 @@
-import type { Connection } from './context.ts';
+import type { Connection } from './connection.ts';
 
 /** What is kept of a connection for as long as it is open. */
 export class PerConnection<Client, Kept> {

@@ -1,30 +1,35 @@
 import type { Call } from '../../common/priority.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf, recordsOf } from './annotations.ts';
-import {
-  isDeleting,
-  isDrift,
-  isPaused,
-  isRequested,
-  priorityOf,
-  type ReconcileContext,
-  type ReconcilerOptions,
-} from './context.ts';
-import { emit } from './events.ts';
+import { annotation, annotationOf, isPaused, recordsOf } from './annotations.ts';
+import type { Connection } from './connection.ts';
+import type { ReconcileContext, Time } from './context.ts';
+import { CurrentResource } from './current-resource.ts';
+import { emit, Journal, type Telling } from './events.ts';
 import type { Flow } from './flow.ts';
+import type { Installation } from './installation.ts';
+import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
+import { occasionOf, priorityOf } from './occasion.ts';
 import { type Outcome, type Report, report, reportFailure } from './outcome.ts';
-import {
-  installationOf,
-  isSameInstallation,
-  movedAccount,
-  recordedURLOf,
-  unprovenAccount,
-  unusableID,
-} from './ownership.ts';
-import type { ManagedObject } from './resource.ts';
+import { movedAccount, unprovenAccount, unusableID } from './ownership.ts';
+import type { Peers } from './peers.ts';
+import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
+import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
-import { hasFinalizer } from './writer.ts';
+import { hasFinalizer, type ObjectWriter } from './writer.ts';
+
+/** What the reconciler of one kind works with. */
+export interface ReconcilerOptions<Client> extends Telling {
+  readonly cache: ResourceCache;
+  /** Throws DependencyError when what a resource uses cannot be used. */
+  readonly connectionOf: (object: ManagedObject) => Connection<Client>;
+  readonly writer: ObjectWriter;
+  readonly memory: Memory;
+  readonly peers: Peers;
+  readonly time: Time;
+  readonly schedule: Schedule;
+  readonly installation: Installation;
+}
 
 /** How a reconcile waits. */
 type Waiting = Pick<Call, 'signal' | 'away'>;
@@ -48,9 +53,9 @@ export class Reconciler<Client> {
     const { namespace, name } = object.metadata;
     const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID });
     const options = { ...this.#options, log };
-    const foreign = this.#foreign(object);
+    const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
-      const say = options.neighbours.ask(foreign, object);
+      const say = options.installation.ask(foreign, object);
       if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };
       return conclude(options, key, object, report('Conflict', foreignMessage(foreign), { isForeign: true }));
@@ -66,14 +71,6 @@ export class Reconciler<Client> {
     return conclude(options, key, object, outcome);
   }
 
-  /** The other installation that manages the resource, unless it is to be taken over from that. */
-  #foreign(object: ManagedObject): string | undefined {
-    const { installation, takeOver } = this.#options;
-    const holder = installationOf(object);
-    if (holder === undefined || isSameInstallation(holder, installation()) || takeOver) return undefined;
-    return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;
-  }
-
   /** What is on record of a resource that is held, in case somebody replaces it by a manifest without. */
   note(object: ManagedObject): void {
     if (hasFinalizer(object)) this.#factsOf(object).records = recordsOf(object);
@@ -82,7 +79,7 @@ export class Reconciler<Client> {
   /** The resource is gone from Kubernetes: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
     this.#options.memory.forget(object.metadata.uid ?? '');
-    this.#options.neighbours.forget(object.metadata.uid ?? '');
+    this.#options.installation.forget(object.metadata.uid ?? '');
     this.#flow.forget?.(object);
   }
 
@@ -112,23 +109,16 @@ export class Reconciler<Client> {
     return this.#movedAddress(context) ?? this.#flow.ensure(context);
   }
 
-  /** What is on record was made at another address: nothing that this one says is about it. */
-  #movedAddress({ object, connection, takeOver }: ReconcileContext<Client>): Report | undefined {
-    const recorded = recordedURLOf(object);
-    if (connection.url === undefined || recorded === undefined || takeOver) return undefined;
-    if (isSameURL(recorded, connection.url) || annotationOf(object, annotation.takeOver) === recorded) return undefined;
-    return report(
-      'Rejected',
-      `what this resource made is at ${recorded}, and its account is at ${connection.url} now: set the address back, or, ` +
-        `if the API has moved, set the annotation ${annotation.takeOver} to ${recorded}`,
-    );
+  #movedAddress({ resource, connection }: ReconcileContext<Client>): Report | undefined {
+    const moved = this.#options.installation.movedAddress(resource.object, connection.url);
+    return moved === undefined ? undefined : report('Rejected', moved);
   }
 
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const flow = this.#flow;
     const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
     const forced = !leavesNothing && annotationOf(object, annotation.forceOrphan) === 'true';
-    if (forced) emit({ ...options, object }, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
+    if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
     if (forced || leavesNothing || flow.remove === undefined) {
       await (forced ? options.writer.removeFinalizer(object) : options.writer.removeFinalizerAsRead(object));
       return { kind: 'finished' };
@@ -148,29 +138,25 @@ export class Reconciler<Client> {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
     if (outcome.reason === 'Available') facts.realizedGeneration = object.metadata.generation ?? 0;
-    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.monotonic.now();
+    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.time.now();
   }
 
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
+    const { writer, connectionOf, schedule, peers, time } = options;
     const facts = this.#factsOf(object);
+    const resource = new CurrentResource(object, writer);
     return {
-      ...options,
-      object,
-      uid: object.metadata.uid ?? '',
-      connection: options.connectionOf(object),
+      resource,
+      facts,
+      connection: connectionOf(object),
       call: { priority: priorityOf(object, facts), namespace: object.metadata.namespace, ...waiting },
-      startedAt: options.monotonic.now(),
-      requested: isRequested(object),
-      drift: isDrift(object, facts),
+      occasion: occasionOf(object, facts, schedule, time.now()),
+      ...{ peers, time },
+      journal: new Journal(resource, options),
     };
   }
 
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
-}
-
-/** As the transport takes it: a slash at the end means nothing. */
-function isSameURL(a: string, b: string): boolean {
-  return a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
 }

@@ -2,23 +2,25 @@ import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
 import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 
+type Attempting = Pick<ReconcileContext<unknown>, 'facts' | 'occasion' | 'time'>;
+
 /**
  * Attempts something, unless the very same was refused lately: what the cloud refused is not sent again before its
  * time, whatever else enqueues the resource. `what` names the attempt: a changed one is another.
  */
-export async function unlessRefused<Client>(
-  context: ReconcileContext<Client>,
+export async function unlessRefused(
+  context: Attempting,
   what: string,
   attempt: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { monotonic } = context;
+  const { facts, time } = context;
   const known = refusedLately(context, what);
   if (known !== undefined) return known;
-  const { refused } = context.memory.of(context.uid);
+  const { refused } = facts;
   const outcome = await attempt().catch(reportFailure);
-  forgetAged(refused, monotonic.now());
+  forgetAged(refused, time.now());
   if (outcome.kind === 'reported' && outcome.reason === 'Rejected') {
-    const until = refused.get(what)?.until ?? monotonic.now() + rejectedRetryMs;
+    const until = refused.get(what)?.until ?? time.now() + rejectedRetryMs;
     refused.set(what, { until, message: outcome.message });
   } else {
     refused.delete(what);
@@ -27,13 +29,10 @@ export async function unlessRefused<Client>(
 }
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */
-export function refusedLately<Client>(
-  { memory, uid, requested, monotonic }: ReconcileContext<Client>,
-  what: string,
-): Report | undefined {
-  const known = memory.of(uid).refused.get(what);
-  if (known === undefined || requested || monotonic.now() >= known.until) return undefined;
-  return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - monotonic.now() } });
+export function refusedLately({ facts, occasion, time }: Attempting, what: string): Report | undefined {
+  const known = facts.refused.get(what);
+  if (known === undefined || occasion.requested || time.now() >= known.until) return undefined;
+  return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - time.now() } });
 }
 
 /** @param fields of the spec, by name */

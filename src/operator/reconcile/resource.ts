@@ -110,6 +110,18 @@ export interface ManagedObject extends KubeObject {
   readonly status?: Readonly<ManagedStatus & Record<string, unknown>>;
 }
 
+/** The cached resources of a kind. Never older than this process's own last write. */
+export interface ResourceCache {
+  /** Without what is large in it. */
+  get(key: string): ManagedObject | undefined;
+  /** The same resource with all that it holds; undefined when it has gone meanwhile. */
+  whole(object: ManagedObject): Promise<ManagedObject | undefined>;
+}
+
 export function conditionOf(object: ManagedObject, type: string): Condition | undefined {
   return object.status?.conditions?.find((condition) => condition.type === type);
+}
+
+export function isDeleting(object: ManagedObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
 }

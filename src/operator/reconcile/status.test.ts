@@ -16,15 +16,15 @@ async function written(named: string, id: string | undefined): Promise<Readonly<
   };
   let status: Readonly<Record<string, unknown>> = {};
   const options = {
-    ...{ cache: { get: () => object }, clock: { now: () => 0 }, monotonic: { now: () => 0 }, log: silentLog },
-    ...{ events: { record: () => {} }, epochOf: () => 0, resyncIntervalMs: 1, installation: () => 'one' },
+    ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
+    ...{ events: { record: () => {} }, installation: { name: 'one' } },
     writer: {
       writeStatus: async (_: ManagedObject, next: typeof status) => {
         status = next;
       },
     },
   };
-  await conclude(options as never, 'ns/a', object, report('ExternalNotFound', 'no', { fields: { id } }));
+  await conclude(options, 'ns/a', object, report('ExternalNotFound', 'no', { fields: { id } }));
   return status;
 }
 

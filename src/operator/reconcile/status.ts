@@ -2,16 +2,24 @@ import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { annotation, annotationOf, isUsableID } from './annotations.ts';
 import { conditionsOf } from './conditions.ts';
-import { msUntilDue, type ReconcilerOptions } from './context.ts';
-import { emit } from './events.ts';
+import type { Time } from './context.ts';
+import { emit, type Telling } from './events.ts';
+import type { Installation } from './installation.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
 import type { Reason } from './reasons.ts';
-import { conditionOf, type ManagedObject, managedStatus } from './resource.ts';
+import { conditionOf, type ManagedObject, managedStatus, type ResourceCache } from './resource.ts';
+import type { Schedule } from './schedule.ts';
 
-type StatusOptions = Pick<
-  ReconcilerOptions<never>,
-  'cache' | 'writer' | 'clock' | 'monotonic' | 'events' | 'log' | 'epochOf' | 'resyncIntervalMs' | 'installation'
->;
+export interface StatusOptions extends Telling {
+  readonly cache: Pick<ResourceCache, 'get'>;
+  readonly writer: {
+    /** As ObjectWriter does. */
+    writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<unknown>;
+  };
+  readonly time: Pick<Time, 'wall'>;
+  readonly schedule: Pick<Schedule, 'msUntilDue'>;
+  readonly installation: Pick<Installation, 'name'>;
+}
 
 /** The one place where an outcome becomes status, conditions, an event and the next time to look. */
 export async function conclude(
@@ -37,7 +45,7 @@ export async function conclude(
 function resultOf(options: StatusOptions, object: ManagedObject, retry: Retry): ReconcileResult {
   if (retry.kind === 'never') return { kind: 'done' };
   if (retry.kind === 'backoff') return retry;
-  const due = msUntilDue(options, object);
+  const due = options.schedule.msUntilDue(object);
   return { kind: 'after', ms: retry.kind === 'after' ? Math.min(retry.ms, due) : due, priority: 'resync' };
 }
 
@@ -58,8 +66,8 @@ function statusOf(
     observedGeneration: generation,
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
     lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
-    ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation() },
-    conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(options.clock.now())),
+    ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation.name },
+    conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(options.time.wall())),
   };
 }
 
@@ -77,5 +85,5 @@ function emitFailure(options: StatusOptions, latest: ManagedObject, outcome: Rep
   const quiet = ['Available', 'Paused', 'Creating', 'Updating', 'Deleting'].includes(outcome.reason);
   const before = conditionOf(latest, 'Ready');
   if (quiet || (before?.reason === outcome.reason && before.message === outcome.message)) return;
-  emit({ ...options, object: latest }, 'Failed', `${outcome.reason}: ${outcome.message}`);
+  emit(options, latest, 'Failed', `${outcome.reason}: ${outcome.message}`);
 }

@@ -34,10 +34,6 @@ export class ObjectWriter {
     this.#installation = installation;
   }
 
-  async addFinalizer(object: ManagedObject): Promise<ManagedObject> {
-    return this.record(object, {});
-  }
-
   /** After what the finalizer guards is gone, whatever else was changed meanwhile. */
   async removeFinalizer(object: ManagedObject): Promise<void> {
     await this.#release(object, () => this.#insist(object, unguarded));

@@ -27,6 +27,7 @@ export interface Defect {
 }
 
 const create = 'reconcile/external/create.ts';
+const lostCreate = 'reconcile/external/lost-create.ts';
 const flow = 'reconcile/external/flow.ts';
 const presence = 'reconcile/external/presence.ts';
 const answer = '../common/http/answer.ts';
@@ -45,16 +46,18 @@ export const defects: readonly Defect[] = [
     name: 'intent-withdrawn-by-any-error',
     sort: 'cleared intent',
     file: create,
-    find: 'if (error instanceof ApiError && error.definite) await this.#withdraw(marked);',
-    replace: 'await this.#withdraw(marked);',
+    find: 'if (error instanceof ApiError && error.definite) await withdraw(resource);',
+    replace: 'await withdraw(resource);',
     only: ['lost-answers'],
   },
   {
     name: 'intent-not-resolved-by-a-delete',
     sort: 'cleared intent',
     file: flow,
-    find: 'const resolved = await this.#createOf(context).resolve();',
-    replace: 'const resolved: { object: ManagedObject } | { report: never } = { object };',
+    find: `const unresolved = await lost.resolve();
+    if (unresolved !== undefined) return unresolved;
+    const id =`,
+    replace: 'const id =',
     only: ['crashes', 'lost-answers', 'deletes'],
   },
   {
@@ -68,15 +71,15 @@ export const defects: readonly Defect[] = [
   {
     name: 'lost-create-settles-at-once',
     sort: 'cleared intent',
-    file: create,
-    find: 'if (next !== undefined) return { report: this.#wait(next - passedMs) };',
+    file: lostCreate,
+    find: 'if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);',
     replace: '',
     only: ['slow-acts'],
   },
   {
     name: 'any-look-up-finds-nothing',
     sort: 'cleared intent',
-    file: 'reconcile/external/lost-create.ts',
+    file: lostCreate,
     find: '>= earliest)',
     replace: '>= earliest + 3_600_000)',
     only: ['lost-answers'],
@@ -85,10 +88,10 @@ export const defects: readonly Defect[] = [
     name: 'no-id-on-record',
     sort: 'cleared intent',
     file: create,
-    find: `      [annotation.createIntent]: null,
-      [annotation.createdID]: id,
-      ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),`,
-    replace: '      [annotation.createIntent]: null,',
+    find: `    [annotation.createIntent]: null,
+    [annotation.createdID]: id,
+    ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),`,
+    replace: '    [annotation.createIntent]: null,',
     only: ['crashes'],
   },
   {
@@ -151,8 +154,8 @@ export const defects: readonly Defect[] = [
     name: 'parts-are-never-looked-at-again',
     sort: 'stale read',
     file: 'reconcile/parts/part-reconciler.ts',
-    find: 'known !== undefined && known.at >= since && known.uid === context.uid',
-    replace: 'known !== undefined && known.uid === context.uid',
+    find: 'known !== undefined && known.at >= since && known.uid === resource.uid',
+    replace: 'known !== undefined && known.uid === resource.uid',
     only: ['external-drift'],
   },
   {
@@ -174,15 +177,15 @@ export const defects: readonly Defect[] = [
   {
     name: 'another-address-is-no-matter',
     sort: 'wrong definite',
-    file: 'reconcile/reconciler.ts',
-    find: 'if (connection.url === undefined || recorded === undefined || takeOver) return undefined;',
-    replace: 'if (connection.url !== "" || recorded === undefined) return undefined;',
+    file: 'reconcile/installation.ts',
+    find: 'if (url === undefined || recorded === undefined || this.#options.takeOver) return undefined;',
+    replace: 'if (url !== "" || recorded === undefined) return undefined;',
     only: ['wrong-address'],
   },
   {
     name: 'other-installations-are-no-matter',
     sort: 'claim by name',
-    file: 'reconcile/reconciler.ts',
+    file: 'reconcile/installation.ts',
     find: 'return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;',
     replace: 'return undefined;',
     only: ['two-accounts-two-operators'],
@@ -240,15 +243,15 @@ export const defects: readonly Defect[] = [
     name: 'the-finalizer-goes-first',
     sort: 'early finalizer',
     file: flow,
-    find: 'const unsure = await this.#delete(context, id);',
-    replace: `await context.writer.removeFinalizer(object);
-      const unsure = await this.#delete(context, id);`,
+    find: 'const unsure = await change.delete(id, presence);',
+    replace: `await resource.release();
+      const unsure = await change.delete(id, presence);`,
     only: ['gateway-5xx', 'crashes', 'deletes'],
   },
   {
     name: 'a-failed-delete-counts',
     sort: 'early finalizer',
-    file: flow,
+    file: 'reconcile/external/change.ts',
     find: 'const wasSent = facts.deleteSentID === id;',
     replace: `const wasSent = facts.deleteSentID === id;
       facts.deletedID = id;`,
@@ -315,7 +318,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'no-second-look-for-a-lost-create',
     sort: 'forgotten requeue',
-    file: create,
+    file: lostCreate,
     find: `retry: { kind: 'after', ms } });`,
     replace: `retry: { kind: 'never' } });`,
     only: ['lost-answers', 'lost-requests'],
@@ -412,8 +415,8 @@ export const defects: readonly Defect[] = [
     name: 'transition-times-of-the-process',
     sort: 'clock mix-up',
     file: 'reconcile/status.ts',
-    find: 'new Date(options.clock.now())',
-    replace: 'new Date(options.clock.now() + 3_600_000)',
+    find: 'new Date(options.time.wall())',
+    replace: 'new Date(options.time.wall() + 3_600_000)',
   },
   {
     name: 'the-first-by-name-wins',
@@ -427,7 +430,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'what-is-claimed-can-be-adopted',
     sort: 'claim by name',
-    file: create,
+    file: lostCreate,
     find: '.filter((identity) => !claimed.has(identity.id))',
     replace: '.filter(() => claimed.size >= 0)',
     only: ['twins', 'lost-answers'],
@@ -436,16 +439,16 @@ export const defects: readonly Defect[] = [
     name: 'nobody-has-a-rival',
     sort: 'claim by name',
     file: flow,
-    find: 'return winnerOver(object, rivals, standingOn(claim));',
-    replace: 'return winnerOver(object, rivals.slice(0, 0), standingOn(claim));',
+    find: 'return claim === undefined ? undefined : peers.rivalOf(object, claim, standingOn(claim));',
+    replace: 'return claim === "" ? peers.rivalOf(object, claim, standingOn(claim)) : undefined;',
     only: ['external-id-edits', 'annotations-copied', 'imports'],
   },
   {
     name: 'parts-have-no-rivals',
     sort: 'claim by name',
-    file: 'reconcile/parts/part-reconciler.ts',
-    find: 'return winnerOver(object, rivals, standingOnPart(this.part.name));',
-    replace: 'return winnerOver(object, rivals.slice(0, 0), standingOnPart(this.part.name));',
+    file: 'reconcile/parts/part-scope.ts',
+    find: 'return peers.rivalOf(resource.object, claim, standingOnPart(name));',
+    replace: 'return claim === "" ? peers.rivalOf(resource.object, claim, standingOnPart(name)) : undefined;',
     only: ['shared-parents'],
   },
   {
@@ -491,7 +494,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'pauses-are-ignored',
     sort: 'policy ignored',
-    file: 'reconcile/context.ts',
+    file: 'reconcile/annotations.ts',
     find: "return annotationOf(object, annotation.paused) === 'true';",
     replace: "return annotationOf(object, annotation.paused) === 'always';",
     only: ['pauses', 'edits'],

@@ -1,6 +1,6 @@
 import { userAgent } from '../../../common/version.ts';
 import type { Tunnel } from '../../agent-client/schemas.ts';
-import { isPaused } from '../../reconcile/context.ts';
+import { isPaused } from '../../reconcile/annotations.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { AllowedHosts } from '../../reconcile/hosts.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';

@@ -64,7 +64,11 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { referents, clock } = shared;
     const budgets = new Budgets(shared, { ...shared, store: options.useStore });
     const defaultAccount = openDefault(options, budgets);
-    const mirrors = new Mirrors(shared);
+    const mirrors = new Mirrors({
+      ...shared,
+      installation: () => shared.installation.name,
+      takeOver: shared.installation.takesOver,
+    });
     const accounts = new Accounts({
       defaultAccount,
       defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Connection } from '../context.ts';
+import type { Connection } from '../connection.ts';
 import { Census } from './census.ts';
 
 const connection = (since?: number): Connection<unknown> => ({

@@ -1,4 +1,4 @@
-import type { Connection } from '../context.ts';
+import type { Connection } from '../connection.ts';
 
 /** Of the objects that resources of one kind own in an account. */
 export interface Count {

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { ApiError } from '../../../common/http/errors.ts';
-import { silentLog } from '../../../common/log.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
+import { contextOf } from '../context.fixture.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { Memory } from '../memory.ts';
@@ -22,7 +22,6 @@ interface Thing {
 }
 
 type Spec = z.infer<typeof managedSpecSchema>;
-type ThingContext = ReconcileContext<undefined>;
 
 const settleMs = 10_000;
 let object: ManagedObject;
@@ -78,22 +77,14 @@ const writer: Partial<ObjectWriter> = {
   record: (given, records) => annotate(given, { ...records, [annotation.recordOf]: 'u' }),
   // Of the latest, as after a conflict.
   insist: async (_, changes) => annotate(object, changes(object)),
-  addFinalizer: async (given) => given,
 };
 
-function contextOf(): ThingContext {
-  const call = { priority: 'change', signal: new AbortController().signal } as const;
-  const context: Partial<ThingContext> = {
-    ...{ writer: writer as ObjectWriter, memory, clock, call, object, log: silentLog, events: { record: () => {} } },
-    ...{ uid: 'u', connection, startedAt: clock.now(), requested: true, drift: false },
-    cache: { get: () => object, whole: async (object) => object, claimants: () => [], list: () => [object] },
-    ...{ monotonic: clock, accountOf: () => 'default', installation: () => 'one', takeOver: false },
-  };
-  return context as ThingContext;
+function context(written: Partial<ObjectWriter> = writer): ReconcileContext<undefined> {
+  return contextOf(object, { writer: written, connection, memory, now: () => clock.now() });
 }
 
 async function reconcile(): Promise<Report> {
-  return (await flow.ensure(contextOf())) as Report;
+  return (await flow.ensure(context())) as Report;
 }
 
 /** One look after a while, and the time until the last one. */
@@ -134,12 +125,8 @@ test('a create that was refused for certain is withdrawn before a look-up for a 
       return annotate(given, changes(given));
     },
   };
-  const context = { ...contextOf(), writer: watching as ObjectWriter };
-  const create = new SafeCreate(context, contract, pending, {
-    listResources: async () => [object],
-    createSettleMs: settleMs,
-  });
-  expect(await create.perform(object, managedSpecSchema.parse({}))).toMatchObject({ report: { reason: 'Rejected' } });
+  const create = new SafeCreate(context(watching), contract, pending);
+  expect(await create.perform(managedSpecSchema.parse({}))).toMatchObject({ reason: 'Rejected' });
   expect(seen).toEqual([true]);
   expect(object.metadata.annotations).toEqual({ [annotation.recordOf]: 'u' });
 });
@@ -194,17 +181,16 @@ test('the turn of a create comes before its intent, is given to the create, and 
 test('what is given up while it waits for its turn leaves no intent', async () => {
   const error = new ApiError('not sent', { reason: 'Unreachable', definite: true });
   const reserve = () => Promise.reject(error);
-  expect(await performWith(reserve, contract)).toMatchObject({ report: { reason: 'Unreachable' } });
+  expect(await performWith(reserve, contract)).toMatchObject({ reason: 'Unreachable' });
   expect([object.metadata.annotations ?? {}, creates]).toEqual([{}, 0]);
 });
 
 function performWith(reserve: (call: Call) => Promise<Reserved>, made: typeof contract) {
-  const context = { ...contextOf(), connection: { ...connection, reserve } };
   const pending = new PendingCreates<Thing>({
     list: contract.list.bind(contract, undefined),
     identityOf: ({ id }) => ({ id, createdAt: '' }),
     now: () => 0,
   });
-  const options = { listResources: async () => [object], createSettleMs: settleMs };
-  return new SafeCreate(context, made, pending, options).perform(object, managedSpecSchema.parse({}));
+  const reserving = { ...context(), connection: { ...connection, reserve } };
+  return new SafeCreate(reserving, made, pending).perform(managedSpecSchema.parse({}));
 }

@@ -1,59 +1,31 @@
-import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, annotationOf, intentOf } from '../annotations.ts';
+import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { emit } from '../events.ts';
 import { type Flow, isKept } from '../flow.ts';
-import { fingerprint } from '../json.ts';
-import type { Kind, KindDefinition } from '../kind.ts';
-import { type KindOptions, kindController, listEverywhere } from '../kind-controller.ts';
 import { type Outcome, type Report, report } from '../outcome.ts';
-import {
-  claimOf,
-  externalIDOf,
-  misnamedIDOf,
-  originOf,
-  ownedIDOf,
-  ownershipOf,
-  placeOf,
-  placeRecord,
-  rivalName,
-  standingOn,
-  winnerOver,
-} from '../ownership.ts';
+import { claimOf, externalIDOf, misnamedIDOf, originOf, ownedIDOf, rivalName, standingOn } from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import type { Census } from './census.ts';
+import { SafeChange } from './change.ts';
 import type { ExternalContract } from './contract.ts';
-import { type CreateOptions, SafeCreate } from './create.ts';
+import { SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
+import { tellOfLateTwins } from './late-twins.ts';
+import { LostCreate, type LostCreateOptions } from './lost-create.ts';
 import { PendingCreates } from './pending-creates.ts';
-import { Presence } from './presence.ts';
+import { Presence, type PresenceOptions } from './presence.ts';
+import { ExternalRecord } from './record.ts';
 
-/** A kind whose external id the service assigns. */
-export function externalKind<Spec extends ManagedSpec, Observed, Client>(
-  definition: KindDefinition,
-  contract: ExternalContract<Spec, Observed, Client>,
-): Kind<KindOptions<Client>> & { readonly contract: ExternalContract<Spec, Observed, Client> } {
-  return {
-    definition,
-    contract,
-    controller: (options) => {
-      const { client, namespaces, createSettleMs, monotonic, census } = options;
-      const listResources = () => listEverywhere(client, definition.type, namespaces);
-      const epoch = monotonic.now();
-      return kindController(definition.type, options, () => ({
-        flow: new ExternalFlow(contract, { listResources, createSettleMs, census }),
-        epochOf: () => epoch,
-      }));
-    },
-  };
-}
+export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
-export interface ExternalFlowOptions extends CreateOptions {
-  /** Of all kinds. */
-  readonly census: Census;
+/** What one reconcile has for one resource's external object. */
+interface Means<Spec extends ManagedSpec, Observed, Client> {
+  readonly lost: LostCreate<Spec, Observed, Client>;
+  readonly create: SafeCreate<Spec, Observed, Client>;
+  readonly change: SafeChange<Spec, Observed, Client>;
+  readonly presence: Presence<Observed, Client>;
+  readonly record: ExternalRecord;
 }
 
 /** The flow of kinds whose external id the service assigns: crash-safe create, adoption, shared sweeps. */
@@ -72,21 +44,14 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
-    const rival = this.#rivalOf(context, context.object);
-    if (rival !== undefined) return report('Conflict', this.#conflict(context.object, rival));
-    const parsed = parseSpec(this.#contract.spec, context.object);
+    const { object } = context.resource;
+    const rival = rivalOf(context);
+    if (rival !== undefined) return report('Conflict', this.#conflict(object, rival));
+    const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;
-    const generation = `generation ${context.object.metadata.generation}`;
+    const generation = `generation ${object.metadata.generation}`;
     const outcome = await unlessRefused(context, generation, () => this.#ensure(context, parsed.spec));
-    return this.#withProof(context, outcome);
-  }
-
-  /** What this process made is proven by its own status, whatever became of the rest. */
-  #withProof(context: ReconcileContext<Client>, outcome: Outcome): Outcome {
-    const { made } = context.memory.of(context.uid);
-    const isKnown = outcome.kind === 'finished' || outcome.ownership !== undefined;
-    if (isKnown || made === undefined || ownershipOf(context.object).id !== undefined) return outcome;
-    return { ...outcome, ownership: { ...placeOf(context), id: made.id, how: 'Created' } };
+    return new ExternalRecord(context).withProof(outcome);
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -95,15 +60,16 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   /** Deletes what this resource owns, once, and lets the resource go when that is confirmed. What another one has a better claim to is that one's to delete. */
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
-    const resolved = await this.#createOf(context).resolve();
-    if ('report' in resolved) return resolved.report;
-    const { object } = resolved;
-    const id = ownedIDOf(object);
-    if (id !== undefined && this.#rivalOf(context, object) === undefined) {
-      const unsure = await this.#delete(context, id);
+    const { resource } = context;
+    const { lost, change, presence } = this.#meansOf(context);
+    const unresolved = await lost.resolve();
+    if (unresolved !== undefined) return unresolved;
+    const id = ownedIDOf(resource.object);
+    if (id !== undefined && rivalOf(context) === undefined) {
+      const unsure = await change.delete(id, presence);
       if (unsure !== undefined) return unsure;
     }
-    await context.writer.removeFinalizer(object);
+    await resource.release();
     return { kind: 'finished' };
   }
 
@@ -122,206 +88,128 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
-  async #ensure(context: ReconcileContext<Client>, spec: Spec): Promise<Outcome> {
-    const { displayName, diff } = this.#contract;
-    const create = this.#createOf(context);
-    const presence = this.#presenceOf(context);
-    let step = await create.resolve();
+  async #ensure(context: ReconcileContext<Client>, spec: Spec): Promise<Report> {
+    const means = this.#meansOf(context);
+    const unresolved = await means.lost.resolve();
+    if (unresolved !== undefined) return unresolved;
     const sent = new Set<string>();
-    while ('object' in step) {
-      const object = await this.#recorded(context, step.object);
-      const id = externalIDOf(object);
-      const observed = id === undefined ? undefined : await presence.observe(id);
-      const fields = observed === undefined ? {} : this.#contract.status(observed);
-      const misnamed = misnamedIDOf(object);
-      if (misnamed !== undefined && id !== undefined) {
-        if (observed !== undefined) return this.#misnamed(context, object, { id, misnamed, fields });
-        const unsure = await presence.confirmGone(id);
-        if (unsure !== undefined) return unsure;
-        const disowned = await this.#disown(context, object);
-        step = { object: await context.writer.annotate(disowned, { [annotation.createdID]: null }) };
-        continue;
-      }
-      const differences = observed === undefined ? [] : diff(spec, observed);
-      const imported = id !== undefined && originOf(object, id) !== 'Created';
-      const { managementPolicy } = spec;
-      const action = decide({
-        displayName,
-        managementPolicy,
-        id,
-        imported,
-        owned: ownedIDOf(object) !== undefined,
-        exists: observed !== undefined,
-        differences,
-      });
-      switch (action.kind) {
-        case 'none': {
-          const kept = await this.#keep(context, object, id);
-          this.#tellOfLateTwins(context);
-          const ownership = this.#ownership(context, kept, id);
-          return report('Available', `${displayName} ${id} is as the spec asks`, { fields, ...ownership });
-        }
-        case 'stop':
-          return report(action.reason, action.message, { fields });
-        case 'create': {
-          if (id === undefined) {
-            step = await create.perform(object, spec);
-            break;
-          }
-          const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
-          if (unsure !== undefined) return unsure;
-          step = await create.perform(await this.#disown(context, object), spec);
-          break;
-        }
-        case 'update': {
-          const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
-          if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
-          step = { object: await context.writer.addFinalizer(object) };
-          await this.#update(context, spec, id as string, action.fields);
-          for (const field of action.fields) sent.add(field);
-        }
-      }
+    let done: Report | undefined;
+    while (done === undefined) {
+      await means.record.restore();
+      done = await this.#step(context, means, spec, sent);
     }
-    return step.report;
+    return done;
   }
 
-  #misnamed(
+  /** @param sent the fields that this reconcile has sent */
+  async #step(
     context: ReconcileContext<Client>,
-    object: ManagedObject,
-    { id, misnamed, fields }: { readonly id: string; readonly misnamed: string; readonly fields: Report['fields'] },
-  ): Report {
-    const message =
-      `${annotation.externalID} names ${misnamed}, but this resource manages ${this.#contract.displayName} ${id}: set it ` +
-      'back, or name the other one in a resource of its own';
-    return report('Rejected', message, {
-      ...(fields === undefined ? {} : { fields }),
-      ...this.#ownership(context, object, id),
-    });
-  }
-
-  /** What is gone is not this resource's any more, before its record gives way to another. */
-  async #disown({ writer, memory, uid }: ReconcileContext<Client>, object: ManagedObject): Promise<ManagedObject> {
-    delete memory.of(uid).made;
-    const { id, how: _, ...ownership } = ownershipOf(object);
-    if (id === undefined) return object;
-    const { id: __, ...status } = object.status ?? {};
-    return writer.writeStatus(object, { ...status, ownership });
-  }
-
-  #ownership(
-    { connection }: ReconcileContext<Client>,
-    object: ManagedObject,
-    id: string | undefined,
-  ): Pick<Report, 'ownership'> {
-    if (id === undefined || (object.spec.managementPolicy === 'Observe' && ownedIDOf(object) === undefined)) return {};
-    return { ownership: { ...placeOf({ object, connection }), id, how: originOf(object, id) } };
-  }
-
-  /** What a create made that was taken for lost, and that nobody holds. */
-  #tellOfLateTwins(context: ReconcileContext<Client>): void {
-    const { uid, monotonic, cache: resources, object } = context;
-    const { suspects, cache } = this.#pendingOf(context);
-    const suspect = suspects.get(uid);
-    if (suspect === undefined) return;
-    if (monotonic.now() > suspect.until) suspects.delete(uid);
-    const held = new Set(resources.list().map(externalIDOf));
-    for (const each of cache.current()) {
-      const { id, createdAt } = this.#contract.identity(each);
-      if (Date.parse(createdAt) < suspect.backTo || held.has(id) || suspect.toldOf.has(id)) continue;
-      if (fingerprint(this.#contract.contentOf(each)) !== suspect.content) continue;
-      suspect.toldOf.add(id);
-      const note = `${this.#contract.displayName} ${id} is held by no resource: a create that was taken for lost may have made it`;
-      emit({ ...context, object }, 'Orphaned', note);
+    means: Means<Spec, Observed, Client>,
+    spec: Spec,
+    sent: Set<string>,
+  ): Promise<Report | undefined> {
+    const { object } = context.resource;
+    const id = externalIDOf(object);
+    const observed = id === undefined ? undefined : await means.presence.observe(id);
+    const fields = observed === undefined ? {} : this.#contract.status(observed);
+    const misnamed = misnamedIDOf(object);
+    if (misnamed !== undefined && id !== undefined) {
+      if (observed === undefined) return this.#letGo(context, means, id);
+      return report('Rejected', this.#misnamed(id, misnamed), { fields, ...means.record.ownership(id) });
     }
-  }
-
-  async #update(context: ReconcileContext<Client>, spec: Spec, id: string, fields: readonly string[]): Promise<void> {
-    const { connection, call, monotonic, drift } = context;
-    const observed = await this.#contract.update(connection.client, id, spec, new Set(fields), call);
-    this.#pendingOf(context).cache.record(observed, monotonic.now());
-    const what = `${fields.join(', ')} of ${this.#contract.displayName} ${id}`;
-    if (drift) emit(context, 'DriftCorrected', `put back ${what}`);
-    else emit(context, 'Updated', `updated ${what}`);
-    if (drift) context.onDriftCorrected?.();
-  }
-
-  /** Whatever is managed must be held by the finalizer, and its id must be on durable record. */
-  async #keep(
-    context: ReconcileContext<Client>,
-    object: ManagedObject,
-    id: string | undefined,
-  ): Promise<ManagedObject> {
-    if (id !== undefined && originOf(object, id) !== 'Created' && object.status?.id !== id) {
-      emit(context, 'Adopted', `adopted ${this.#contract.displayName} ${id}, named by ${annotation.externalID}`);
-    }
-    return object.spec.managementPolicy === 'Observe' || id === undefined ? object : this.#record(context, object, id);
-  }
-
-  /** What somebody wiped is put back from what the status knows. */
-  async #recorded(context: ReconcileContext<Client>, object: ManagedObject): Promise<ManagedObject> {
-    const { id } = ownershipOf(object);
-    const isWiped = id !== undefined && annotationOf(object, annotation.externalID) === undefined;
-    return isWiped ? this.#record(context, object, id) : object;
-  }
-
-  #record({ writer, connection }: ReconcileContext<Client>, object: ManagedObject, id: string): Promise<ManagedObject> {
-    return writer.record(object, {
-      [annotation.externalID]: id,
-      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
-      ...placeRecord({ object, connection }),
-    });
-  }
-
-  /** Confirmed: by an answer to the delete, or, of what was gone already, by a second witness. Reports while it is not. */
-  async #delete(context: ReconcileContext<Client>, id: string): Promise<Report | undefined> {
-    const presence = this.#presenceOf(context);
-    const facts = context.memory.of(context.uid);
-    // Only the finalizer's removal failed last time.
-    if (facts.deletedID === id) return undefined;
     const { displayName } = this.#contract;
-    let how = 'was gone already';
-    if (facts.absent?.id !== id) {
-      const wasSent = facts.deleteSentID === id;
-      const result = await this.#contract
-        .delete(context.connection.client, id, context.call)
-        .catch((error: unknown) => {
-          if (!(error instanceof ApiError && error.definite)) facts.deleteSentID = id;
-          throw error;
-        });
-      if (result === 'deleted') how = 'deleted';
-      else if (!wasSent) return presence.confirmGone(id);
-    } else {
-      const unsure = await presence.confirmGone(id);
-      if (unsure !== undefined) return unsure;
+    const action = decide({
+      displayName,
+      managementPolicy: spec.managementPolicy,
+      id,
+      imported: id !== undefined && originOf(object, id) !== 'Created',
+      owned: ownedIDOf(object) !== undefined,
+      exists: observed !== undefined,
+      differences: observed === undefined ? [] : this.#contract.diff(spec, observed),
+    });
+    switch (action.kind) {
+      case 'none':
+        return this.#available(context, means.record, id as string, fields);
+      case 'stop':
+        return report(action.reason, action.message, { fields });
+      case 'create':
+        return (await this.#giveUp(means, id)) ?? means.create.perform(spec);
+      case 'update': {
+        const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
+        if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
+        await context.resource.hold();
+        await means.change.update(id as string, spec, action.fields);
+        for (const field of action.fields) sent.add(field);
+        return undefined;
+      }
     }
-    facts.deletedID = id;
-    this.#pendingOf(context).cache.forget(id);
-    emit(context, 'Deleted', `${displayName} ${id} ${how}`);
+  }
+
+  async #available(
+    context: ReconcileContext<Client>,
+    record: ExternalRecord,
+    id: string,
+    fields: Report['fields'] & object,
+  ): Promise<Report> {
+    const { displayName } = this.#contract;
+    const { object } = context.resource;
+    if (originOf(object, id) !== 'Created' && object.status?.id !== id) {
+      context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
+    }
+    if (object.spec.managementPolicy !== 'Observe') await record.keep(id);
+    tellOfLateTwins(context, this.#contract, this.#pendingOf(context));
+    return report('Available', `${displayName} ${id} is as the spec asks`, { fields, ...record.ownership(id) });
+  }
+
+  /** What was owned is gone: the resource is free for what a person named. Reports unless that is certain. */
+  async #letGo(
+    { resource }: ReconcileContext<Client>,
+    { presence, record }: Means<Spec, Observed, Client>,
+    id: string,
+  ): Promise<Report | undefined> {
+    const unsure = await presence.confirmGone(id);
+    if (unsure !== undefined) return unsure;
+    await record.disown();
+    await resource.annotate({ [annotation.createdID]: null });
     return undefined;
   }
 
-  #presenceOf(context: ReconcileContext<Client>): Presence<Observed, Client> {
-    return new Presence(context, this.#contract, this.#pendingOf(context), this.#options);
+  /** What was there before another is created; reports unless it is certain that it is gone, and time for another. */
+  async #giveUp(
+    { presence, record }: Means<Spec, Observed, Client>,
+    id: string | undefined,
+  ): Promise<Report | undefined> {
+    if (id === undefined) return undefined;
+    const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
+    if (unsure !== undefined) return unsure;
+    await record.disown();
+    return undefined;
   }
 
-  #createOf(context: ReconcileContext<Client>): SafeCreate<Spec, Observed, Client> {
-    return new SafeCreate(context, this.#contract, this.#pendingOf(context), this.#options);
-  }
-
-  /** Who has a better claim, by what their accounts really are. */
-  #rivalOf({ cache, accountOf }: ReconcileContext<Client>, object: ManagedObject): ManagedObject | undefined {
-    const [claim] = claimOf(object);
-    if (claim === undefined) return undefined;
-    const account = accountOf(object);
-    const rivals = cache.claimants(claim).filter((other) => accountOf(other) === account);
-    return winnerOver(object, rivals, standingOn(claim));
+  #meansOf(context: ReconcileContext<Client>): Means<Spec, Observed, Client> {
+    const contract = this.#contract;
+    const pending = this.#pendingOf(context);
+    return {
+      lost: new LostCreate(context, contract, pending, this.#options),
+      create: new SafeCreate(context, contract, pending),
+      change: new SafeChange(context, contract, pending),
+      presence: new Presence(context, contract, pending, this.#options),
+      record: new ExternalRecord(context),
+    };
   }
 
   #conflict(object: ManagedObject, rival: ManagedObject): string {
     return `the ${this.#contract.displayName} is managed by ${rivalName(object, rival)}: remove one of the two`;
   }
 
-  #pendingOf({ connection, monotonic }: ReconcileContext<Client>): PendingCreates<Observed> {
+  #misnamed(id: string, misnamed: string): string {
+    return (
+      `${annotation.externalID} names ${misnamed}, but this resource manages ${this.#contract.displayName} ${id}: set it ` +
+      'back, or name the other one in a resource of its own'
+    );
+  }
+
+  #pendingOf({ connection, time }: ReconcileContext<Client>): PendingCreates<Observed> {
     const contract = this.#contract;
     return this.#pending.of(
       connection,
@@ -329,8 +217,17 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         new PendingCreates<Observed>({
           list: (call, onOdd) => contract.list(connection.client, call, onOdd),
           identityOf: (observed) => contract.identity(observed),
-          now: () => monotonic.now(),
+          now: () => time.now(),
         }),
     );
   }
+}
+
+/** Who has a better claim on what the resource stands for. */
+function rivalOf({
+  resource: { object },
+  peers,
+}: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>): ManagedObject | undefined {
+  const [claim] = claimOf(object);
+  return claim === undefined ? undefined : peers.rivalOf(object, claim, standingOn(claim));
 }

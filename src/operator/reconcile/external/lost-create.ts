@@ -1,5 +1,173 @@
-import type { CreateIntent } from '../annotations.ts';
-import type { Identity } from './contract.ts';
+import { ApiError } from '../../../common/http/errors.ts';
+import { annotation, type CreateIntent, intentOf } from '../annotations.ts';
+import type { OddItem } from '../cache.ts';
+import type { ReconcileContext } from '../context.ts';
+import { fingerprint } from '../json.ts';
+import { type Report, report } from '../outcome.ts';
+import { accountKeyOf, externalIDOf, ownershipOf, recordedURLOf } from '../ownership.ts';
+import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import type { ExternalContract, Identity } from './contract.ts';
+import { isNamed, recordCreated, withdraw } from './create.ts';
+import type { PendingCreates } from './pending-creates.ts';
+
+export interface LostCreateOptions {
+  /** Every resource of the kind in the cluster, read afresh and whatever shard it belongs to. */
+  readonly listResources: () => Promise<readonly ManagedObject[]>;
+  /** How long after a create of unknown fate the service may still be carrying it out, in milliseconds. */
+  readonly createSettleMs: number;
+}
+
+/** When what an unanswered create may have made is looked for, after it was lost from sight; for the last time when it must have settled. */
+const looksAfterMs = [0, 2_000, 10_000, 30_000];
+/** Two lists that are to say the same of something are this far apart. */
+const apartMs = 2_000;
+/** An unclaimed match that shows up so long after a create was taken for lost is told of. */
+const suspectMs = 3_600_000;
+
+/** A create of one resource's external object that was begun and never recorded. */
+export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
+  readonly #context: ReconcileContext<Client>;
+  readonly #contract: ExternalContract<Spec, Observed, Client>;
+  readonly #pending: PendingCreates<Observed>;
+  readonly #options: LostCreateOptions;
+
+  constructor(
+    context: ReconcileContext<Client>,
+    contract: ExternalContract<Spec, Observed, Client>,
+    pending: PendingCreates<Observed>,
+    options: LostCreateOptions,
+  ) {
+    this.#context = context;
+    this.#contract = contract;
+    this.#pending = pending;
+    this.#options = options;
+  }
+
+  /**
+   * Learns its fate, before anything else is done for the resource: adopts what it made, or makes sure that it made
+   * nothing. Reports while neither is certain. Does nothing for a resource without such a create.
+   */
+  async resolve(): Promise<Report | undefined> {
+    const { resource } = this.#context;
+    const { object, uid } = resource;
+    const intent = intentOf(object);
+    if (intent === undefined) return undefined;
+    const made = this.#pending.claimOf(uid);
+    // What the status knows is newer than any mark of a create: that one came back with an old manifest.
+    if (ownershipOf(object).id !== undefined || isChosen(object)) await withdraw(resource);
+    else if (made !== undefined) await recordCreated(resource, made);
+    else return this.#lookUp(intent);
+    return undefined;
+  }
+
+  async #lookUp(intent: Partial<CreateIntent>): Promise<Report | undefined> {
+    const { resource, facts, occasion, peers, call } = this.#context;
+    const { startedAt } = occasion;
+    const { object, uid } = resource;
+    const content = intent.content ?? this.#contentOf(object);
+    facts.unresolved ??= { since: startedAt };
+    const { unresolved } = facts;
+    const looks = this.#looksAt(startedAt - unresolved.since);
+
+    const known = this.#unresolved(peers.list(), content);
+    const backTo = Math.min(...known.map((each) => each.notBefore));
+    const found = await this.#pending.cache.recent(unresolved.since + looks.last, backTo, call);
+    // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
+    const resources = await this.#options.listResources();
+    const latest = resources.find((each) => each.metadata.uid === uid) ?? object;
+    if (isChosen(latest)) {
+      resource.take(latest);
+      await withdraw(resource);
+      return undefined;
+    }
+    if (this.#pending.isCreating(content)) return this.#wait(apartMs);
+    const mine = this.#asUnresolved(object);
+    const unclaimed = this.#unclaimed(resources, found.items, content);
+    const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
+
+    if (resolution.kind === 'ambiguous') return ambiguous(resolution.ids);
+    if (resolution.kind === 'adopt') return this.#adopt(resolution.id);
+    const claimed = this.#claimed(resources);
+    const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
+    const doubt = unreadable(this.#contract.displayName, mine, odd);
+    if (doubt !== undefined) throw doubt;
+    const firstLook = unresolved.lookedAt;
+    unresolved.lookedAt ??= startedAt;
+    if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
+    if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
+    delete facts.unresolved;
+    this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
+    await withdraw(resource);
+    return undefined;
+  }
+
+  async #adopt(id: string): Promise<undefined> {
+    const { resource, journal } = this.#context;
+    this.#pending.claim(resource.uid, id);
+    await recordCreated(resource, id);
+    const { displayName } = this.#contract;
+    journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
+  }
+
+  #contentOf({ spec }: ManagedObject): string {
+    return fingerprint(this.#contract.content(this.#contract.spec.parse(spec)));
+  }
+
+  /** When the last look was due, after it was lost from sight, and in how long the next one is. */
+  #looksAt(passedMs: number): { readonly last: number; readonly nextInMs: number | undefined } {
+    const { createSettleMs } = this.#options;
+    const looks = [...looksAfterMs.filter((ms) => ms < createSettleMs), createSettleMs];
+    const next = looks.find((ms) => ms > passedMs);
+    return {
+      last: looks.findLast((ms) => ms <= passedMs) ?? 0,
+      nextInMs: next === undefined ? undefined : next - passedMs,
+    };
+  }
+
+  #unclaimed(resources: readonly ManagedObject[], found: readonly Observed[], content: string): readonly Identity[] {
+    const claimed = this.#claimed(resources);
+    return found
+      .filter((observed) => fingerprint(this.#contract.contentOf(observed)) === content)
+      .map((observed) => this.#contract.identity(observed))
+      .filter((identity) => !claimed.has(identity.id));
+  }
+
+  #claimed(resources: readonly ManagedObject[]): ReadonlySet<string | undefined> {
+    const others = resources.filter(({ metadata }) => metadata.uid !== this.#context.resource.uid);
+    return new Set([...this.#pending.claimedIDs(), ...others.map(externalIDOf)]);
+  }
+
+  /** Every create of this content in this account that nobody knows the fate of, this one included. */
+  #unresolved(resources: readonly ManagedObject[], content: string): readonly UnresolvedCreate[] {
+    const { object, uid } = this.#context.resource;
+    const [account, url] = [accountKeyOf(object), recordedURLOf(object)];
+    const others = resources.filter(
+      (each) =>
+        each.metadata.uid !== uid &&
+        intentOf(each)?.content === content &&
+        // Of another installation the default account may be another one.
+        accountKeyOf(each) === account &&
+        recordedURLOf(each) === url &&
+        externalIDOf(each) === undefined &&
+        this.#pending.claimOf(each.metadata.uid ?? '') === undefined,
+    );
+    return [object, ...others].map((each) => this.#asUnresolved(each));
+  }
+
+  #asUnresolved(object: ManagedObject): UnresolvedCreate {
+    const { peers, time, connection } = this.#context;
+    const { sentAt } = peers.factsOf(object).unresolved ?? {};
+    const sentMsAgo = sentAt === undefined ? undefined : time.now() - sentAt;
+    const now = { own: time.wall(), service: connection.serviceTime?.(), sentMsAgo };
+    return { uid: object.metadata.uid ?? '', notBefore: notBefore(intentOf(object) ?? {}, now) };
+  }
+
+  #wait(ms: number): Report {
+    const reason = isDeleting(this.#context.resource.object) ? 'Deleting' : 'Creating';
+    const message = `looking for what an unanswered create of the ${this.#contract.displayName} may have made`;
+    return report(reason, message, { retry: { kind: 'after', ms } });
+  }
+}
 
 /** The service's clock and ours may differ by this much where the service's is not known. */
 const clockSkewMs = 60_000;
@@ -61,4 +229,35 @@ export function resolveLostCreate(
   if (objects.length > creates.length) return { kind: 'ambiguous', ids: objects.map((object) => object.id) };
   const object = objects[creates.findIndex((create) => create.uid === mine.uid)];
   return object === undefined ? { kind: 'none' } : { kind: 'adopt', id: object.id };
+}
+
+/**
+ * Why nothing can be concluded of a lost create, though no object that can be read is its: an unclaimed one that cannot be
+ * read may be. What is older than the create is somebody else's, and of no concern.
+ */
+export function unreadable(
+  displayName: string,
+  mine: UnresolvedCreate,
+  unclaimed: readonly OddItem[],
+): ApiError | undefined {
+  const mayBeMine = unclaimed.filter(
+    ({ createdAt }) => createdAt === undefined || Date.parse(createdAt) >= mine.notBefore,
+  );
+  const [first] = mayBeMine.toSorted((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1));
+  if (first === undefined) return undefined;
+  const which = first.id === undefined ? 'an item without an id' : `item ${first.id}`;
+  const message = `${which} of the list may be the ${displayName} of an unanswered create, and cannot be read: ${first.problem}`;
+  return new ApiError(message, { reason: 'Unreachable', definite: false });
+}
+
+/** A person who was asked which object to keep named it: that settles what an unrecorded create made. */
+function isChosen(object: ManagedObject): boolean {
+  return isNamed(object) && conditionOf(object, 'Ready')?.reason === 'AmbiguousCreate';
+}
+
+function ambiguous(ids: readonly string[]): Report {
+  const message =
+    `an unanswered create may have made any of ${ids.join(', ')}: set the annotation ${annotation.externalID} to the ` +
+    `one to keep, or remove the annotation ${annotation.createIntent} to create another`;
+  return report('AmbiguousCreate', message);
 }

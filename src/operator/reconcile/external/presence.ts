@@ -1,9 +1,10 @@
 import { annotation } from '../annotations.ts';
-import { type Connection, freshSince, isDeleting, type ReconcileContext, unhandledReconcileAt } from '../context.ts';
+import type { ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
+import { freshSince, unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf } from '../ownership.ts';
-import { conditionOf } from '../resource.ts';
+import { conditionOf, isDeleting } from '../resource.ts';
 import type { Census, Count } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -31,15 +32,17 @@ type Contract<Observed, Client> = Pick<
   'displayName' | 'get' | 'identity'
 >;
 
+type Context<Client> = Omit<ReconcileContext<Client>, 'journal'>;
+
 /** Whether one resource's external object is there, and how certain it is that it is not. */
 export class Presence<Observed, Client> {
-  readonly #context: ReconcileContext<Client>;
+  readonly #context: Context<Client>;
   readonly #contract: Contract<Observed, Client>;
   readonly #pending: PendingCreates<Observed>;
   readonly #options: PresenceOptions;
 
   constructor(
-    context: ReconcileContext<Client>,
+    context: Context<Client>,
     contract: Contract<Observed, Client>,
     pending: PendingCreates<Observed>,
     options: PresenceOptions,
@@ -56,20 +59,19 @@ export class Presence<Observed, Client> {
    * check and after its last failed call.
    */
   async observe(id: string): Promise<Observed | undefined> {
-    const { memory, uid, requested, call, connection, monotonic } = this.#context;
+    const { facts, occasion, call, connection, time } = this.#context;
     const { cache } = this.#pending;
-    const facts = memory.of(uid);
     const since = freshSince(this.#context);
     let observed = cache.known(id, since);
-    if (observed === undefined && !requested) {
+    if (observed === undefined && !occasion.requested) {
       await cache.sweep(since, call);
       observed = cache.known(id, since);
       // A list would show that it came: alone it is looked for now and then.
-      const wasAbsent = facts.absent?.id === id && monotonic.now() - facts.absent.lookedAt < rareMs;
+      const wasAbsent = facts.absent?.id === id && time.now() - facts.absent.lookedAt < rareMs;
       if (observed === undefined && wasAbsent) return undefined;
     }
     if (observed === undefined) {
-      const sentAt = monotonic.now();
+      const sentAt = time.now();
       observed = await this.#contract.get(connection.client, id, call);
       if (observed !== undefined) cache.record(observed, sentAt);
       else facts.absent = absentSince(facts, id, sentAt);
@@ -77,7 +79,7 @@ export class Presence<Observed, Client> {
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
-      facts.seen = { id, at: monotonic.now() };
+      facts.seen = { id, at: time.now() };
     }
     return observed;
   }
@@ -87,16 +89,16 @@ export class Presence<Observed, Client> {
    * while there is none, and while so much of the account is gone that something else must be wrong.
    */
   async confirmGone(id: string): Promise<Report | undefined> {
-    const { memory, uid, object, monotonic, call } = this.#context;
+    const { resource, facts, time, call } = this.#context;
     const { displayName } = this.#contract;
     const { cache } = this.#pending;
-    const facts = memory.of(uid);
-    const now = monotonic.now();
+    const now = time.now();
     const { at, lookedAt, ...absent } = absentSince(facts, id, facts.absent?.id === id ? facts.absent.lookedAt : now);
     const confirmed = absent.confirmed || isConfirmed(this.#context);
     facts.absent = { id, at, lookedAt, confirmed };
     const apartMs = this.#apartMs(id);
-    const reason = isDeleting(object) ? 'Deleting' : 'Creating';
+    const isDeleted = isDeleting(resource.object);
+    const reason = isDeleted ? 'Deleting' : 'Creating';
     const waitMs = at + apartMs - now;
     if (waitMs > 0) {
       this.#count();
@@ -112,14 +114,14 @@ export class Presence<Observed, Client> {
     const doubt = confirmed ? undefined : this.#doubt();
     if (doubt === undefined) return undefined;
     // What is to go has nothing left to lose but the record of it: it is not kept for ever.
-    if (isDeleting(object) && monotonic.now() - at >= doubtOfDeletedMs) return undefined;
+    if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the object with the key in force, which may be a wrong one. */
   #apartMs(id: string): number {
-    const { memory, uid, connection } = this.#context;
-    const { seen } = memory.of(uid);
+    const { facts, connection } = this.#context;
+    const { seen } = facts;
     const isKnown = seen?.id === id && seen.at > (connection.since ?? Number.NEGATIVE_INFINITY);
     return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, this.#options.createSettleMs);
   }
@@ -136,21 +138,21 @@ export class Presence<Observed, Client> {
 
   /** What resources own in the account, of all kinds that were counted. */
   #count(): Count {
-    const { cache: resources, object, memory, connection } = this.#context;
+    const { resource, peers, connection, time } = this.#context;
     const { census } = this.#options;
-    const account = accountKeyOf(object);
+    const account = accountKeyOf(resource.object);
     const { cache, counted } = this.#pending;
-    const now = this.#context.monotonic.now();
+    const now = time.now();
     // All that vanish at once ask at once.
     if (counted.sweptAt === cache.sweptAt && now - counted.at < countedForMs) return census.last(connection);
     Object.assign(counted, { sweptAt: cache.sweptAt, at: now });
     const there = new Set(cache.current().map((each) => this.#contract.identity(each).id));
     for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
     const count = { present: 0, missing: 0 };
-    for (const other of resources.list()) {
+    for (const other of peers.list()) {
       const id = ownedIDOf(other);
       if (id === undefined || accountKeyOf(other) !== account) continue;
-      const { deletedID, made } = memory.of(other.metadata.uid ?? '');
+      const { deletedID, made } = peers.factsOf(other);
       // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
       if (deletedID === id || (made?.id === id && made.at >= (connection.since ?? 0))) continue;
       if (there.has(id)) count.present += 1;
@@ -161,10 +163,9 @@ export class Presence<Observed, Client> {
 
   /** What vanishes again and again is created later and later. */
   tooSoon(id: string): Report | undefined {
-    const { memory, uid, monotonic } = this.#context;
-    const facts = memory.of(uid);
+    const { facts, time } = this.#context;
     const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
-    const now = monotonic.now();
+    const now = time.now();
     const pauseMs = times === 0 ? 0 : Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
     const waitMs = at + pauseMs - now;
     if (waitMs > 0) {
@@ -182,16 +183,8 @@ function absentSince({ absent }: Facts, id: string, lookedAt: number): NonNullab
 }
 
 /** A person who was told that too much is missing says that it is. */
-function isConfirmed({
-  object,
-  connection,
-  memory,
-  uid,
-}: Pick<ReconcileContext<never>, 'object' | 'memory' | 'uid'> & {
-  readonly connection: Pick<Connection<never>, 'confirmedAt'>;
-}): boolean {
-  const ready = conditionOf(object, 'Ready');
-  if (ready?.reason === 'Unreachable' && unhandledReconcileAt(object) !== undefined) return true;
-  const { absent } = memory.of(uid);
-  return absent !== undefined && (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= absent.at;
+function isConfirmed({ resource, facts, connection }: Context<unknown>): boolean {
+  const { object } = resource;
+  if (conditionOf(object, 'Ready')?.reason === 'Unreachable' && unhandledReconcileAt(object) !== undefined) return true;
+  return facts.absent !== undefined && (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= facts.absent.at;
 }

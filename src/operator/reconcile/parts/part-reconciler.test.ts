@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { silentLog } from '../../../common/log.ts';
-import type { ReconcileContext } from '../context.ts';
+import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
@@ -33,24 +32,12 @@ async function reconcile(size: number, largest: number, puts: number[], memory: 
     },
     delete: async () => 'deleted',
   };
-  const context = {
-    ...{ object, uid: 'u', memory, monotonic: { now: () => 0 }, log: silentLog, events: { record: () => {} } },
-    ...{
-      cache: { claimants: () => [] },
-      accountOf: () => 'default',
-      connection: {},
-      startedAt: 0,
-      epochOf: () => 0,
-      resyncIntervalMs: 1,
-    },
-  } as unknown as ReconcileContext<undefined>;
-  const reconciler = new PartReconciler(part, {
-    context,
+  const connection = { key: 'default', client: undefined };
+  const asked = contextOf(object, { writer: {}, connection, memory });
+  const context = { ...asked, occasion: { ...asked.occasion, requested: false } };
+  const reconciler = new PartReconciler(part, context, {
     spec: object.spec as never,
-    parent: 'p',
-    claim: 'c',
-    named: true,
-    seen: new Map(),
+    ...{ parent: 'p', claim: 'c', named: true, applied: false, seen: new Map(), createSettleMs: 1 },
   });
   return reconciler.act(await reconciler.plan(async () => ''));
 }

@@ -1,20 +1,14 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { dueSince, isDeleting, type ReconcileContext } from '../context.ts';
-import { emit } from '../events.ts';
+import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
-import { witnessesApartMs } from '../memory.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
-import { appliedParts, rivalName, standingOnPart, winnerOver } from '../ownership.ts';
+import { rivalName } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
-import type { Part, ReadReference } from './part.ts';
+import type { ReadReference } from './part.ts';
+import { PartRemoval } from './part-removal.ts';
+import { type AnyPart, type PartScope, rivalOf } from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
-export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
-
-/** Of each claim, what a call of ours last showed, when, and for which resource. */
-export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
 export interface PartPlan {
@@ -38,34 +32,18 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly part: AnyPart<Spec, Client>;
   readonly named: boolean;
   readonly #context: ReconcileContext<Client>;
-  readonly #spec: Spec;
-  readonly #parent: string;
-  readonly #claim: string;
-  readonly #seen: Seen;
+  readonly #scope: PartScope<Spec>;
 
-  constructor(
-    part: AnyPart<Spec, Client>,
-    context: {
-      context: ReconcileContext<Client>;
-      spec: Spec;
-      parent: string;
-      claim: string;
-      named: boolean;
-      seen: Seen;
-    },
-  ) {
+  constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
     this.part = part;
-    this.named = context.named;
-    this.#context = context.context;
-    this.#spec = context.spec;
-    this.#parent = context.parent;
-    this.#claim = context.claim;
-    this.#seen = context.seen;
+    this.named = scope.named;
+    this.#context = context;
+    this.#scope = scope;
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<PartPlan> {
-    const rival = this.#rival();
+    const rival = rivalOf(this.part, this.#context, this.#scope);
     if (rival !== undefined && this.named) return stop(this.#conflict(rival));
     try {
       return await this.#compare(read);
@@ -84,7 +62,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
-        isForeign = !this.#isApplied() && error instanceof ApiError && error.definite;
+        isForeign = !this.#scope.applied && error instanceof ApiError && error.definite;
         throw error;
       }
       return this.#taken(body, replaced);
@@ -92,62 +70,19 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
   }
 
-  /** What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone; throws as calls do. */
-  async delete(): Promise<Report | undefined> {
-    if (this.#rival() !== undefined) return undefined;
-    const unsettled = this.#unsettled();
-    if (unsettled !== undefined) return unsettled;
-    const { connection, call, memory, uid, monotonic } = this.#context;
-    const { absentParts } = memory.of(uid);
-    const absentAt = absentParts.get(this.part.name);
-    let result: 'deleted' | 'absent';
-    if (absentAt === undefined) {
-      result = await this.part.delete(connection.client, this.#spec, call);
-      if (result === 'absent') return this.#lookAgain(witnessesApartMs);
-    } else {
-      const waitMs = absentAt + witnessesApartMs - monotonic.now();
-      if (waitMs > 0) return this.#lookAgain(waitMs);
-      absentParts.delete(this.part.name);
-      // There after all: what said that it is not was something else.
-      if ((await this.part.get(connection.client, this.#spec, call)) !== undefined) return this.delete();
-      result = 'absent';
-    }
-    this.#seen.delete(this.#claim);
-    const how = result === 'deleted' ? 'removed' : 'was gone already';
-    emit(this.#context, 'Deleted', `${this.part.displayName} of ${this.#parent} ${how}`);
-    return undefined;
-  }
-
-  /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
-  #unsettled(): Report | undefined {
-    const { memory, uid, monotonic, object, createSettleMs } = this.#context;
-    const { lostParts } = memory.of(uid);
-    const waitMs = (lostParts.get(this.part.name) ?? Number.NEGATIVE_INFINITY) + createSettleMs - monotonic.now();
-    if (waitMs > 0) {
-      const message = `an unanswered change of the ${this.part.displayName} may still be carried out`;
-      return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms: waitMs } });
-    }
-    lostParts.delete(this.part.name);
-    return undefined;
-  }
-
-  /** One answer is one witness. */
-  #lookAgain(ms: number): Report {
-    const { memory, uid, monotonic, object } = this.#context;
-    const { absentParts } = memory.of(uid);
-    if (!absentParts.has(this.part.name)) absentParts.set(this.part.name, monotonic.now());
-    const message = `the ${this.part.displayName} was not found: making sure that it is gone`;
-    return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
+  /** Reports while it is not certain that it is gone; throws as calls do. */
+  delete(): Promise<Report | undefined> {
+    return new PartRemoval(this.part, this.#context, this.#scope).perform();
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {
-    const body: unknown = this.named ? await this.part.desired(this.#spec, read) : undefined;
+    const body: unknown = this.named ? await this.part.desired(this.#scope.spec, read) : undefined;
     const observed = this.named ? await this.#observe() : undefined;
     const action = planPart({
       displayName: this.part.displayName,
-      managementPolicy: this.#spec.managementPolicy,
+      managementPolicy: this.#scope.spec.managementPolicy,
       named: this.named,
-      applied: this.#isApplied(),
+      applied: this.#scope.applied,
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
@@ -157,29 +92,31 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #observe(): Promise<unknown> {
-    const context = this.#context;
-    const since = context.requested ? context.startedAt : dueSince(context);
-    const known = this.#seen.get(this.#claim);
-    if (known !== undefined && known.at >= since && known.uid === context.uid) return known.observed;
-    const sentAt = context.monotonic.now();
-    const observed: unknown = await this.part.get(context.connection.client, this.#spec, context.call);
+    const { resource, occasion, connection, call, time } = this.#context;
+    const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
+    const since = occasion.requested ? occasion.startedAt : dueSince;
+    const known = this.#scope.seen.get(this.#scope.claim);
+    if (known !== undefined && known.at >= since && known.uid === resource.uid) return known.observed;
+    const sentAt = time.now();
+    const observed: unknown = await this.part.get(connection.client, this.#scope.spec, call);
     this.#remember(observed, sentAt);
     return observed;
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
-    const context = this.#context;
+    const { connection, call, facts, time } = this.#context;
+    const { spec, seen, claim, parent } = this.#scope;
     let replaced: unknown;
     try {
-      replaced = await this.part.replace(context.connection.client, this.#spec, body, context.call);
+      replaced = await this.part.replace(connection.client, spec, body, call);
     } catch (error) {
-      this.#seen.delete(this.#claim);
+      seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);
-      if (isLost) context.memory.of(context.uid).lostParts.set(this.part.name, context.monotonic.now());
-      throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
+      if (isLost) facts.lostParts.set(this.part.name, time.now());
+      throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`) : error;
     }
-    this.#remember(replaced, context.monotonic.now());
-    this.#emitReplaced(observed === undefined, fields);
+    this.#remember(replaced, time.now());
+    this.#tellReplaced(observed === undefined, fields);
     return replaced;
   }
 
@@ -192,54 +129,37 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  /** On record from an earlier context. */
-  #isApplied(): boolean {
-    return appliedParts(this.#context.object).has(this.part.name);
-  }
-
   /** Names a PUT, and shows nothing of what is in it. */
   #attemptOf(body: unknown): string {
     return `${this.part.name} ${fingerprint(body)}`;
   }
 
-  /** A PUT that is answered by 404 has no parent to go to. */
-  #parentMissing(error: unknown): boolean {
-    return error instanceof ApiError && error.reason === 'NotFound';
-  }
-
-  #emitReplaced(isNew: boolean, fields: readonly string[]): void {
-    const what = `${this.part.displayName} of ${this.#parent}`;
-    const drift = this.#isDrift();
-    if (isNew) emit(this.#context, 'Created', `applied ${what}`);
-    else if (drift) emit(this.#context, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    else emit(this.#context, 'Updated', `updated ${fields.join(', ')} of ${what}`);
-    if (drift && !isNew) this.#context.onDriftCorrected?.();
+  #tellReplaced(isNew: boolean, fields: readonly string[]): void {
+    const { journal } = this.#context;
+    const what = `${this.part.displayName} of ${this.#scope.parent}`;
+    if (isNew) journal.event('Created', `applied ${what}`);
+    else if (this.#isDrift()) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
+    else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
   #isDrift(): boolean {
-    const { drift, object } = this.#context;
-    if (drift || this.part.condition === undefined) return drift;
+    const { occasion, resource } = this.#context;
+    if (occasion.drift || this.part.condition === undefined) return occasion.drift;
+    const { object } = resource;
     const condition = conditionOf(object, this.part.condition);
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
-  /** Who has a better claim, by what their accounts really are. */
-  #rival(): ManagedObject | undefined {
-    const { object, cache, accountOf } = this.#context;
-    const account = accountOf(object);
-    const rivals = cache.claimants(this.#claim).filter((other) => accountOf(other) === account);
-    return winnerOver(object, rivals, standingOnPart(this.part.name));
-  }
-
   #conflict(rival: ManagedObject): Report {
-    const who = rivalName(this.#context.object, rival);
+    const who = rivalName(this.#context.resource.object, rival);
     return report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`);
   }
 
   #remember(observed: unknown, at: number): void {
-    this.#seen.set(this.#claim, { at, observed, uid: this.#context.uid });
-    this.#context.memory.of(this.#context.uid).observed = true;
+    const { facts, resource } = this.#context;
+    this.#scope.seen.set(this.#scope.claim, { at, observed, uid: resource.uid });
+    facts.observed = true;
   }
 
   /** The service may accept a PUT and do otherwise. */
@@ -255,4 +175,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
 function stop(known: Report): PartPlan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
+}
+
+/** A PUT that is answered by 404 has no parent to go to. */
+function isParentMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'NotFound';
 }

@@ -1,11 +1,11 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { freshSince, isDeleting, type ReconcileContext } from '../../../reconcile/context.ts';
-import { emit } from '../../../reconcile/events.ts';
+import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import { freshSince } from '../../../reconcile/occasion.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
-import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf } from '../registry/agents.ts';
@@ -41,15 +41,16 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   async ensure(context: Context): Promise<Outcome> {
-    const parsed = parseSpec(specSchema, context.object);
+    const { object } = context.resource;
+    const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) return parsed.report;
     const { spec } = parsed;
-    const agent = this.#agents.of(context.object);
-    const tunnel = wanted(context.object, spec, nameOf(context.object), agent.url);
+    const agent = this.#agents.of(object);
+    const tunnel = wanted(object, spec, nameOf(object), agent.url);
     const rival = rivalOf(context, tunnel);
-    const object = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
+    await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
     if (rival !== undefined) return conflict(context, tunnel, rival);
-    return this.#act({ ...context, object }, { agent, spec, tunnel });
+    return this.#act(context, { agent, spec, tunnel });
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -57,9 +58,10 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   async remove(context: Context): Promise<Outcome> {
-    const started = startedOf(context.object);
+    const { resource } = context;
+    const started = startedOf(resource.object);
     if (started !== undefined) await this.#stop(context, started);
-    await context.writer.removeFinalizer(context.object);
+    await resource.release();
     return { kind: 'finished' };
   }
 
@@ -69,39 +71,41 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   /** Stops what the resource started elsewhere, or under another name, or may not have any more. */
-  async #stopOthers(context: Context, kept: Started | undefined): Promise<ManagedObject> {
-    const started = startedOf(context.object);
-    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return context.object;
+  async #stopOthers(context: Context, kept: Started | undefined): Promise<void> {
+    const { resource } = context;
+    const started = startedOf(resource.object);
+    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return;
     await this.#stop(context, started);
-    return context.writer.insist(context.object, () => recordOf(undefined));
+    await resource.insist(() => recordOf(undefined));
   }
 
   async #act(context: Context, asked: Asked): Promise<Outcome> {
+    const { resource, facts, call, journal } = context;
     const { agent, spec, tunnel } = asked;
     const { name } = tunnel;
-    const running = await agent.find(name, freshSince(context), context.call);
-    context.memory.of(context.uid).observed = true;
+    const running = await agent.find(name, freshSince(context), call);
+    facts.observed = true;
     // What another began while we looked is on its record before it runs.
     const rival = rivalOf(context, tunnel);
     if (rival !== undefined) return conflict(context, tunnel, rival);
-    const started = startedOf(context.object);
+    const started = startedOf(resource.object);
     const action = decide({ wanted: tunnel, options: spec.options ?? {}, started, running });
     switch (action.kind) {
       case 'none':
         return available(running as Tunnel, tunnel);
       case 'adopt':
-        await context.writer.record(context.object, recordOf(tunnel));
-        emit(context, 'Adopted', `adopted tunnel ${name}, which ran already as asked`);
+        await resource.record(recordOf(tunnel));
+        journal.event('Adopted', `adopted tunnel ${name}, which ran already as asked`);
         return available(running as Tunnel, tunnel);
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
-        await agent.stop(name, context.call);
+        await agent.stop(name, call);
         return this.#start(context, asked, () => {
-          emit(context, 'Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
+          journal.event('Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
         });
       case 'start':
-        return this.#start(context, asked, () => emitStart(context, name, started !== undefined));
+        return this.#start(context, asked, () => tellOfStart(context, name, started !== undefined));
     }
   }
 
@@ -119,46 +123,45 @@ export class TunnelFlow implements Flow<undefined> {
   }
 
   /** Whether it has to be left: docs/adr/0007-agents.md. */
-  #isLost({ object }: Context, url: string, error: unknown): error is Error {
-    if (error instanceof DependencyError) return !isDeleting(object);
+  #isLost({ resource }: Context, url: string, error: unknown): error is Error {
+    if (error instanceof DependencyError) return !isDeleting(resource.object);
     return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
 
   /** Stops a tunnel that is on record, if it still runs as that. Records are written by tenants: another's it is not. */
   async #stop(context: Context, started: Started): Promise<void> {
     const { url, name } = started;
+    const { resource, occasion, call, journal } = context;
     const rival = rivalOf(context, started);
-    if (rival !== undefined && isElsewhere(rival, context.object)) return;
-    const { namespace = '' } = context.object.metadata;
+    if (rival !== undefined && isElsewhere(rival, resource.object)) return;
+    const { namespace = '' } = resource.object.metadata;
     try {
       await this.#agents.visit(url, namespace, async (agent) => {
-        const running = await agent.find(name, context.startedAt, context.call);
+        const running = await agent.find(name, occasion.startedAt, call);
         if (running === undefined || !isOf(running, started)) return;
-        await agent.stop(name, context.call);
-        emit(context, 'Deleted', `stopped tunnel ${name}`);
+        await agent.stop(name, call);
+        journal.event('Deleted', `stopped tunnel ${name}`);
       });
     } catch (error) {
       if (!this.#isLost(context, url, error)) throw error;
-      emit(
-        context,
+      journal.event(
         'Orphaned',
-        `${this.leftBehind(context.object)} is left behind, if it still runs: ${error.message}`,
+        `${this.leftBehind(resource.object)} is left behind, if it still runs: ${error.message}`,
       );
     }
   }
 }
 
 /** Records, starts, and records again where the agent shows another definition than was asked. */
-async function start(context: Context, { agent, spec, tunnel }: Asked): Promise<Tunnel> {
-  const { writer } = context;
-  const marked = await writer.record(context.object, recordOf(tunnel));
+async function start({ resource, call }: Context, { agent, spec, tunnel }: Asked): Promise<Tunnel> {
+  await resource.record(recordOf(tunnel));
   try {
-    const running = await agent.start(definitionOf(spec, tunnel.name), context.call);
+    const running = await agent.start(definitionOf(spec, tunnel.name), call);
     const shown = shownOf(running);
-    if (differingField(shown, tunnel) !== undefined) await writer.insist(marked, () => recordOf({ ...tunnel, shown }));
+    if (differingField(shown, tunnel) !== undefined) await resource.insist(() => recordOf({ ...tunnel, shown }));
     return running;
   } catch (error) {
-    if (isNotSent(error)) await writer.insist(marked, () => recordOf(undefined));
+    if (isNotSent(error)) await resource.insist(() => recordOf(undefined));
     throw error;
   }
 }
@@ -168,23 +171,19 @@ function isNotSent(error: unknown): boolean {
   return error instanceof DependencyError || (error instanceof ApiError && error.definite);
 }
 
-function emitStart(context: Context, name: string, before: boolean): void {
-  if (before && context.drift) {
-    emit(context, 'DriftCorrected', `started tunnel ${name} again: it no longer ran`);
-    context.onDriftCorrected?.();
-  } else {
-    emit(context, 'Created', `started tunnel ${name}`);
-  }
+function tellOfStart({ occasion, journal }: Context, name: string, before: boolean): void {
+  if (before && occasion.drift) journal.event('DriftCorrected', `started tunnel ${name} again: it no longer ran`);
+  else journal.event('Created', `started tunnel ${name}`);
 }
 
 /** Of the same Agent, or of another one that leads to the same agent. */
-function rivalOf({ object, cache }: Context, { url, name }: Started): ManagedObject | undefined {
+function rivalOf({ resource: { object }, peers }: Context, { url, name }: Started): ManagedObject | undefined {
   const tunnel = { agent: agentIdentity(url), name };
-  const claimants = [claimIn(object), claimOn(tunnel)].flatMap((claim) => cache.claimants(claim));
+  const claimants = [claimIn(object), claimOn(tunnel)].flatMap((claim) => peers.claimants(claim));
   return rivalOver(object, claimants, tunnel);
 }
 
-function conflict({ object }: Context, { name }: Started, rival: ManagedObject): Report {
+function conflict({ resource: { object } }: Context, { name }: Started, rival: ManagedObject): Report {
   return report('Conflict', isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival), { fields: {} });
 }
 

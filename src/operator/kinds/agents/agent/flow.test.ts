@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
+import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { RefusedError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
-import type { AgentContext } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';
 import { AgentFlow } from './flow.ts';
 
@@ -17,14 +17,10 @@ const object = {
 async function reportOf(check: () => Promise<unknown>): Promise<Report> {
   const connection = { url: 'http://agent', check, retryInMs: () => 500 } as unknown as AgentConnection;
   const agents = { entry: () => ({ connection }) } as unknown as Agents;
-  const context = {
-    object,
-    uid: 'u',
-    requested: true,
-    startedAt: 0,
-    memory: { of: () => ({}) },
-    writer: { addFinalizer: async () => object },
-  } as unknown as AgentContext;
+  const context = contextOf(object, {
+    writer: { record: async () => object },
+    connection: { key: 'team/edge', client: undefined },
+  });
   return (await new AgentFlow({ agents, dependents: {} as never }).ensure(context)) as Report;
 }
 

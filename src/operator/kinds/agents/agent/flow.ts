@@ -1,8 +1,8 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentStatus } from '../../../agent-client/schemas.ts';
-import { freshSince } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import { freshSince } from '../../../reconcile/occasion.ts';
 import { DependencyError, type Outcome, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
@@ -30,15 +30,16 @@ export class AgentFlow implements Flow<undefined> {
   }
 
   async ensure(context: Context): Promise<Outcome> {
-    await context.writer.addFinalizer(context.object);
-    const entry = this.#agents.entry(keyOf(context.object));
+    const { resource } = context;
+    await resource.hold();
+    const entry = this.#agents.entry(keyOf(resource.object));
     if (entry === undefined) throw new DependencyError('this agent is not in the cache yet');
     const { connection: agent, refusal = 'spec: cannot be used' } = entry;
     if (agent === undefined) return report('Rejected', refusal, { fields: {} });
     try {
       return await check(context, agent);
     } catch (error) {
-      const fields = { url: agent.url, agentVersion: context.object.status?.agentVersion };
+      const fields = { url: agent.url, agentVersion: resource.object.status?.agentVersion };
       const failure = { ...reportFailure(error), fields };
       // What was not even asked is not away.
       return error instanceof ApiError ? { ...failure, retry: { kind: 'after', ms: agent.retryInMs() } } : failure;
@@ -46,13 +47,13 @@ export class AgentFlow implements Flow<undefined> {
   }
 
   /** Its tunnels are stopped through it: it goes after them. */
-  async remove({ object, writer }: Context): Promise<Outcome> {
-    const tunnels = await this.#dependents.of(object);
+  async remove({ resource }: Context): Promise<Outcome> {
+    const tunnels = await this.#dependents.of(resource.object);
     if (tunnels.length > 0) {
       const message = `waiting for the tunnels in this agent to be deleted: ${namesOf(tunnels)}`;
       return report('Deleting', message, { retry: { kind: 'after', ms: tunnelsRetryMs } });
     }
-    await writer.removeFinalizer(object);
+    await resource.release();
     return { kind: 'finished' };
   }
 
@@ -64,7 +65,7 @@ export class AgentFlow implements Flow<undefined> {
 async function check(context: Context, agent: AgentConnection): Promise<Outcome> {
   const { status, tunnels } = await agent.check(freshSince(context), context.call);
   const said = words(status.status);
-  context.memory.of(context.uid).observed = true;
+  context.facts.observed = true;
   const { url } = agent;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     url,
@@ -79,11 +80,11 @@ async function check(context: Context, agent: AgentConnection): Promise<Outcome>
 }
 
 /** Latencies are never the same twice: those that are shown stay, or every look would be a write. */
-function legsOf({ requested, object }: Context, { session }: AgentStatus): Legs {
+function legsOf({ occasion, resource: { object } }: Context, { session }: AgentStatus): Legs {
   const legs = session.legs
     .slice(0, mostLegs)
     .map(({ region, latency }) => ({ region: words(region), latency: words(latency) }));
   const shown = (object.status?.legs ?? []) as Legs;
   const same = JSON.stringify(shown.map(({ region }) => region)) === JSON.stringify(legs.map(({ region }) => region));
-  return same && !requested && conditionOf(object, 'Ready')?.status === 'True' ? shown : legs;
+  return same && !occasion.requested && conditionOf(object, 'Ready')?.status === 'True' ? shown : legs;
 }

@@ -5,7 +5,7 @@ import { type Call, waitAway } from '../../../../common/priority.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
-import type { Connection } from '../../../reconcile/context.ts';
+import type { Connection } from '../../../reconcile/connection.ts';
 import { canonical } from '../../../reconcile/json.ts';
 
 const minRetryMs = 500;
@@ -19,9 +19,9 @@ export interface AgentConnectionOptions extends AgentClientOptions {
   /** Longest pause, in milliseconds, before an agent that is away is tried again. */
   readonly retryMs: number;
   /** Tunnels came, went or changed since the last look: those who have one are to look at it. */
-  readonly onChange: () => void;
+  readonly onChange?: (() => void) | undefined;
   /** The number of tunnels may have changed. */
-  readonly onCount: () => void;
+  readonly onCount?: (() => void) | undefined;
 }
 
 /** One agent, with the one client and list of tunnels that everything using it shares. */
@@ -80,14 +80,14 @@ export class AgentConnection implements Connection<AgentClient> {
   async start(definition: TunnelDefinition, call: Pick<Call, 'away'> = {}): Promise<Tunnel> {
     const tunnel = await waitAway(call, () => this.client.startTunnel(definition));
     this.#tunnels.record(tunnel, this.#options.monotonic.now());
-    this.#options.onCount();
+    this.#options.onCount?.();
     return tunnel;
   }
 
   async stop(name: string, call: Pick<Call, 'away'> = {}): Promise<void> {
     await waitAway(call, () => this.client.stopTunnel(name));
     this.#tunnels.forget(name);
-    this.#options.onCount();
+    this.#options.onCount?.();
   }
 
   /** As last seen; none while the agent is away. */
@@ -135,8 +135,8 @@ export class AgentConnection implements Connection<AgentClient> {
     this.#shape = shape;
     yield* tunnels;
     if (!changed) return;
-    this.#options.onChange();
-    this.#options.onCount();
+    this.#options.onChange?.();
+    this.#options.onCount?.();
   }
 }
 

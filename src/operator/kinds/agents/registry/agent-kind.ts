@@ -1,8 +1,9 @@
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { Kind, KindDefinition } from '../../../reconcile/kind.ts';
-import { kindController, type SharedOptions, spread } from '../../../reconcile/kind-controller.ts';
+import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { spread } from '../../../reconcile/schedule.ts';
 import type { Agents } from './agents.ts';
 
 /** What every kind of this family is given. */
@@ -26,7 +27,6 @@ export function agentKind<Options extends AgentKindOptions>(
         {
           ...options,
           connectionOf: (object) => ({ key: agentKey(object), client: undefined }),
-          accountOf: agentKey,
           resyncIntervalMs: resyncIntervalMs ?? options.resyncIntervalMs,
         },
         // So that one list serves an agent and all its tunnels; agents at moments of their own.

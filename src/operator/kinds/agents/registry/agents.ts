@@ -1,9 +1,8 @@
-import { annotation } from '../../../reconcile/annotations.ts';
-import { isDeleting, isPaused } from '../../../reconcile/context.ts';
+import { annotation, isPaused } from '../../../reconcile/annotations.ts';
 import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { Registry, type RegistryEntry, type RegistryOptions } from '../../../reconcile/registry.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { spec as specSchema } from '../agent/schema.ts';
 import { type AgentAddress, addressOf, admitted } from './address.ts';
@@ -14,7 +13,7 @@ type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
 export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'clock'> {
   readonly hosts: AllowedHosts;
-  readonly open: (key: string, address: AgentAddress, hooks: AgentHooks) => AgentConnection;
+  readonly open: (key: string, address: AgentAddress, hooks?: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
   readonly enqueue: (agent: string) => void;
 }
@@ -165,7 +164,7 @@ export class Agents extends Registry<AgentEntry> {
     if (address === undefined) throw new DependencyError(notAdmitted(url));
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = open(url, address, { onChange: () => {}, onCount: () => {} });
+    const agent = open(url, address);
     try {
       return await use(agent);
     } finally {

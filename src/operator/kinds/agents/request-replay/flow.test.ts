@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError, type ApiErrorReason } from '../../../../common/http/errors.ts';
-import { silentLog } from '../../../../common/log.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { conditionsOf } from '../../../reconcile/conditions.ts';
-import type { ReconcileContext } from '../../../reconcile/context.ts';
+import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
@@ -87,9 +86,8 @@ function withIntent({ metadata }: ManagedObject, intent: string): ManagedObject[
 /** One reconcile; with `settle`, its report becomes the status. */
 async function reconcile({ settle = true } = {}): Promise<Report> {
   if (object === undefined) throw new Error('the resource is gone');
-  const call = { priority: 'change' };
-  const context = { object, uid: 'u', call, writer, clock, log: silentLog, events: { record: () => {} } };
-  const outcome = await flow.ensure(context as unknown as ReconcileContext<undefined>);
+  const connection = { key: 'ns/dev', client: undefined };
+  const outcome = await flow.ensure(contextOf(object, { writer, connection, now: () => clock.now() }));
   if (outcome.kind === 'reported' && settle) {
     const conditions = conditionsOf(outcome, 1, object.status?.conditions ?? [], new Date(clock.now()));
     object = { ...object, status: { ...object.status, ...outcome.fields, conditions } } as ManagedObject;

@@ -3,7 +3,7 @@ import { waitAway } from '../../../../common/priority.ts';
 import type { AgentClient, Replay } from '../../../agent-client/client.ts';
 import { annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
-import { emit } from '../../../reconcile/events.ts';
+import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
@@ -49,7 +49,7 @@ export class ReplayFlow implements Flow<undefined> {
   }
 
   async ensure(context: Context): Promise<Outcome> {
-    const { object, uid } = context;
+    const { object, uid } = context.resource;
     const recorded = finishedIn(object);
     if (recorded !== undefined) return this.#conclude(context, recorded);
     const parsed = parseSpec(specSchema, object);
@@ -66,66 +66,69 @@ export class ReplayFlow implements Flow<undefined> {
 
   /** It is in the status: what is left is to remove the resource when its time has come. */
   async #conclude(context: Context, finished: Finished): Promise<Outcome> {
-    this.forget(context.object);
+    const { resource, journal } = context;
+    this.forget(resource.object);
     const outcome = withRemoval(context, finished);
     if (outcome.retry.kind !== 'after' || outcome.retry.ms > 0) return outcome;
-    await context.writer.delete(context.object);
-    context.log.info('removed, as ttlSecondsAfterFinished asks');
+    await resource.delete();
+    journal.info('removed, as ttlSecondsAfterFinished asks');
     return { kind: 'finished' };
   }
 
   async #finish(context: Context, spec: Spec): Promise<Finished> {
-    const intent = annotationOf(context.object, replayIntent);
-    if (intent === undefined || intent === this.#unsent.get(context.uid)) return this.#attempt(context, spec);
+    const { object, uid } = context.resource;
+    const intent = annotationOf(object, replayIntent);
+    if (intent === undefined || intent === this.#unsent.get(uid)) return this.#attempt(context, spec);
     return { at: now(context), failure: unknown(intent) };
   }
 
   /** Throws an ApiError or a DependencyError only where certainly nothing was sent. */
   async #attempt(context: Context, { requestID, tunnelName }: Spec): Promise<Finished> {
-    const agent = this.#options.agentOf(context.object);
+    const { resource, call, journal } = context;
+    const agent = this.#options.agentOf(resource.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
-    await waitAway(context.call, () => agent.status());
+    await waitAway(call, () => agent.status());
     await agent.check({ id: requestID, tunnelName });
     // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
-    const intent = this.#unsent.get(context.uid) ?? `${now(context)} ${this.#options.nonce()}`;
-    const begun = await this.#begin(context, intent);
+    const intent = this.#unsent.get(resource.uid) ?? `${now(context)} ${this.#options.nonce()}`;
+    await this.#begin(resource, intent);
     try {
-      await waitAway(context.call, () => agent.replay({ id: requestID, tunnelName }));
+      await waitAway(call, () => agent.replay({ id: requestID, tunnelName }));
     } catch (error) {
-      return this.#failed({ ...context, object: begun }, intent, error);
+      return this.#failed(context, intent, error);
     }
-    emit(context, 'Replayed', `request ${requestID} was replayed`);
+    journal.event('Replayed', `request ${requestID} was replayed`);
     return { at: now(context) };
   }
 
   /** Whether a write that failed was made is not known: until it succeeded, the intent is known to mean nothing. */
-  async #begin({ writer, object, uid }: Context, intent: string): Promise<ManagedObject> {
-    this.#unsent.set(uid, intent);
-    const begun = await writer.annotate(object, { [replayIntent]: intent });
-    this.#unsent.delete(uid);
-    return begun;
+  async #begin(resource: CurrentResource, intent: string): Promise<void> {
+    this.#unsent.set(resource.uid, intent);
+    await resource.annotate({ [replayIntent]: intent });
+    this.#unsent.delete(resource.uid);
   }
 
   /** Withdraws the intent where the agent certainly did nothing. */
-  async #failed({ writer, object, uid, clock }: Context, intent: string, error: unknown): Promise<Finished> {
-    const at = now({ clock });
+  async #failed(context: Context, intent: string, error: unknown): Promise<Finished> {
+    const { resource } = context;
+    const at = now(context);
     const definite = error instanceof DependencyError || (error instanceof ApiError && error.definite);
     if (!definite) return { at, failure: unknown(intent, error) };
-    this.#unsent.set(uid, intent);
-    await writer.insist(object, () => ({ [replayIntent]: null }));
+    this.#unsent.set(resource.uid, intent);
+    await resource.insist(() => ({ [replayIntent]: null }));
     if (error instanceof ApiError && isFinal(error)) return { at, failure: refusal(error) };
     throw error;
   }
 }
 
 /** With the time to look again, where the resource is to be removed. */
-function withRemoval({ object, clock }: Context, finished: Finished): Report {
-  const { requestID, ttlSecondsAfterFinished } = object.spec;
+function withRemoval({ resource, time }: Context, finished: Finished): Report {
+  const { requestID, ttlSecondsAfterFinished } = resource.object.spec;
   const outcome = reportOf(finished, String(requestID));
-  const ms = msToRemoval(finished, ttlSecondsAfterFinished, clock.now());
+  const ms = msToRemoval(finished, ttlSecondsAfterFinished, time.wall());
   return ms === undefined ? outcome : { ...outcome, retry: { kind: 'after', ms } };
 }
 
-function now({ clock }: Pick<Context, 'clock'>): string {
-  return new Date(clock.now()).toISOString();
+function now({ time }: Context): string {
+  return new Date(time.wall()).toISOString();
 }

@@ -1,12 +1,11 @@
 import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
-import { isDeleting, isPaused } from '../../../reconcile/context.ts';
+import { annotation, isPaused } from '../../../reconcile/annotations.ts';
 import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import type { References, Referent } from '../../../reconcile/references.ts';
 import type { RegistryEntry } from '../../../reconcile/registry.ts';
-import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
 import { addressOf } from './address.ts';

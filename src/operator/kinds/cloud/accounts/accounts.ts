@@ -1,11 +1,10 @@
 import { annotation } from '../../../reconcile/annotations.ts';
-import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { accountKeyOf } from '../../../reconcile/ownership.ts';
 import { References } from '../../../reconcile/references.ts';
 import type { Referents } from '../../../reconcile/referents/referents.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
 import type { CloudConnection } from './cloud-connection.ts';
 import type { DefaultAccountUsers } from './default-account.ts';

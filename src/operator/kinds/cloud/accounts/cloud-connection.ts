@@ -3,7 +3,7 @@ import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
-import type { Connection } from '../../../reconcile/context.ts';
+import type { Connection } from '../../../reconcile/connection.ts';
 import { type Budgets, type BudgetUser, credentialOf } from './budgets.ts';
 
 export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {

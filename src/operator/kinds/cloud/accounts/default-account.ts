@@ -1,8 +1,7 @@
 import { annotation } from '../../../reconcile/annotations.ts';
-import { isDeleting } from '../../../reconcile/context.ts';
 import { DependencyError, RefusedError } from '../../../reconcile/outcome.ts';
 import { externalIDOf } from '../../../reconcile/ownership.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 
 const flag = '--default-account-namespaces';
 

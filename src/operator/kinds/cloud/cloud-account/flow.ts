@@ -1,9 +1,10 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import { waitAway } from '../../../../common/priority.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import { lastDue, type ReconcileContext, unhandledReconcileAt } from '../../../reconcile/context.ts';
+import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
 import {
   DependencyError,
   type Outcome,
@@ -46,34 +47,37 @@ export class AccountFlow implements Flow<undefined> {
   }
 
   async ensure(context: Context): Promise<Outcome> {
-    await context.writer.addFinalizer(context.object);
-    const parsed = parseSpec(specSchema, context.object);
+    const { resource } = context;
+    await resource.hold();
+    const { object } = resource;
+    const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) return parsed.report;
-    const entry = this.#accounts.entry(keyOf(context.object));
+    const entry = this.#accounts.entry(keyOf(object));
     if (entry === undefined) throw new DependencyError('this account is not in the cache yet');
     const { connection: account } = entry;
-    if (account === undefined) return this.#refused(context, entry.refusal ?? 'spec: cannot be used');
+    if (account === undefined) return this.#refused(object, entry.refusal ?? 'spec: cannot be used');
     await this.#mirrors.stopOther(account.key, account);
-    if (unhandledReconcileAt(context.object) !== undefined) this.#confirm(context, account);
+    if (unhandledReconcileAt(object) !== undefined) this.#confirm(context, account);
     try {
       await this.#requireKey(context, entry, account);
       await check(context, entry, account);
     } catch (error) {
-      return this.#failed(context, account, error);
+      return this.#failed(object, account, error);
     }
-    return this.#passed(context, parsed.spec, account);
+    return this.#passed(object, parsed.spec, account);
   }
 
   /** Deletes of its users need the account: it goes after them. */
   async remove(context: Context): Promise<Outcome> {
-    const { object } = context;
+    const { resource } = context;
+    const { object } = resource;
     const key = keyOf(object);
     await this.#mirrors.stop(key);
     const dependents = await this.#dependents.of(object);
     if (dependents.length > 0)
       return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
     if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
-    await context.writer.removeFinalizer(object);
+    await resource.release();
     return { kind: 'finished' };
   }
 
@@ -87,14 +91,14 @@ export class AccountFlow implements Flow<undefined> {
   }
 
   /** A person who was told that much of the account is missing says that it is. */
-  #confirm({ startedAt }: Context, account: CloudConnection): void {
-    account.confirmedAt = startedAt;
+  #confirm({ occasion }: Context, account: CloudConnection): void {
+    account.confirmedAt = occasion.startedAt;
     this.#dependents.enqueue(account.key, 'unready');
   }
 
-  async #refused(context: Context, refusal: string): Promise<Outcome> {
-    await this.#mirrors.stop(keyOf(context.object));
-    return report('Rejected', refusal, { fields: mirroredField(context.object) });
+  async #refused(object: ManagedObject, refusal: string): Promise<Outcome> {
+    await this.#mirrors.stop(keyOf(object));
+    return report('Rejected', refusal, { fields: mirroredField(object) });
   }
 
   async #requireKey({ call }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
@@ -107,14 +111,14 @@ export class AccountFlow implements Flow<undefined> {
     }
   }
 
-  #failed({ object }: Context, account: CloudConnection, error: unknown): Outcome {
+  #failed(object: ManagedObject, account: CloudConnection, error: unknown): Outcome {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
     const fields = { apiURL: account.url, ...verdict, ...mirroredField(object) };
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
-  async #passed({ object }: Context, { endpointMirror }: Spec, account: CloudConnection): Promise<Outcome> {
+  async #passed(object: ManagedObject, { endpointMirror }: Spec, account: CloudConnection): Promise<Outcome> {
     const namespace = namespaceOf(object);
     const fields = { apiURL: account.url, reachable: true, authenticated: true };
     const message = `${account.url} accepts the API key`;
@@ -145,9 +149,10 @@ export class AccountFlow implements Flow<undefined> {
 
 /** Once for each state of spec and key, and once an interval. */
 async function check(context: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
-  if (!context.requested && entry.passedSince(lastDue(context, context.object))) return;
-  await entry.check(account, context.startedAt, context.call);
-  context.memory.of(context.uid).observed = true;
+  const { occasion, call, facts } = context;
+  if (!occasion.requested && entry.passedSince(occasion.lastDue())) return;
+  await entry.check(account, occasion.startedAt, call);
+  facts.observed = true;
 }
 
 function mirrorReport(shown: boolean, error: string | undefined): Report {

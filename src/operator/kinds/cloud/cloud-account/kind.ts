@@ -1,4 +1,4 @@
-import { isPaused } from '../../../reconcile/context.ts';
+import { isPaused } from '../../../reconcile/annotations.ts';
 import type { Kind } from '../../../reconcile/kind.ts';
 import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
 import { keyOf } from '../../../reconcile/resource.ts';
@@ -11,7 +11,7 @@ export const cloudAccount: Kind<SharedOptions & AccountFlowOptions> = {
     const epoch = options.monotonic.now();
     const controller = kindController<undefined>(
       definition.type,
-      { ...options, connectionOf: (object) => ({ key: keyOf(object), client: undefined }), accountOf: keyOf },
+      { ...options, connectionOf: (object) => ({ key: keyOf(object), client: undefined }) },
       () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),
     );
     // A paused account is not reconciled, and makes no call.

@@ -1,5 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import { partsKind } from '../../../reconcile/parts/flow.ts';
+import { partsKind } from '../../../reconcile/parts/kind.ts';
 import { mutualTLS } from './mutual-tls.ts';
 import { definition, type Spec, spec } from './schema.ts';
 import { tlsTermination } from './tls-termination.ts';

@@ -1,5 +1,5 @@
 import type { CloudClient } from '../../../cloud/client.ts';
-import { partsKind } from '../../../reconcile/parts/flow.ts';
+import { partsKind } from '../../../reconcile/parts/kind.ts';
 import { compression } from './compression.ts';
 import { ipRestriction } from './ip-restriction.ts';
 import { saml } from './saml.ts';

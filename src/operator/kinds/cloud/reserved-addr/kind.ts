@@ -1,6 +1,6 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { ReservedAddr } from '../../../cloud/schemas.ts';
-import { externalKind } from '../../../reconcile/external/flow.ts';
+import { externalKind } from '../../../reconcile/external/kind.ts';
 import { contentOf, diff, toCreate, toStatus, toUpdate } from './mapping.ts';
 import { definition, type Spec, spec } from './schema.ts';
 

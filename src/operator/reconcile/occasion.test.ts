@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { priorityOf } from './context.ts';
 import { Memory } from './memory.ts';
+import { priorityOf } from './occasion.ts';
 import type { ManagedObject } from './resource.ts';
 
 function resource(reason: string, { generation = 1, observed = 1 } = {}): ManagedObject {

@@ -1,0 +1,20 @@
+import type { Call, Reserved } from '../../common/priority.ts';
+
+/** An account of the cloud, or an agent: a client, and everything that is shared by those who use it. */
+export interface Connection<Client> {
+  /** Unique in this operator; that of the default account is `default`. */
+  readonly key: string;
+  readonly client: Client;
+  /** The address of the service. */
+  readonly url?: string;
+  /** Aborts when it closes; absent where it never does. */
+  readonly closed?: AbortSignal;
+  /** What the service's clock shows now, in milliseconds since the epoch, by its answers; undefined before the first. */
+  serviceTime?(): number | undefined;
+  /** When its key was put in force, on the monotonic clock: what was seen before may be another account's. */
+  readonly since?: number | undefined;
+  /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
+  confirmedAt?: number | undefined;
+  /** Waits for the turn of a call ahead of it; absent where calls take none. */
+  reserve?(call: Call): Promise<Reserved>;
+}

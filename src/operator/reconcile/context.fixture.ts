@@ -1,0 +1,36 @@
+import { silentLog } from '../../common/log.ts';
+import type { Connection } from './connection.ts';
+import type { ReconcileContext } from './context.ts';
+import { CurrentResource } from './current-resource.ts';
+import { Journal } from './events.ts';
+import { Memory } from './memory.ts';
+import { Peers } from './peers.ts';
+import type { ManagedObject } from './resource.ts';
+import type { ObjectWriter } from './writer.ts';
+
+export interface Given<Client> {
+  readonly writer: Partial<ObjectWriter>;
+  readonly connection: Connection<Client>;
+  /** Default one that remembers nothing. */
+  readonly memory?: Memory;
+  /** Of both clocks; default always 0. */
+  readonly now?: () => number;
+}
+
+/** One reconcile of a resource that a person asked for and that has no rivals. */
+export function contextOf<Client>(
+  object: ManagedObject,
+  { writer, connection, memory = new Memory(), now = () => 0 }: Given<Client>,
+): ReconcileContext<Client> {
+  const resource = new CurrentResource(object, writer as ObjectWriter);
+  const index = { list: () => [object], claimants: () => [] };
+  return {
+    ...{ resource, connection },
+    facts: memory.of(resource.uid),
+    occasion: { startedAt: now(), requested: true, drift: false, lastDue: () => 0 },
+    call: { priority: 'change', signal: new AbortController().signal },
+    peers: new Peers({ index, memory, accountOf: () => 'default' }),
+    time: { now, wall: now },
+    journal: new Journal(resource, { log: silentLog, events: { record: () => {} } }),
+  };
+}

@@ -1,0 +1,50 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { CurrentResource } from './current-resource.ts';
+import type { ManagedObject } from './resource.ts';
+import type { ObjectWriter } from './writer.ts';
+
+const read: ManagedObject = {
+  apiVersion: 'edge-operator.dev/v1alpha1',
+  kind: 'BotUser',
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1' },
+  spec: {},
+};
+/** What each write was based on. */
+let bases: (string | undefined)[];
+let resource: CurrentResource;
+
+beforeEach(() => {
+  bases = [];
+  const write = async ({ metadata }: ManagedObject): Promise<ManagedObject> => {
+    bases.push(metadata.resourceVersion);
+    return { ...read, metadata: { ...read.metadata, resourceVersion: `${bases.length + 1}` } };
+  };
+  const end = async (object: ManagedObject) => void (await write(object));
+  const writer: Partial<ObjectWriter> = {
+    ...{ record: write, annotate: write, insist: write, writeStatus: write, removeFinalizer: end, delete: end },
+  };
+  resource = new CurrentResource(read, writer as ObjectWriter);
+});
+
+test('every write is based on the one before, and the resource is what the last one left', async () => {
+  await resource.hold();
+  await resource.record({});
+  await resource.annotate({});
+  await resource.insist(() => ({}));
+  await resource.writeStatus({});
+  expect(resource.object.metadata.resourceVersion).toBe('6');
+  await resource.release();
+  expect(bases).toEqual(['1', '2', '3', '4', '5', '6']);
+});
+
+test('a write that failed leaves it as it was', async () => {
+  const failing = new CurrentResource(read, { record: () => Promise.reject(new Error('no')) } as never);
+  await expect(failing.hold()).rejects.toThrow('no');
+  expect(failing.object).toBe(read);
+});
+
+test('what was read since is what the next write is based on', async () => {
+  resource.take({ ...read, metadata: { ...read.metadata, resourceVersion: '7' } });
+  await resource.delete();
+  expect([bases, resource.uid]).toEqual([['7'], 'u']);
+});

@@ -1,0 +1,64 @@
+import { ApiError } from '../../../common/http/errors.ts';
+import type { ReconcileContext } from '../context.ts';
+import type { Report } from '../outcome.ts';
+import type { ManagedSpec } from '../resource.ts';
+import type { ExternalContract } from './contract.ts';
+import type { PendingCreates } from './pending-creates.ts';
+import type { Presence } from './presence.ts';
+
+type Context<Client> = Omit<ReconcileContext<Client>, 'resource' | 'peers'>;
+
+/** What is done to one resource's external object once it is there. */
+export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
+  readonly #context: Context<Client>;
+  readonly #contract: ExternalContract<Spec, Observed, Client>;
+  readonly #pending: PendingCreates<Observed>;
+
+  constructor(
+    context: Context<Client>,
+    contract: ExternalContract<Spec, Observed, Client>,
+    pending: PendingCreates<Observed>,
+  ) {
+    this.#context = context;
+    this.#contract = contract;
+    this.#pending = pending;
+  }
+
+  async update(id: string, spec: Spec, fields: readonly string[]): Promise<void> {
+    const { connection, call, time, occasion, journal } = this.#context;
+    const observed = await this.#contract.update(connection.client, id, spec, new Set(fields), call);
+    this.#pending.cache.record(observed, time.now());
+    const what = `${fields.join(', ')} of ${this.#contract.displayName} ${id}`;
+    if (occasion.drift) journal.event('DriftCorrected', `put back ${what}`);
+    else journal.event('Updated', `updated ${what}`);
+  }
+
+  /** Once. Confirmed by an answer, or, of what was gone already, by a second witness; reports while it is not. */
+  async delete(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
+    const { facts, journal } = this.#context;
+    // Only the finalizer's removal failed last time.
+    if (facts.deletedID === id) return undefined;
+    let how = 'was gone already';
+    if (facts.absent?.id !== id) {
+      const wasSent = facts.deleteSentID === id;
+      const result = await this.#send(id);
+      if (result === 'deleted') how = 'deleted';
+      else if (!wasSent) return presence.confirmGone(id);
+    } else {
+      const unsure = await presence.confirmGone(id);
+      if (unsure !== undefined) return unsure;
+    }
+    facts.deletedID = id;
+    this.#pending.cache.forget(id);
+    journal.event('Deleted', `${this.#contract.displayName} ${id} ${how}`);
+    return undefined;
+  }
+
+  #send(id: string): Promise<'deleted' | 'absent'> {
+    const { facts, connection, call } = this.#context;
+    return this.#contract.delete(connection.client, id, call).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.definite)) facts.deleteSentID = id;
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { annotation, annotationOf } from '../annotations.ts';
+import type { ReconcileContext } from '../context.ts';
+import type { Outcome, Report } from '../outcome.ts';
+import { originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
+
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts'> & {
+  readonly connection: { readonly url?: string };
+};
+
+/** What is on record of one resource's external object: by annotations and, as proof, by its status. */
+export class ExternalRecord {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Whatever is managed must be held by the finalizer, and its id must be on durable record. */
+  async keep(id: string): Promise<void> {
+    const { resource, connection } = this.#context;
+    const { object } = resource;
+    await resource.record({
+      [annotation.externalID]: id,
+      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
+      ...placeRecord({ object, connection }),
+    });
+  }
+
+  /** What somebody wiped is put back from what the status knows. */
+  async restore(): Promise<void> {
+    const { object } = this.#context.resource;
+    const { id } = ownershipOf(object);
+    if (id !== undefined && annotationOf(object, annotation.externalID) === undefined) await this.keep(id);
+  }
+
+  /** What is gone is not this resource's any more, before its record gives way to another. */
+  async disown(): Promise<void> {
+    const { resource, facts } = this.#context;
+    const { object } = resource;
+    delete facts.made;
+    const { id, how: _, ...ownership } = ownershipOf(object);
+    if (id === undefined) return;
+    const { id: __, ...status } = object.status ?? {};
+    await resource.writeStatus({ ...status, ownership });
+  }
+
+  /** What a report says of what the resource stands for; nothing of what it only observes. */
+  ownership(id: string): Pick<Report, 'ownership'> {
+    const { resource, connection } = this.#context;
+    const { object } = resource;
+    if (object.spec.managementPolicy === 'Observe' && ownedIDOf(object) === undefined) return {};
+    return { ownership: { ...placeOf({ object, connection }), id, how: originOf(object, id) } };
+  }
+
+  /** What this process made is proven by its own status, whatever became of the rest. */
+  withProof(outcome: Outcome): Outcome {
+    const { resource, facts, connection } = this.#context;
+    const { object } = resource;
+    const isKnown = outcome.kind === 'finished' || outcome.ownership !== undefined;
+    if (isKnown || facts.made === undefined || ownershipOf(object).id !== undefined) return outcome;
+    return { ...outcome, ownership: { ...placeOf({ object, connection }), id: facts.made.id, how: 'Created' } };
+  }
+}

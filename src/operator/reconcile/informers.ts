@@ -1,0 +1,69 @@
+import type { Log } from '../../common/log.ts';
+import type { Runtime } from '../../common/runtime.ts';
+import { Informer } from '../controller/informer.ts';
+import { InformerGroup } from '../controller/informer-group.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isForbidden } from '../kube/errors.ts';
+import type { ResourceType } from '../kube/types.ts';
+import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
+import type { ManagedObject } from './resource.ts';
+
+export interface InformerOptions extends Pick<Runtime, 'clock' | 'random'> {
+  /** Reads, on every replica. */
+  readonly reader: KubeClient;
+  /** Empty for all. */
+  readonly namespaces: readonly string[];
+  readonly labelSelector: string | undefined;
+}
+
+/** Follows the resources of a kind, in the namespaces of this operator. */
+export function informersOf(type: ResourceType, options: InformerOptions, log: Log): InformerGroup<ManagedObject> {
+  const { reader: client, namespaces, labelSelector, clock, random } = options;
+  const scopes = namespaces.length === 0 ? [undefined] : namespaces;
+  return new InformerGroup(
+    scopes.map(
+      (namespace) =>
+        new Informer({ client, type, namespace, labelSelector, transform: withoutBulk, clock, random, log }),
+    ),
+  );
+}
+
+/** Every resource of the kind: of a sharded operator the controller has some, others may refer to any. */
+export function everyShard(
+  { type, resources }: { readonly type: ResourceType; readonly resources: InformerGroup<ManagedObject> },
+  options: InformerOptions & { readonly log: Log },
+): InformerGroup<ManagedObject> {
+  if (options.labelSelector === undefined) return resources;
+  return informersOf(type, { ...options, labelSelector: undefined }, options.log);
+}
+
+/**
+ * Every resource of the kind that there is, by a fresh list: an object that another shard's resource holds, or that of
+ * another installation, is not free to be adopted. Where only some namespaces may be read, of those.
+ */
+export async function listEverywhere(
+  client: KubeClient,
+  type: ResourceType,
+  namespaces: readonly string[],
+): Promise<readonly ManagedObject[]> {
+  try {
+    return (await client.listAll<ManagedObject>(type, { keep: withoutBulk })).items;
+  } catch (error) {
+    if (namespaces.length === 0 || !isForbidden(error)) throw error;
+    const lists = await Promise.all(
+      namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })),
+    );
+    return lists.flatMap((list) => list.items);
+  }
+}
+
+/** A large resource is read anew; a namesake that took its place is another one. */
+export async function wholeOf(
+  reader: KubeClient,
+  type: ResourceType,
+  object: ManagedObject,
+): Promise<ManagedObject | undefined> {
+  if (isWhole(object)) return object;
+  const read = await reader.get<ManagedObject>(type, object.metadata);
+  return read?.metadata.uid === object.metadata.uid ? read && withoutForeign(read) : undefined;
+}

@@ -1,0 +1,66 @@
+import { annotation, annotationOf } from './annotations.ts';
+import { Neighbours, type Say } from './neighbours.ts';
+import { installationOf, isSameInstallation, recordedURLOf } from './ownership.ts';
+import type { ManagedObject } from './resource.ts';
+
+export interface InstallationOptions {
+  /** What it is known by; not asked for before this process leads. */
+  readonly name: () => string;
+  /** Whether what other installations, or other addresses, have on record is taken over. */
+  readonly takeOver: boolean;
+  /** Milliseconds on the monotonic clock. */
+  readonly now: () => number;
+}
+
+/** This installation of the operator, of several that may watch the same resources. */
+export class Installation {
+  readonly #options: InstallationOptions;
+  readonly #neighbours: Neighbours;
+
+  constructor(options: InstallationOptions) {
+    this.#options = options;
+    this.#neighbours = new Neighbours(options.now);
+  }
+
+  get name(): string {
+    return this.#options.name();
+  }
+
+  /** What other installations have on record is taken over. */
+  get takesOver(): boolean {
+    return this.#options.takeOver;
+  }
+
+  /** The other installation that manages the resource, unless it is to be taken over from that. */
+  otherOf(object: ManagedObject): string | undefined {
+    const holder = installationOf(object);
+    if (holder === undefined || isSameInstallation(holder, this.name) || this.#options.takeOver) return undefined;
+    return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;
+  }
+
+  /** Whether to write that the resource is another installation's. */
+  ask(other: string, object: ManagedObject): Say {
+    return this.#neighbours.ask(other, object);
+  }
+
+  /** What is on record was made at another address than that of its account: nothing that this one says is about it. */
+  movedAddress(object: ManagedObject, url: string | undefined): string | undefined {
+    const recorded = recordedURLOf(object);
+    if (url === undefined || recorded === undefined || this.#options.takeOver) return undefined;
+    if (isSameURL(recorded, url) || annotationOf(object, annotation.takeOver) === recorded) return undefined;
+    return (
+      `what this resource made is at ${recorded}, and its account is at ${url} now: set the address back, or, ` +
+      `if the API has moved, set the annotation ${annotation.takeOver} to ${recorded}`
+    );
+  }
+
+  /** The resource is gone from Kubernetes. */
+  forget(uid: string): void {
+    this.#neighbours.forget(uid);
+  }
+}
+
+/** As the transport takes it: a slash at the end means nothing. */
+function isSameURL(a: string, b: string): boolean {
+  return a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
+}

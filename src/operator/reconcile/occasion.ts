@@ -1,0 +1,79 @@
+import type { Priority } from '../../common/priority.ts';
+import { annotation, annotationOf } from './annotations.ts';
+import type { Facts } from './memory.ts';
+import type { Reason } from './reasons.ts';
+import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
+import type { Schedule } from './schedule.ts';
+
+/** What one reconcile is to answer. */
+export interface Occasion {
+  /** On the monotonic clock. */
+  readonly startedAt: number;
+  /** A person asked for something that no reconcile has answered yet. */
+  readonly requested: boolean;
+  /** A difference now is drift, not a change that a person made to the spec. */
+  readonly drift: boolean;
+  /** The last moment at which the resource was due for a drift check. */
+  lastDue(): number;
+}
+
+export function occasionOf(object: ManagedObject, facts: Facts, schedule: Schedule, startedAt: number): Occasion {
+  return {
+    startedAt,
+    requested: isRequested(object),
+    drift: isDrift(object, facts),
+    lastDue: () => schedule.lastDue(object),
+  };
+}
+
+/** What was observed from this moment on answers the occasion: what a person requested for is to be looked at afresh. */
+export function freshSince({ occasion, facts }: { readonly occasion: Occasion; readonly facts: Facts }): number {
+  if (occasion.requested) return occasion.startedAt;
+  return Math.max(occasion.lastDue(), facts.failedAt ?? Number.NEGATIVE_INFINITY);
+}
+
+/** The value of reconcile-at that was not acted on yet. */
+export function unhandledReconcileAt(object: ManagedObject): string | undefined {
+  const wanted = annotationOf(object, annotation.reconcileAt);
+  return wanted === object.status?.lastHandledReconcileAt ? undefined : wanted;
+}
+
+export function isRequested(object: ManagedObject): boolean {
+  if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
+  if (annotationOf(object, annotation.externalID) !== lookedFor(object)) return true;
+  const ready = conditionOf(object, 'Ready');
+  return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
+}
+
+/** The external id that the last reconcile looked for. */
+function lookedFor({ status }: ManagedObject): string | undefined {
+  return status?.lastHandledExternalID ?? (status?.id as string | undefined);
+}
+
+/** Reasons under which something that a person requested for is still to be done. */
+const pending: ReadonlySet<string> = new Set<Reason>([
+  'Creating',
+  'Updating',
+  'DependencyNotReady',
+  'RateLimited',
+  'Unauthorized',
+  'Unreachable',
+]);
+
+/** Those under which drift checks fail too, all at once. */
+const outages: ReadonlySet<string> = new Set<Reason>(['RateLimited', 'Unreachable']);
+
+export function priorityOf(object: ManagedObject, facts: Facts): Priority {
+  const reason = conditionOf(object, 'Ready')?.reason ?? '';
+  const done = outages.has(reason) && facts.realizedGeneration === object.metadata.generation;
+  if (isRequested(object) || (pending.has(reason) && !done)) return 'change';
+  return facts.observed === true ? 'resync' : 'first';
+}
+
+/** The external object was once as this generation asks: a difference now came from elsewhere. */
+export function isDrift(object: ManagedObject, facts: Facts): boolean {
+  const { generation } = object.metadata;
+  const ready = conditionOf(object, 'Ready');
+  const reported = ready?.status === 'True' && ready.observedGeneration === generation;
+  return reported || facts.realizedGeneration === generation;
+}

@@ -1,0 +1,73 @@
+import type { ReconcileContext } from '../context.ts';
+import { witnessesApartMs } from '../memory.ts';
+import { type Report, report } from '../outcome.ts';
+import { isDeleting } from '../resource.ts';
+import { type AnyPart, type PartScope, rivalOf } from './part-scope.ts';
+
+type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
+
+/** The delete of one part, until it is certain that it is gone. */
+export class PartRemoval<Spec, Client> {
+  readonly #part: AnyPart<Spec, Client>;
+  readonly #context: Context<Client>;
+  readonly #scope: PartScope<Spec>;
+
+  constructor(part: AnyPart<Spec, Client>, context: Context<Client>, scope: PartScope<Spec>) {
+    this.#part = part;
+    this.#context = context;
+    this.#scope = scope;
+  }
+
+  /**
+   * What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone;
+   * throws as calls do.
+   */
+  async perform(): Promise<Report | undefined> {
+    if (rivalOf(this.#part, this.#context, this.#scope) !== undefined) return undefined;
+    const unsettled = this.#unsettled();
+    if (unsettled !== undefined) return unsettled;
+    const { connection, call, facts, time } = this.#context;
+    const { spec } = this.#scope;
+    const absentAt = facts.absentParts.get(this.#part.name);
+    if (absentAt === undefined) {
+      const result = await this.#part.delete(connection.client, spec, call);
+      return result === 'absent' ? this.#lookAgain(witnessesApartMs) : this.#gone('removed');
+    }
+    const waitMs = absentAt + witnessesApartMs - time.now();
+    if (waitMs > 0) return this.#lookAgain(waitMs);
+    facts.absentParts.delete(this.#part.name);
+    // There after all: what said that it is not was something else.
+    if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();
+    return this.#gone('was gone already');
+  }
+
+  #gone(how: string): undefined {
+    this.#scope.seen.delete(this.#scope.claim);
+    this.#context.journal.event('Deleted', `${this.#part.displayName} of ${this.#scope.parent} ${how}`);
+  }
+
+  /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
+  #unsettled(): Report | undefined {
+    const { lostParts } = this.#context.facts;
+    const lostAt = lostParts.get(this.#part.name) ?? Number.NEGATIVE_INFINITY;
+    const waitMs = lostAt + this.#scope.createSettleMs - this.#context.time.now();
+    if (waitMs > 0) {
+      return this.#waiting(`an unanswered change of the ${this.#part.displayName} may still be carried out`, waitMs);
+    }
+    lostParts.delete(this.#part.name);
+    return undefined;
+  }
+
+  /** One answer is one witness. */
+  #lookAgain(ms: number): Report {
+    const { facts, time } = this.#context;
+    const { absentParts } = facts;
+    if (!absentParts.has(this.#part.name)) absentParts.set(this.#part.name, time.now());
+    return this.#waiting(`the ${this.#part.displayName} was not found: making sure that it is gone`, ms);
+  }
+
+  #waiting(message: string, ms: number): Report {
+    const reason = isDeleting(this.#context.resource.object) ? 'Deleting' : 'Updating';
+    return report(reason, message, { retry: { kind: 'after', ms } });
+  }
+}

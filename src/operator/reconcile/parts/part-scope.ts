@@ -1,0 +1,35 @@
+import type { ReconcileContext } from '../context.ts';
+import { standingOnPart } from '../ownership.ts';
+import type { ManagedObject } from '../resource.ts';
+import type { Part } from './part.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
+export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
+
+/** Of each claim, what a call of ours last showed, when, and for which resource. */
+export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
+
+/** What one reconcile knows of one part. */
+export interface PartScope<Spec> {
+  readonly spec: Spec;
+  /** As people call it. */
+  readonly parent: string;
+  /** As two resources of the same part have it alike. */
+  readonly claim: string;
+  /** The spec names the part. */
+  readonly named: boolean;
+  /** On record from an earlier reconcile. */
+  readonly applied: boolean;
+  readonly seen: Seen;
+  /** How long after a change of unknown fate the service may still be carrying it out, in milliseconds. */
+  readonly createSettleMs: number;
+}
+
+/** Who has a better claim on the part. */
+export function rivalOf(
+  { name }: { readonly name: string },
+  { resource, peers }: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>,
+  { claim }: { readonly claim: string },
+): ManagedObject | undefined {
+  return peers.rivalOf(resource.object, claim, standingOnPart(name));
+}

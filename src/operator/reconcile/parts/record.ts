@@ -1,0 +1,48 @@
+import { annotation } from '../annotations.ts';
+import type { ReconcileContext } from '../context.ts';
+import type { Report } from '../outcome.ts';
+import { appliedParts, placeOf, placeRecord } from '../ownership.ts';
+import type { Annotations } from '../writer.ts';
+
+type Context = Pick<ReconcileContext<unknown>, 'resource'> & { readonly connection: { readonly url?: string } };
+
+/** Which parts are one resource's: those that it applied. */
+export class PartsRecord {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Before any call that applies them: they are this resource's to remove. */
+  async add(names: readonly string[]): Promise<void> {
+    const { resource, connection } = this.#context;
+    const { object } = resource;
+    const applied = new Set([...appliedParts(object), ...names]);
+    if (applied.size > 0) await resource.record({ ...listOf(applied), ...placeRecord({ object, connection }) });
+  }
+
+  /**
+   * After they are gone, or were refused: they are not this resource's. The account that held them stays on record, also
+   * of no parts: it tells an empty record from a lost one.
+   */
+  async remove(names: ReadonlySet<string>): Promise<void> {
+    if (names.size > 0) {
+      await this.#context.resource.insist((latest) => listOf(appliedParts(latest).difference(names)));
+    }
+  }
+
+  /** What is this resource's from now on, for the status. */
+  ownership(): Pick<Report, 'ownership'> {
+    const { resource, connection } = this.#context;
+    const { object } = resource;
+    const parts = [...appliedParts(object)].sort();
+    if (object.spec.managementPolicy === 'Observe') return {};
+    if (parts.length === 0) return { ownership: {} };
+    return { ownership: { ...placeOf({ object, connection }), how: 'Applied', parts } };
+  }
+}
+
+function listOf(parts: ReadonlySet<string>): Annotations {
+  return { [annotation.appliedParts]: parts.size === 0 ? null : [...parts].sort().join(',') };
+}

@@ -1,0 +1,50 @@
+import type { Facts, Memory } from './memory.ts';
+import { type Standing, winnerOver } from './ownership.ts';
+import type { ManagedObject } from './resource.ts';
+
+/** The cached resources of one kind, by what they claim. */
+export interface ClaimIndex {
+  list(): readonly ManagedObject[];
+  /** Everything that claims the same external object; `claim` as made by the flow. */
+  claimants(claim: string): readonly ManagedObject[];
+}
+
+export interface PeersOptions {
+  readonly index: ClaimIndex;
+  readonly memory: Memory;
+  /**
+   * What the account of a resource really is: the same for one key at one address, whatever its names. Absent where a
+   * claim says all.
+   */
+  readonly accountOf?: ((object: ManagedObject) => string) | undefined;
+}
+
+/** All resources of one kind, as far as they matter to each other. */
+export class Peers implements ClaimIndex {
+  readonly #options: PeersOptions;
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+  }
+
+  list(): readonly ManagedObject[] {
+    return this.#options.index.list();
+  }
+
+  claimants(claim: string): readonly ManagedObject[] {
+    return this.#options.index.claimants(claim);
+  }
+
+  /** What this process remembers of one of them. */
+  factsOf({ metadata: { uid = '' } }: ManagedObject): Readonly<Facts> {
+    return this.#options.memory.of(uid);
+  }
+
+  /** Who has a better claim on the same, by what their accounts really are. */
+  rivalOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
+    const { index, accountOf } = this.#options;
+    const account = accountOf?.(object);
+    const rivals = index.claimants(claim).filter((other) => accountOf?.(other) === account);
+    return winnerOver(object, rivals, standing);
+  }
+}
