@@ -173,6 +173,24 @@ test('an id that a person names during a look-up is not replaced by what the loo
   expect(object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
 });
 
+test('nor by what the create that is under way makes, which stays on record and is told of', async () => {
+  const create: typeof contract.create = async () => {
+    await annotate(object, { [annotation.externalID]: 'thing_named' });
+    return { id: 'thing_made' };
+  };
+  flow = new ExternalFlow(
+    { ...contract, create },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  const { reason, message } = await reconcile();
+  expect(reason).toBe('Rejected');
+  expect(message).toContain('external-id names thing_named, but this resource manages thing thing_made');
+  expect(object.metadata.annotations).toMatchObject({
+    [annotation.externalID]: 'thing_named',
+    [annotation.createdID]: 'thing_made',
+  });
+});
+
 test('the turn of a create comes before its intent, is given to the create, and is held until that is over', async () => {
   const steps: string[] = [];
   const reserve = async (call: Call): Promise<Reserved> => {
