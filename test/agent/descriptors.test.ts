@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-async function start(): Promise<{ readonly process: AgentProcess; readonly agent: AgentClient }> {
-  const process = await startAgentProcess([], {}, { openFiles });
+async function start(limit = openFiles): Promise<{ readonly process: AgentProcess; readonly agent: AgentClient }> {
+  const process = await startAgentProcess([], {}, { openFiles: limit });
   undo.push(() => process.stop('SIGKILL'));
   return { process, agent: agentClient(process) };
 }
@@ -60,6 +60,21 @@ test('as many as fit are served, at once or in their turn, and the others are to
     expect((await looked).status).toBe(200);
   }
   expect(process.logs()).toContain('WARN  connections are refused');
+  expect((await agent.captures()).filter(({ response }) => response?.status_code !== 200)).toEqual([]);
+});
+
+test('of a limit that leaves next to nothing some are served, none in vain, and all of them one after another', async () => {
+  const { agent } = await start(64);
+  const local = await serve((incoming, response) => {
+    incoming.resume();
+    setTimeout(() => response.end('served'), 50);
+  });
+  const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+  const visit = async () => (await agent.visit(url, { method: 'POST', body: 'x' })).text;
+  const { served = 0, ...others } = await tally(Array.from({ length: clients }, visit));
+  expect(served).toBeGreaterThan(0);
+  expect(others).toEqual({ [refused.replace('256', '64')]: clients - served });
+  for (let at = 0; at < 20; at += 1) expect(await visit()).toBe('served');
   expect((await agent.captures()).filter(({ response }) => response?.status_code !== 200)).toEqual([]);
 });
 

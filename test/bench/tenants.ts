@@ -11,10 +11,13 @@ import { startKubeProcess } from './kube-process.ts';
 /*
  * What tenants can make the operator hold: its memory and its connections to the API server, idle and then with many
  * accounts and policies of the largest size. The embedded Kubernetes API, the cloud and the operator are a process each.
- * Linux only.
+ * Linux only. Exit code 1 when that is more than is allowed.
  *
  *     node test/bench/tenants.ts [--main dist/main.js] [--accounts 800] [--namespaces 1] [--policies 60] [--policy-bytes 65000]
  */
+
+/** One run differs from another by some 6 MB: the median is about 56. */
+const allowed = { aboveIdleMB: 75, connections: 30 };
 
 const { values } = parseArgs({
   options: {
@@ -87,8 +90,13 @@ await sleep(15_000);
 watching.abort();
 await watched;
 const after = { rssMB: await rss(operator.child), connections: await connections(operator.child) };
-tell('largest on the way', most);
+const aboveIdleMB = most.rssMB - idle.rssMB;
+tell('largest on the way', { ...most, aboveIdleMB });
 tell('after', { ...after, aboveIdleMB: after.rssMB - idle.rssMB, metricLines: await metricLines() });
+if (aboveIdleMB > allowed.aboveIdleMB || most.connections > allowed.connections) {
+  tell('more than is allowed', allowed);
+  process.exitCode = 1;
+}
 
 async function startCloud() {
   const keys = [

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
@@ -206,27 +205,6 @@ test.concurrent('metrics and health', () =>
     expect(text).toContain('edge_operator_cloud_rate_limit_requests{account="default"} 120');
     expect(text).toContain('workqueue_depth{name="botuser",controller="botuser"} 0');
   }));
-
-(existsSync('/dev/full') ? test : test.skip)('a full disk under its log costs no reconcile, and not the process', () =>
-  withSetting(async ({ namespace, cloud }) => {
-    const full = openSync('/dev/full', 'w');
-    const args = ['--kubeconfig', world.kube.kubeconfig, '--api-url', cloud.url, '--watch-namespaces', namespace];
-    const quiet = ['--metrics-addr', '127.0.0.1:0', '--health-addr', '127.0.0.1:0', '--mirror-interval', '0'];
-    const operator = spawn(process.execPath, [main, 'run', ...args, ...quiet], {
-      stdio: ['ignore', full, full],
-      env: { PATH: process.env.PATH, EDGE_OPERATOR_API_KEY: cloud.apiKey },
-    });
-    const exited = once(operator, 'exit');
-    try {
-      await world.reason(await world.apply('ReservedAddr', namespace, 'unseen', { description: 'x' }), 'Available');
-      operator.kill('SIGTERM');
-      expect(await exited).toEqual([0, null]);
-    } finally {
-      operator.kill('SIGKILL');
-      closeSync(full);
-    }
-  }),
-);
 
 describe('what cannot be used is one line and exit code 2', () => {
   const cases: readonly [args: string[], line: RegExp, env?: Record<string, string>][] = [

@@ -67,3 +67,12 @@ describe('of an installation that is at work', () => {
     expect(ask('b', 'theirs', { generation: 3, observed: 2 })).toBe('after');
   });
 });
+
+test('of those that a tenant makes up the last few are known, and who is at work is not forgotten for them', () => {
+  ask('a', 'theirs');
+  ask('a', 'theirs');
+  const madeUp = (number: number) => neighbours.ask(`made-up-${number}`, resource('b', 'theirs')).kind;
+  for (let number = 0; number < 1_000; number += 1) expect(madeUp(number)).toBe('now');
+  expect([ask('a', 'theirs'), ask('c', 'theirs')]).toEqual(['never', 'never']);
+  expect([madeUp(999), madeUp(0)]).toEqual(['never', 'now']);
+});

@@ -3,6 +3,8 @@ import { conditionOf, type ManagedObject } from './resource.ts';
 
 /** How long whoever is at work there is given to say something. */
 const patienceMs = 60_000;
+/** Whose names are known while they show no work: whoever may write a resource may make names up. */
+const mostIdle = 32;
 
 /** Whether to write what there is to say of a resource that another installation manages: now, after a wait, or not at all. */
 export type Say =
@@ -41,6 +43,7 @@ export class Neighbours {
     const neighbour = this.#known.get(installation);
     if (neighbour === undefined) {
       this.#known.set(installation, { at: now, toldOn: new Set([uid]), isAtWork: false });
+      this.#dropIdle();
       return { kind: 'now' };
     }
     if (isForeign(object)) return { kind: 'now' };
@@ -57,6 +60,11 @@ export class Neighbours {
     const since = this.#unanswered.get(uid) ?? now;
     this.#unanswered.set(uid, since);
     return sayAfter(since + patienceMs - now);
+  }
+
+  #dropIdle(): void {
+    const idle = [...this.#known].filter(([, { isAtWork }]) => !isAtWork).map(([name]) => name);
+    for (const name of idle.slice(0, -mostIdle)) this.#known.delete(name);
   }
 
   /** The resource is gone from Kubernetes. */

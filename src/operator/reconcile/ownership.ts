@@ -74,7 +74,8 @@ export function appliedParts(object: ManagedObject): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== ''));
 }
 
-const defaultAccount = 'default';
+/** As records and keys name the operator's own account. */
+export const defaultAccount = 'default';
 const namedAccount = /^CloudAccount\/([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)$/;
 
 /** The account that a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
@@ -134,7 +135,8 @@ function holdingAccountOf(object: ManagedObject): string | undefined {
   return noted === defaultAccount || (noted !== undefined && namedAccount.test(noted)) ? noted : undefined;
 }
 
-function provenAccountOf(object: ManagedObject): string | undefined {
+/** The account that holds what the resource made, by its status. */
+export function provenAccountOf(object: ManagedObject): string | undefined {
   const { id, parts = [], account } = ownershipOf(object);
   return id !== undefined || parts.length > 0 ? account : undefined;
 }

@@ -64,6 +64,11 @@ export class Reconciler<Client> {
       if (signal.aborted) return undefined;
       return reportFailure(error);
     });
+    if (cache.get(key)?.metadata.uid !== object.metadata.uid) {
+      // It went meanwhile, and was forgotten: what was learned of it since would be kept for ever.
+      this.#options.memory.forget(object.metadata.uid ?? '');
+      return { kind: 'done' };
+    }
     // What was given up because the process ends, or something more urgent came, says nothing about the resource.
     const givenUp = signal.aborted && outcome?.kind === 'reported' && outcome.reason !== 'Available';
     if (outcome === undefined || givenUp) return { kind: 'done' };

@@ -121,15 +121,17 @@ class Actor {
   /** By kind, namespace and name: also of those that are gone. */
   readonly #ids = new Map<string, string>();
   readonly #firstIds = new Map<string, string>();
+  readonly #uids = new Map<string, string>();
   readonly #open = new Set<() => void>();
 
   constructor(world: World, troubles: Readonly<Record<string, Trouble>>) {
     this.#world = world;
     this.#troubles = troubles;
     world.onChange(({ current: { object } }) => {
+      const key = keyOf(object.kind ?? '', object.metadata);
+      this.#uids.set(key, object.metadata.uid ?? '');
       const id = (object.status as { readonly id?: unknown } | undefined)?.id;
       if (typeof id !== 'string') return;
-      const key = keyOf(object.kind ?? '', object.metadata);
       this.#ids.set(key, id);
       if (!this.#firstIds.has(key)) this.#firstIds.set(key, id);
     });
@@ -263,6 +265,7 @@ class Actor {
     return text
       .replace(/\{\{id:([^}]+)\}\}/g, (_, key: string) => this.#ids.get(key) ?? 'ra_unknown')
       .replace(/\{\{made:([^}]+)\}\}/g, (_, key: string) => this.#firstIds.get(key) ?? 'ra_unknown')
+      .replace(/\{\{uid:([^}]+)\}\}/g, (_, key: string) => this.#uids.get(key) ?? '')
       .replace(/\{\{foreign:([^}]+)\}\}/g, (_, name: string) => this.#foreign.get(name) ?? 'ra_unknown');
   }
 }

@@ -62,8 +62,9 @@ export interface ObjectRef {
 
 /**
  * In texts of manifests, patches and paths `{{id:KIND/NAMESPACE/NAME}}` stands for the external id that the status of
- * the resource had last, `{{made:KIND/NAMESPACE/NAME}}` for the one it had first, `{{foreign:NAME}}` for the id of what a
- * `cloud` deed with that name made, and `{{n}}` for the number, from 0, of a deed that is done several times.
+ * the resource had last, `{{made:KIND/NAMESPACE/NAME}}` for the one it had first, `{{uid:KIND/NAMESPACE/NAME}}` for its uid,
+ * `{{foreign:NAME}}` for the id of what a `cloud` deed with that name made, and `{{n}}` for the number, from 0, of a deed
+ * that is done several times.
  */
 export type Deed =
   /** As `kubectl apply`: creates it, or replaces its spec and the annotations it names. */

@@ -79,7 +79,10 @@ export class ModuleOwnership {
     });
   }
 
-  /** Whoever the PUT was for becomes the owner of what nobody has; returns whom it was for. */
+  /**
+   * Whoever the PUT was for becomes the owner of what nobody has; returns whom it was for. Where several ask for the same
+   * it cannot be told from the PUT, but from the report that follows.
+   */
   attribute(call: Call, installation: InstallationHistory): Resource | undefined {
     const span = this.spanAt(call.sentAt);
     const claimants = this.claimants(call.path, call.account, installation, span);
@@ -87,7 +90,7 @@ export class ModuleOwnership {
     const { thing } = call;
     const owner = thing && this.ownerOf(thing, call.sentAt);
     const author = owner !== undefined && asking.includes(owner) ? owner : asking[0];
-    if (thing !== undefined && owner === undefined && author !== undefined && succeeded(call))
+    if (thing !== undefined && owner === undefined && author !== undefined && asking.length === 1 && succeeded(call))
       this.#owners.set(thing, { resource: author, since: call.sentAt });
     return author;
   }

@@ -176,6 +176,19 @@ describe('modules', () => {
     ]);
   });
 
+  test.each([
+    ['two', []],
+    ['one', [expect.stringContaining('HttpsRouteModules a/two has it; it is not of HttpsRouteModules a/one')]],
+  ])('that two ask for alike belong to whom it was reported for, when %s goes', async (gone, said) => {
+    for (const name of ['one', 'two']) await world.write('HttpsRouteModules', name, { spec });
+    await put();
+    await world.write('HttpsRouteModules', 'two', { status: available(1), by: operator });
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', gone, { deleting: true });
+    await world.call({ method: 'DELETE', path });
+    expect(spoke()).toEqual(said);
+  });
+
   test('that people set and no resource names are left alone', async () => {
     await put(true, { by: 'person' });
     await world.call({ method: 'DELETE', path });

@@ -10,6 +10,7 @@ export const note = {
   createIntent: 'edge-operator.dev/create-intent',
   account: 'edge-operator.dev/account',
   appliedParts: 'edge-operator.dev/applied-parts',
+  recordOf: 'edge-operator.dev/record-of',
   paused: 'edge-operator.dev/paused',
   reconcileAt: 'edge-operator.dev/reconcile-at',
 } as const;
@@ -29,6 +30,8 @@ export const refOf = ({ kind, namespace, name }: Named): ObjectRef => ({
 /** As texts of acts name the id of a resource. */
 export const idOf = ({ kind, namespace, name }: Named, which: 'id' | 'made' = 'id'): string =>
   `{{${which}:${kind}/${namespace}/${name}}}`;
+
+export const uidOf = ({ kind, namespace, name }: Named): string => `{{uid:${kind}/${namespace}/${name}}}`;
 
 export const foreignID = (name: string): string => `{{foreign:${name}}}`;
 

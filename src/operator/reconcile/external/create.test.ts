@@ -160,6 +160,46 @@ test('an id that a person names during a look-up is not replaced by what the loo
   expect(object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
 });
 
+test('what could not be read is read again, and not taken from a list that was there before', async () => {
+  nextError = new ApiError('reset', { reason: 'Unreachable', definite: false });
+  await reconcile();
+  let isOdd = true;
+  const list: typeof contract.list = async function* (_client, _call, onOdd) {
+    if (isOdd) onOdd({ id: 'thing_lost', createdAt: undefined, problem: 'active: expected boolean' });
+    else yield { id: 'thing_lost' };
+  };
+  flow = new ExternalFlow(
+    { ...contract, list },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  clock.advance(settleMs);
+  expect((await reconcile()).message).toMatch(/thing_lost .* cannot be read/);
+  // As the reconciler notes it, a moment later.
+  clock.advance(10);
+  memory.of('u').failedAt = clock.now();
+  isOdd = false;
+  clock.advance(1_000);
+  expect(await reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
+});
+
+test('an id that a person names while the create is under way is told of, and what was made stays on record', async () => {
+  const create: typeof contract.create = async () => {
+    await annotate(object, { [annotation.externalID]: 'thing_named' });
+    return { id: 'thing_made' };
+  };
+  flow = new ExternalFlow(
+    { ...contract, create },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  const { reason, message } = await reconcile();
+  expect(reason).toBe('Rejected');
+  expect(message).toContain('external-id names thing_named, but this resource manages thing thing_made');
+  expect(object.metadata.annotations).toMatchObject({
+    [annotation.externalID]: 'thing_named',
+    [annotation.createdID]: 'thing_made',
+  });
+});
+
 test('the turn of a create comes before its intent, is given to the create, and is held until that is over', async () => {
   const steps: string[] = [];
   const reserve = async (call: Call): Promise<Reserved> => {

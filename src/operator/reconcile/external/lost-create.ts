@@ -71,7 +71,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
     const known = this.#unresolved(peers.list(), content);
     const backTo = Math.min(...known.map((each) => each.notBefore));
-    const found = await this.#pending.cache.recent(unresolved.since + looks.last, backTo, call);
+    // What a list could not tell is not asked of the same one again.
+    const since = Math.max(unresolved.since + looks.last, facts.failedAt ?? Number.NEGATIVE_INFINITY);
+    const found = await this.#pending.cache.recent(since, backTo, call);
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((each) => each.metadata.uid === uid) ?? object;

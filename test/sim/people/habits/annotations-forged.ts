@@ -1,6 +1,6 @@
 import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
-import { annotate, byHand, foreignID, idOf, note, remove } from '../acts.ts';
+import { annotate, byHand, foreignID, idOf, note, remove, uidOf } from '../acts.ts';
 import { keyOf } from '../cloud-keys.ts';
 import { ownText, parentIn } from '../content.ts';
 import { edgeOf } from '../edges.ts';
@@ -32,12 +32,18 @@ const partsIn = ({ kind, spec }: CastResource): readonly string[] =>
   kind === 'TlsEdgeTrafficPolicy' ? ['policy'] : Object.keys(spec).filter((field) => field in parts);
 const parts = { saml: 1, ipRestriction: 1, webhookVerification: 1, compression: 1, mutualTLS: 1, tlsTermination: 1 };
 
-/** Forged from the start, or, where it is late, when the resource is one like any other by then. */
+/** Forged from the start, while it is paused, or, where it is late, when the resource is one like any other by then. */
 function forged(victim: CastResource, isLate: boolean, scene: Scene, chance: Chance): CastResource {
   const role = { kind: victim.kind, namespace, name: `${isLate ? 'late' : 'forged'}-${victim.name}` };
   const bornAt = Math.max(victim.bornAt + 2_000, someTime(chance, scene, victim.bornAt));
   const spec = specLike(victim, role, isLate);
-  return { ...role, holds: 'main', spec, bornAt, ...(!isLate && { annotations: notesOn(victim, chance) }) };
+  return {
+    ...role,
+    holds: 'main',
+    spec,
+    bornAt,
+    ...(!isLate && { annotations: { ...notesOn(victim, chance), [note.paused]: 'true' } }),
+  };
 }
 
 /** Of modules nothing, so that what is on record is to be removed, unless something has to be made first. */
@@ -68,7 +74,7 @@ function claiming(scene: Scene, chance: Chance): readonly CastResource[] {
 /** What there is to be had, and how it is claimed. */
 function claimed(resource: CastResource, victim: CastAccount, at: number): readonly Act[] {
   const key = keyOf(victim.holds);
-  const account = { [note.account]: `${victim.namespace}/${victim.name}` };
+  const account = { [note.account]: `${victim.namespace}/${victim.name}`, [note.recordOf]: uidOf(resource) };
   if (resource.kind === 'HttpsRouteModules') {
     const path = `${routePath(edge)}/compression`;
     return [byHand(resource.bornAt - 1_000, { key, method: 'PUT', path, body: {} }), annotate(at, resource, account)];
@@ -95,9 +101,10 @@ export const annotationsForged: Habit = {
         const at = after(chance, scene, each.bornAt + 2_000, 100, 60_000);
         const gone = chance.chance(0.8) ? [remove(after(chance, scene, at, 100, 60_000), each)] : [];
         const victim = scene.resources.find(({ name }) => each.name === `late-${name}`);
-        if (victim !== undefined) return [annotate(at, each, notesOn(victim, chance)), ...gone];
+        const own = { [note.recordOf]: uidOf(each) };
+        if (victim !== undefined) return [annotate(at, each, { ...notesOn(victim, chance), ...own }), ...gone];
+        if (!each.name.startsWith(unclaimed)) return [annotate(at, each, { ...own, [note.paused]: null }), ...gone];
         const [account] = scene.accounts;
-        const isClaiming = each.name.startsWith(unclaimed) && account !== undefined;
-        return [...(isClaiming ? claimed(each, account, at) : []), ...gone];
+        return [...(account === undefined ? [] : claimed(each, account, at)), ...gone];
       }),
 };

@@ -53,11 +53,12 @@ describe('who may use the default account', () => {
     expect(users.mayHold(forged)).toBe(false);
   });
 
+  const owning = (what: object) => ({ ownership: { account: 'default', ...what } });
+
   test.each<[string, { metadata?: object; status: object }]>([
-    ['an object', { metadata: annotated('bot_1'), status: { id: 'bot_1' } }],
-    ['an object whose annotations were wiped', { status: { id: 'bot_1' } }],
-    ['a part', { status: { saml: { applied: false }, compression: { applied: true } } }],
-    ['a policy', { status: { appliedPolicyHash: 'abc' } }],
+    ['an object', { metadata: annotated('bot_1'), status: owning({ id: 'bot_1' }) }],
+    ['an object whose annotations were wiped', { status: owning({ id: 'bot_1' }) }],
+    ['a part', { status: owning({ parts: ['compression'] }) }],
   ])('whoever made %s before may delete it, and do nothing else', (_, more) => {
     expect(failureOf(resource('b', more))).toBeInstanceOf(RefusedError);
     expect(users.mayHold(resource('b', more))).toBe(true);
@@ -66,11 +67,15 @@ describe('who may use the default account', () => {
 
   test.each<[string, { metadata?: object; status?: object }]>([
     ['nothing in its status', { metadata: annotated('bot_of_another') }],
-    ['another id in its status', { metadata: annotated('bot_of_another'), status: { id: 'bot_1' } }],
-    ['a part that was not applied', { status: { saml: { applied: false } } }],
+    ['what it only observed in its status', { metadata: annotated('bot_1'), status: { id: 'bot_1' } }],
+    ['a part that it found as asked', { status: { compression: { applied: true }, ownership: {} } }],
+    ['a policy that it found as asked', { status: { appliedPolicyHash: 'abc', ...owning({ parts: [] }) } }],
+    ['what it made in an account of its own', { status: owning({ id: 'bot_1', account: 'CloudAccount/own' }) }],
   ])('a deleted resource with %s sends nothing there', (_, more) => {
-    const failure = failureOf(resource('b', { ...more, metadata: { ...more.metadata, ...going } }));
+    const gone = resource('b', { ...more, metadata: { ...more.metadata, ...going } });
+    const failure = failureOf(gone);
     expect(failure).toBeInstanceOf(DependencyError);
+    expect(users.mayHold(gone)).toBe(false);
     expect(reportFailure(failure)).toMatchObject({
       reason: 'DependencyNotReady',
       message: expect.stringMatching(/add the namespace to --default-account-namespaces .*force-orphan/),

@@ -1,6 +1,6 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { DependencyError, RefusedError } from '../../../reconcile/outcome.ts';
-import { externalIDOf } from '../../../reconcile/ownership.ts';
+import { defaultAccount, provenAccountOf } from '../../../reconcile/ownership.ts';
 import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 
 const flag = '--default-account-namespaces';
@@ -41,11 +41,5 @@ export class DefaultAccountUsers {
 
 /** By its status, which the operator alone writes: annotations are whatever those who may write the resource say. */
 function hasMade(object: ManagedObject): boolean {
-  const { id, appliedPolicyHash, ...fields } = object.status ?? {};
-  if (typeof id === 'string' && id !== '') return id === externalIDOf(object);
-  return typeof appliedPolicyHash === 'string' || Object.values(fields).some(isAppliedPart);
-}
-
-function isAppliedPart(field: unknown): boolean {
-  return typeof field === 'object' && field !== null && 'applied' in field && field.applied === true;
+  return provenAccountOf(object) === defaultAccount;
 }

@@ -1,0 +1,59 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { silentLog } from '../../common/log.ts';
+import type { Flow } from './flow.ts';
+import { Memory } from './memory.ts';
+import { report } from './outcome.ts';
+import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
+import type { ManagedObject } from './resource.ts';
+import { Schedule } from './schedule.ts';
+
+const object: ManagedObject = {
+  apiVersion: 'edge-operator.dev/v1alpha1',
+  kind: 'Thing',
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
+  spec: {},
+};
+
+let cached: ManagedObject | undefined;
+let memory: Memory;
+beforeEach(() => {
+  [cached, memory] = [object, new Memory()];
+});
+
+/** One reconcile, in which this happens. */
+async function reconcile(happens: (reconciler: Reconciler<undefined>) => void): Promise<void> {
+  const flow: Flow<undefined> = {
+    ensure: async (context) => {
+      happens(reconciler);
+      context.facts.observed = true;
+      return report('Available', 'it is there');
+    },
+  };
+  const options: Partial<ReconcilerOptions<undefined>> = {
+    ...{ memory, log: silentLog, time: { now: () => 0, wall: () => 0 } },
+    cache: { get: () => cached, whole: async (known) => known },
+    connectionOf: () => ({ key: 'default', client: undefined }),
+    schedule: new Schedule({ now: () => 0, resyncIntervalMs: 60_000, epochOf: () => 0 }),
+    writer: { writeStatus: async () => object } as never,
+    installation: { otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
+  };
+  const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
+  const { signal } = new AbortController();
+  await reconciler.reconcile({ key: 'ns/a', id: '1', signal } as never);
+}
+
+test('what was learned of a resource is remembered', async () => {
+  await reconcile(() => {});
+  expect(memory.of('u')).toMatchObject({ observed: true, realizedGeneration: 1 });
+});
+
+test.each([
+  ['went', undefined],
+  ['gave way to a namesake', { ...object, metadata: { ...object.metadata, uid: 'another' } }],
+])('nothing is kept of one that %s meanwhile, when it was forgotten already', async (_, left) => {
+  await reconcile((reconciler) => {
+    cached = left;
+    reconciler.forget(object);
+  });
+  expect(memory.of('u')).toEqual(new Memory().of('u'));
+});
