@@ -228,7 +228,7 @@ export class Installation {
         if (!process.alive) return;
         const all = { ...fields, ...more };
         logs.push({ at: scheduler.now, process: process.name, level, message, fields: all });
-        trace.add(process.name, `${level}: ${message} ${JSON.stringify(all)}`);
+        trace.add(process.name, `${level}: ${message} ${JSON.stringify(all, withoutFrames)}`);
       };
     return {
       debug: () => {},
@@ -238,4 +238,9 @@ export class Installation {
       child: (more) => this.#log(process, { ...fields, ...more }),
     };
   }
+}
+
+/** Where in the code an error was made is no part of what happened: a line moves, and a folder is another. */
+function withoutFrames(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.split('\n    at ')[0] : value;
 }
