@@ -56,8 +56,8 @@ test('a PATCH of what is so already', async () => {
   expect(world.said).toHaveLength(1);
 });
 
-test('a list that lags is no reason to know better', async () => {
-  world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'lagging-lists', forMs: 60_000 }] });
+test.each(['lagging-lists', 'gateway-404'])('who is told what is not so, by %s, does not know better', async (name) => {
+  world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name, forMs: 60_000 }] });
   world.judge(noMoreThanNeeded);
   await put(true);
   await put(true);
