@@ -195,12 +195,13 @@ test('ten thousand that wait elsewhere hold up nothing, and end at once when the
   await until('all to wait', () => parked === 10_000);
   queue.add('other', 'resync');
   await until('the other', () => outcomes.length === 1);
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   stop.abort();
   abandon.abort();
   await running;
   expect(outcomes).toHaveLength(10_001);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  // Of the processor, which others may keep from it.
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
 });
 
 test('what a key was read as has changed: its wait ends, and it is begun anew', async () => {
