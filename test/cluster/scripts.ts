@@ -1,0 +1,4 @@
+const given = process.env.TEST_KUBE_CLUSTER;
+
+/** Folder of the scripts that run a cluster; undefined where there is none, or not the rights to run pods. */
+export const clusterScripts = given && process.getuid?.() === 0 ? given : undefined;
