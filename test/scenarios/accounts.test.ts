@@ -606,11 +606,11 @@ describe('endpoint mirrors', () => {
     tunnel: 'tn_1',
   });
   const endpoints = [endpoint('ep_a', 'tcp'), endpoint('ep_b', 'tcp'), endpoint('ep_c', 'https')];
-  const mirrored = async (namespace: string) => {
+  const configMaps = async (namespace: string) => {
     const selection = { namespace, labelSelector: 'edge-operator.dev/mirror=endpoints' };
-    const { items } = await world.client.listAll<ConfigMap>(configMapType, selection);
-    return items.map(({ data }) => data?.id).sort();
+    return (await world.client.listAll<ConfigMap>(configMapType, selection)).items;
   };
+  const mirrored = async (namespace: string) => (await configMaps(namespace)).map(({ data }) => data?.id).sort();
 
   test.concurrent('a CloudAccount mirrors into its own namespace, as its spec says, and takes its ConfigMaps along', () =>
     withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
@@ -625,6 +625,10 @@ describe('endpoint mirrors', () => {
       expect(conditionOf(shown, 'EndpointsMirrored')?.status).toBe('True');
       await until('the ConfigMaps', async () => (await mirrored(namespace)).join() === 'ep_a,ep_b');
       expect(await first.metrics()).toContain(`edge_operator_mirrored_endpoints{account="${namespace}/acct"} 2`);
+      for (const { metadata } of await configMaps(namespace))
+        expect(metadata.ownerReferences).toEqual([
+          { apiVersion: acct.apiVersion, kind: acct.kind, name: acct.metadata.name, uid: acct.metadata.uid },
+        ]);
       await first.stop();
 
       // A restart changes nothing.

@@ -25,7 +25,7 @@ export interface MirroredAccount {
 }
 
 /** What of an account is mirrored, and where to. */
-export type MirrorSettings = Pick<EndpointMirrorOptions, 'namespace' | 'intervalMs' | 'protocols' | 'types'>;
+export type MirrorSettings = Pick<EndpointMirrorOptions, 'namespace' | 'intervalMs' | 'protocols' | 'types' | 'owner'>;
 
 interface Running {
   readonly account: MirroredAccount;

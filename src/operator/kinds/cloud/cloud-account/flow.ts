@@ -1,5 +1,6 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import { waitAway } from '../../../../common/priority.ts';
+import type { OwnerReference } from '../../../kube/types.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import { lastDue, type ReconcileContext, unhandledReconcileAt } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
@@ -124,7 +125,7 @@ export class AccountFlow implements Flow<undefined> {
     }
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
-    this.#mirrors.start(account, { namespace, intervalMs, protocols, types });
+    this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
     const { sweptAt, endpoints } = this.#mirrors.status(account.key) ?? {};
     const lookMs = sweptAt === undefined ? firstSweepRetryMs : intervalMs;
     return report('Available', message, {
@@ -170,6 +171,10 @@ function mirroredField({ status }: ManagedObject): Readonly<Record<string, unkno
 function isMirrored({ spec, status }: ManagedObject): boolean {
   const requested = (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
   return requested || status?.endpointsMirrored !== undefined;
+}
+
+function ownerOf({ apiVersion, kind, metadata: { name, uid = '' } }: ManagedObject): OwnerReference {
+  return { apiVersion, kind, name, uid };
 }
 
 function namespaceOf({ metadata }: ManagedObject): string {
