@@ -112,6 +112,7 @@ describe.each(Object.keys(modes))('%s', (mode) => {
     await prepare();
     const objects = await applyEveryKind();
     for (const object of objects) await world.reason(object, 'Available', 30_000);
+    await replaceKey();
     await correctTwice(objects.find(({ kind }) => kind === 'BotUser') as ManagedObject);
     await Promise.all(mirrors.map((namespace) => disturbMirror(namespace)));
     world.cloud.unseed(endpoint.id);
@@ -134,6 +135,16 @@ describe.each(Object.keys(modes))('%s', (mode) => {
       spec: { selector: { app: 'a' }, ports },
     });
     await world.apply('Agent', team, 'behind-a-service', { serviceRef: { name: 'agent' } });
+    // Any Secret that may be read may be the key of an account.
+    await world.apply('CloudAccount', team, 'refused', { apiKeySecretRef: { name: 'hooks', key: 'key' } });
+  }
+
+  /** A Secret that is deleted by itself is let go. */
+  async function replaceKey(): Promise<void> {
+    const at = { namespace: team, name: 'cloud' };
+    await world.client.delete(secretType, at);
+    await until('the Secret to be let go', async () => (await world.client.get(secretType, at)) === undefined);
+    await world.give('Secret', team, 'cloud', { key: world.cloud.apiKey });
   }
 
   async function applyEveryKind(): Promise<readonly ManagedObject[]> {

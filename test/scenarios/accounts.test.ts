@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { accountFinalizer, annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
@@ -37,6 +37,8 @@ interface AccountSetting extends Setting {
   bot(name: string, spec?: object): Promise<ManagedObject>;
   writeSecret(apiKey: string, name?: string): Promise<void>;
   deleteSecret(name?: string): Promise<void>;
+  /** As when somebody takes the finalizers away too. */
+  loseSecret(): Promise<void>;
   /** A second cloud that knows the same keys. */
   another(): Promise<TestCloud>;
 }
@@ -54,6 +56,11 @@ async function withSetting(use: (setting: AccountSetting) => Promise<void>): Pro
       writeSecret: (apiKey, name = ref.name) => world.give('Secret', namespace, name, { [ref.key]: `${apiKey}\n` }),
       deleteSecret: async (name = ref.name) => {
         await world.client.delete(secretType, { namespace, name });
+      },
+      loseSecret: async () => {
+        const at = { namespace, name: ref.name };
+        await world.client.patch(secretType, at, { type: 'merge', body: { metadata: { finalizers: null } } });
+        await world.client.delete(secretType, at);
       },
       another: async () => {
         const other = await startTestCloud(cloudOptions);
@@ -78,6 +85,8 @@ const troubled = (object: ManagedObject, reason: string, message: RegExp) =>
     const ready = await readyOf(object);
     return ready?.reason === reason && message.test(ready.message);
   });
+const secretIn = (namespace: string, name: string = ref.name) =>
+  world.client.get<KubeObject>(secretType, { namespace, name });
 const readyOf = async (object: ManagedObject) => {
   const found = await world.get(object);
   return found && conditionOf(found, 'Ready');
@@ -457,14 +466,62 @@ describe('deletion', () => {
       expect(await botsIn(cloud)).toEqual([]);
     }));
 
+  test.concurrent('of all of it while no operator runs, the Secret first, is finished by the next', () =>
+    withSetting(async ({ namespace, cloud, start, account, bot, writeSecret, deleteSecret }) => {
+      const first = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      await world.reason(a, 'Available');
+      await first.stop();
+      await deleteSecret();
+      await world.delete(acct);
+      await world.delete(a);
+      start('--resync-interval', '1h');
+      await world.gone(a);
+      await world.gone(acct);
+      expect(await botsIn(cloud)).toEqual([]);
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
+  test.concurrent('of an account by force lets go of its Secret', () =>
+    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      expect((await secretIn(namespace))?.metadata.finalizers).toEqual([accountFinalizer(acct)]);
+      await world.annotate(acct, { [annotation.forceOrphan]: 'true' });
+      await world.delete(acct);
+      await world.gone(acct);
+      await deleteSecret();
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
+  test.concurrent('of a Secret alone is nothing to wait for, nor of one that is not the account’s any more', () =>
+    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      await writeSecret(keys[1], 'other');
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      await account({ apiKeySecretRef: { ...ref, name: 'other' } });
+      await world.reason(acct, 'Available');
+      expect((await secretIn(namespace, 'other'))?.metadata.finalizers).toEqual([accountFinalizer(acct)]);
+      expect((await secretIn(namespace))?.metadata.finalizers).toBeUndefined();
+      await deleteSecret('other');
+      await troubled(acct, 'DependencyNotReady', /Secret .*other does not exist/);
+      await writeSecret(keys[1], 'other');
+      await world.reason(acct, 'Available');
+    }));
+
   test.concurrent('with the key lost for good, the users say so and can be let go by force', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+    withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
       const first = start('--resync-interval', '1h');
       await writeSecret(keys[0]);
       const [acct, a] = [await account(), await bot('a')];
       const created = await world.reason(a, 'Available');
       await first.stop();
-      await deleteSecret();
+      await loseSecret();
       await world.delete(acct);
       await world.delete(a);
       start('--resync-interval', '1h');
@@ -513,13 +570,13 @@ describe('deletion', () => {
     }));
 
   test.concurrent('with the key lost, a Secret that comes back finishes it', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+    withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
       const first = start('--resync-interval', '1h');
       await writeSecret(keys[0]);
       const [acct, a] = [await account(), await bot('a')];
       await world.reason(a, 'Available');
       await first.stop();
-      await deleteSecret();
+      await loseSecret();
       await world.delete(acct);
       await world.delete(a);
       start('--resync-interval', '1h');

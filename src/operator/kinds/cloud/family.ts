@@ -16,6 +16,7 @@ import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 import { DefaultAccountUsers } from './accounts/default-account.ts';
+import { KeySecrets } from './accounts/key-secrets.ts';
 import type { UseStore } from './accounts/use-record.ts';
 
 /** As accountKeyOf has it. */
@@ -81,6 +82,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         ...shared,
         accounts,
         mirrors,
+        keySecrets: new KeySecrets(shared),
         connectionOf: (object) => accounts.of(object),
         accountOf: (object) => accounts.identityOf(object),
         mayHold: (object) => accounts.mayHold(object),

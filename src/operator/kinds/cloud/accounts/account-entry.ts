@@ -11,6 +11,7 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
 import { addressOf } from './address.ts';
 import type { CloudConnection, CloudConnectionOptions } from './cloud-connection.ts';
+import type { KeySecret } from './key-secrets.ts';
 
 export interface AccountEntryOptions {
   /** Of accounts that name no address. */
@@ -88,6 +89,13 @@ export class AccountEntry implements RegistryEntry {
   /** Why there is no key, when there is none. */
   get lostKey(): string | undefined {
     return this.#apiKey === undefined ? this.#keyProblem() : undefined;
+  }
+
+  /** What is known of the Secret; undefined while the spec names none that can be used. */
+  get keySecret(): KeySecret | undefined {
+    if (this.#secret === undefined) return undefined;
+    const { name, referent } = this.#secret;
+    return { name, metadata: referent.metadata, isUsable: this.#keyProblem() === undefined };
   }
 
   async whenRead(signal?: AbortSignal): Promise<void> {

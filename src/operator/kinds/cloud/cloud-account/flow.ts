@@ -18,6 +18,7 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { CloudConnection } from '../accounts/cloud-connection.ts';
+import type { KeySecrets } from '../accounts/key-secrets.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
 /** Dependents of other shards are not seen going: they are looked for this often. */
@@ -32,6 +33,7 @@ export interface AccountFlowOptions {
   readonly mirrors: Mirrors;
   /** What uses accounts. */
   readonly dependents: Dependents;
+  readonly keySecrets: KeySecrets;
 }
 
 /** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives what uses it. */
@@ -39,15 +41,17 @@ export class AccountFlow implements Flow<undefined> {
   readonly #accounts: Accounts;
   readonly #mirrors: Mirrors;
   readonly #dependents: Dependents;
+  readonly #keySecrets: KeySecrets;
 
   constructor(options: AccountFlowOptions) {
     this.#accounts = options.accounts;
     this.#mirrors = options.mirrors;
     this.#dependents = options.dependents;
+    this.#keySecrets = options.keySecrets;
   }
 
   async ensure(context: Context): Promise<Outcome> {
-    await context.writer.addFinalizer(context.object);
+    const object = await context.writer.addFinalizer(context.object);
     const parsed = parseSpec(specSchema, context.object);
     if ('report' in parsed) return parsed.report;
     const entry = this.#accounts.entry(keyOf(context.object));
@@ -57,7 +61,7 @@ export class AccountFlow implements Flow<undefined> {
     await this.#mirrors.stopOther(account.key, account);
     if (unhandledReconcileAt(context.object) !== undefined) this.#confirm(context, account);
     try {
-      await this.#requireKey(context, entry, account);
+      await this.#requireKey({ ...context, object }, entry, account);
       await check(context, entry, account);
     } catch (error) {
       return this.#failed(context, account, error);
@@ -74,6 +78,7 @@ export class AccountFlow implements Flow<undefined> {
     if (dependents.length > 0)
       return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
     if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
+    await this.#keySecrets.letGo(object);
     await context.writer.removeFinalizer(object);
     return { kind: 'finished' };
   }
@@ -82,9 +87,10 @@ export class AccountFlow implements Flow<undefined> {
     return `what the resources that use CloudAccount ${keyOf(object)} made`;
   }
 
-  /** It may have gone by force, or to another shard: nobody else stops its mirror. */
+  /** It may have gone by force, or to another shard: nobody else stops its mirror, or lets go of its Secret. */
   forget(object: ManagedObject): void {
     void this.#mirrors.stop(keyOf(object));
+    this.#keySecrets.forget(object);
   }
 
   /** A person who was told that much of the account is missing says that it is. */
@@ -98,8 +104,9 @@ export class AccountFlow implements Flow<undefined> {
     return report('Rejected', refusal, { fields: mirroredField(context.object) });
   }
 
-  async #requireKey({ call }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
+  async #requireKey({ call, object, writer }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
     await waitAway(call, () => entry.whenRead());
+    if (entry.keySecret !== undefined) await this.#keySecrets.hold(object, entry.keySecret, writer);
     try {
       entry.requireKey();
     } catch (error) {
