@@ -224,6 +224,19 @@ const botOf = async (beside: ManagedObject, name: string): Promise<ManagedObject
 };
 
 describe('trouble', () => {
+  test.concurrent('is not told where there is none: all applied at once, all deleted at once', () =>
+    withSetting(async ({ start, account, bot, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const objects = await Promise.all([account(), bot('a'), bot('b'), bot('c')]);
+      for (const object of objects) await world.reason(object, 'Available');
+      await Promise.all([deleteSecret(), ...objects.map((object) => world.delete(object))]);
+      for (const object of objects) await world.gone(object);
+      for (const object of objects.slice(1)) await world.eventsOf(object, 'Deleted');
+      const events = (await Promise.all(objects.map((object) => world.events(object)))).flat();
+      expect(events.filter(({ type }) => type === 'Warning').map(({ note }) => note)).toEqual([]);
+    }));
+
   test.concurrent('shows on the users with the account and the cause, and heals at once', () =>
     withSetting(async ({ namespace, start, account, bot, writeSecret, deleteSecret }) => {
       start('--resync-interval', '1h');

@@ -141,7 +141,9 @@ export class Referent implements Target {
     if (value === undefined) {
       this.#hasFailed = true;
       if (this.#isDenied) throw this.denied();
-      throw new DependencyError(`${this.#id} is not read yet; if it stays so, ${rightsOf(this.type)}`);
+      throw new DependencyError(`${this.#id} is not read yet; if it stays so, ${rightsOf(this.type)}`, {
+        isPending: true,
+      });
     }
     if (this.#version === undefined) throw this.#absent();
     if (value.kind === 'missing') throw this.#missing(key);

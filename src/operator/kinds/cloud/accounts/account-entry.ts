@@ -72,7 +72,14 @@ export class AccountEntry implements RegistryEntry {
     if (isDeleting(this.#object)) return 'is being deleted';
     if (isPaused(this.#object)) return `is paused by its annotation ${annotation.paused}`;
     const keyProblem = this.#keyProblem();
-    return keyProblem === undefined ? this.#unready(this.#connection) : `cannot be used: ${keyProblem}`;
+    return keyProblem === undefined ? this.#unready() : `cannot be used: ${keyProblem}`;
+  }
+
+  /** The problem goes by itself, or the account does. */
+  get isPending(): boolean {
+    if (this.#connection === undefined) return false;
+    const keyError = this.#keyError();
+    return isDeleting(this.#object) || (keyError === undefined ? !this.#isChecked() : keyError.isPending);
   }
 
   /** The Secret was read for the first time, or has changed. */
@@ -195,22 +202,32 @@ export class AccountEntry implements RegistryEntry {
   }
 
   #keyProblem(): string | undefined {
+    return this.#keyError()?.message;
+  }
+
+  #keyError(): DependencyError | undefined {
     try {
       this.requireKey();
       return undefined;
     } catch (error) {
-      if (error instanceof DependencyError) return error.message;
+      if (error instanceof DependencyError) return error;
       throw error;
     }
   }
 
   /** What the last check said, by the status that the leader wrote. */
-  #unready(connection: CloudConnection): string | undefined {
+  #unready(): string | undefined {
     const ready = conditionOf(this.#object, 'Ready');
-    if (ready === undefined || this.#object.status?.apiURL !== connection.url) return 'has not been checked yet';
+    if (ready === undefined || !this.#isChecked()) return 'has not been checked yet';
     // Its users are told of a rate limit by their own calls.
     if (ready.status === 'True' || ready.reason === 'RateLimited') return undefined;
     return `is not Ready: ${ready.reason}: ${ready.message}`;
+  }
+
+  /** By whoever leads, at the address that is used. */
+  #isChecked(): boolean {
+    const { status } = this.#object;
+    return conditionOf(this.#object, 'Ready') !== undefined && status?.apiURL === this.#connection?.url;
   }
 
   /** The service refused the key to some user: the account is checked at once, not at its next time. */

@@ -55,7 +55,7 @@ export class AccountFlow implements Flow<undefined> {
     const parsed = parseSpec(specSchema, context.object);
     if ('report' in parsed) return parsed.report;
     const entry = this.#accounts.entry(keyOf(context.object));
-    if (entry === undefined) throw new DependencyError('this account is not in the cache yet');
+    if (entry === undefined) throw new DependencyError('this account is not in the cache yet', { isPending: true });
     const { connection: account } = entry;
     if (account === undefined) return this.#refused(context, entry.refusal ?? 'spec: cannot be used');
     await this.#mirrors.stopOther(account.key, account);
