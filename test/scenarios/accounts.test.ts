@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { accountFinalizer, annotation } from '../../src/operator/reconcile/annotations.ts';
+import { annotation, holderFinalizer } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
@@ -502,7 +502,7 @@ describe('deletion', () => {
       await writeSecret(keys[0]);
       const acct = await account();
       await world.reason(acct, 'Available');
-      expect((await secretIn(namespace))?.metadata.finalizers).toEqual([accountFinalizer(acct)]);
+      expect((await secretIn(namespace))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
       await world.annotate(acct, { [annotation.forceOrphan]: 'true' });
       await world.delete(acct);
       await world.gone(acct);
@@ -519,7 +519,7 @@ describe('deletion', () => {
       await world.reason(acct, 'Available');
       await account({ apiKeySecretRef: { ...ref, name: 'other' } });
       await world.reason(acct, 'Available');
-      expect((await secretIn(namespace, 'other'))?.metadata.finalizers).toEqual([accountFinalizer(acct)]);
+      expect((await secretIn(namespace, 'other'))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
       expect((await secretIn(namespace))?.metadata.finalizers).toBeUndefined();
       await deleteSecret('other');
       await troubled(acct, 'DependencyNotReady', /Secret .*other does not exist/);

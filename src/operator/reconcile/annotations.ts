@@ -4,9 +4,9 @@ const domain = 'edge-operator.dev';
 
 export const finalizer = `${domain}/external-resource`;
 
-/** On a Secret: of each account that needs it, one. */
-export function accountFinalizer({ metadata: { uid = '' } }: { readonly metadata: { readonly uid?: string } }): string {
-  return `${domain}/account-${uid}`;
+/** On a Secret: of each resource that needs it, one. */
+export function holderFinalizer({ metadata: { uid = '' } }: { readonly metadata: { readonly uid?: string } }): string {
+  return `${domain}/in-use-by-${uid}`;
 }
 
 /** Annotations on a custom resource. Kinds may keep records under names of their own in the same domain. */
@@ -25,8 +25,8 @@ export const annotation = {
   apiURL: `${domain}/api-url`,
   /** The installation of the operator that manages the resource. */
   installation: `${domain}/installation`,
-  /** The Secret that this account holds for its key. */
-  keySecret: `${domain}/key-secret`,
+  /** The Secret that this resource holds. */
+  heldSecret: `${domain}/held-secret`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
   paused: `${domain}/paused`,

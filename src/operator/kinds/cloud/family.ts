@@ -7,6 +7,7 @@ import { userAgent } from '../../../common/version.ts';
 import { cloudService } from '../../cloud/service.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
+import { HeldSecrets } from '../../reconcile/held-secrets.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
 import { accountKeyOf } from '../../reconcile/ownership.ts';
 import type { AccountEntry } from './accounts/account-entry.ts';
@@ -16,7 +17,6 @@ import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 import { DefaultAccountUsers } from './accounts/default-account.ts';
-import { KeySecrets } from './accounts/key-secrets.ts';
 import type { UseStore } from './accounts/use-record.ts';
 
 /** As accountKeyOf has it. */
@@ -82,7 +82,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         ...shared,
         accounts,
         mirrors,
-        keySecrets: new KeySecrets(shared),
+        heldSecrets: new HeldSecrets({ ...shared, type: kinds.provider.definition.type }),
         connectionOf: (object) => accounts.of(object),
         accountOf: (object) => accounts.identityOf(object),
         mayHold: (object) => accounts.mayHold(object),

@@ -2,6 +2,7 @@ import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { isDeleting, isPaused } from '../../../reconcile/context.ts';
+import type { HeldSecret } from '../../../reconcile/held-secrets.ts';
 import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import type { References, Referent } from '../../../reconcile/references.ts';
@@ -11,7 +12,6 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
 import { addressOf } from './address.ts';
 import type { CloudConnection, CloudConnectionOptions } from './cloud-connection.ts';
-import type { KeySecret } from './key-secrets.ts';
 
 export interface AccountEntryOptions {
   /** Of accounts that name no address. */
@@ -99,7 +99,7 @@ export class AccountEntry implements RegistryEntry {
   }
 
   /** What is known of the Secret; undefined while the spec names none that can be used. */
-  get keySecret(): KeySecret | undefined {
+  get keySecret(): HeldSecret | undefined {
     if (this.#secret === undefined) return undefined;
     const { name, referent } = this.#secret;
     return { name, metadata: referent.metadata, isUsable: this.#keyProblem() === undefined };

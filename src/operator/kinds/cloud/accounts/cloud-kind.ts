@@ -1,12 +1,12 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
+import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import type { KindOptions } from '../../../reconcile/kind-controller.ts';
 import type { Accounts } from './accounts.ts';
-import type { KeySecrets } from './key-secrets.ts';
 
 /** What every kind of this family is given. */
 export type CloudKindOptions = KindOptions<CloudClient> & {
   readonly accounts: Accounts;
   readonly mirrors: Mirrors;
-  readonly keySecrets: KeySecrets;
+  readonly heldSecrets: HeldSecrets;
 };

@@ -1,10 +1,10 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import { waitAway } from '../../../../common/priority.ts';
-import type { OwnerReference } from '../../../kube/types.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import { lastDue, type ReconcileContext, unhandledReconcileAt } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import {
   DependencyError,
   type Outcome,
@@ -18,7 +18,6 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { CloudConnection } from '../accounts/cloud-connection.ts';
-import type { KeySecrets } from '../accounts/key-secrets.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
 /** Dependents of other shards are not seen going: they are looked for this often. */
@@ -33,7 +32,7 @@ export interface AccountFlowOptions {
   readonly mirrors: Mirrors;
   /** What uses accounts. */
   readonly dependents: Dependents;
-  readonly keySecrets: KeySecrets;
+  readonly heldSecrets: HeldSecrets;
 }
 
 /** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives what uses it. */
@@ -41,13 +40,13 @@ export class AccountFlow implements Flow<undefined> {
   readonly #accounts: Accounts;
   readonly #mirrors: Mirrors;
   readonly #dependents: Dependents;
-  readonly #keySecrets: KeySecrets;
+  readonly #heldSecrets: HeldSecrets;
 
   constructor(options: AccountFlowOptions) {
     this.#accounts = options.accounts;
     this.#mirrors = options.mirrors;
     this.#dependents = options.dependents;
-    this.#keySecrets = options.keySecrets;
+    this.#heldSecrets = options.heldSecrets;
   }
 
   async ensure(context: Context): Promise<Outcome> {
@@ -78,7 +77,7 @@ export class AccountFlow implements Flow<undefined> {
     if (dependents.length > 0)
       return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
     if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
-    await this.#keySecrets.letGo(object);
+    await this.#heldSecrets.letGo(object);
     await context.writer.removeFinalizer(object);
     return { kind: 'finished' };
   }
@@ -90,7 +89,7 @@ export class AccountFlow implements Flow<undefined> {
   /** It may have gone by force, or to another shard: nobody else stops its mirror, or lets go of its Secret. */
   forget(object: ManagedObject): void {
     void this.#mirrors.stop(keyOf(object));
-    this.#keySecrets.forget(object);
+    this.#heldSecrets.forget(object);
   }
 
   /** A person who was told that much of the account is missing says that it is. */
@@ -106,7 +105,7 @@ export class AccountFlow implements Flow<undefined> {
 
   async #requireKey({ call, object, writer }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
     await waitAway(call, () => entry.whenRead());
-    if (entry.keySecret !== undefined) await this.#keySecrets.hold(object, entry.keySecret, writer);
+    if (entry.keySecret !== undefined) await this.#heldSecrets.hold(object, entry.keySecret, writer);
     try {
       entry.requireKey();
     } catch (error) {
@@ -180,7 +179,7 @@ function isMirrored({ spec, status }: ManagedObject): boolean {
   return requested || status?.endpointsMirrored !== undefined;
 }
 
-function ownerOf({ apiVersion, kind, metadata: { name, uid = '' } }: ManagedObject): OwnerReference {
+function ownerOf({ apiVersion, kind, metadata: { name, uid = '' } }: ManagedObject) {
   return { apiVersion, kind, name, uid };
 }
 
