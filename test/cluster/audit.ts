@@ -4,7 +4,7 @@ import type { Access } from '../deploy/access.ts';
 export interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
-  readonly user: { readonly username: string };
+  readonly user: { readonly username: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly userAgent?: string;
   readonly objectRef?: {
     readonly resource?: string;

@@ -6,13 +6,11 @@ import { describe } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { chartDir, helm, type Rendered, type Values } from '../deploy/helm.ts';
-import { Objects } from '../deploy/objects.ts';
-import { kubeRequests } from '../support/kube-api.ts';
 import { kubectlArgs } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
 import { namespaceType, startWorld } from '../support/world.ts';
 import type { AuditEvent } from './audit.ts';
-import { clusterScripts } from './scripts.ts';
-import { imageOf } from './set-up.ts';
+import { clusterScripts, imageOf } from './scripts.ts';
 
 const run = promisify(execFile);
 
@@ -25,21 +23,19 @@ export interface Release {
   readonly namespace: string;
 }
 
-export interface ClusterOptions {
-  readonly cloud?: Partial<CloudApiOptions>;
-  /** Of bound tokens; they are renewed after four fifths of it. */
-  readonly tokenSeconds?: number;
+/** What is known of a pod that runs: the ports that it really has, by those that it asked for. */
+interface PodFile {
+  readonly ports: Readonly<Record<string, number>>;
 }
 
 /** A cluster whose Deployments run, the reference cloud, and what a person has to work with both. */
-export async function startCluster({ cloud = {}, tokenSeconds = 3_607 }: ClusterOptions = {}) {
+export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
   const scripts = String(clusterScripts);
   const world = await startWorld(cloud, { crds: [], scripts });
-  const { kubeconfig, url, token } = world.kube;
+  const { kubeconfig } = world.kube;
   const dir = dirname(kubeconfig);
-  const env = { ...process.env, POD_TOKEN_SECONDS: String(tokenSeconds), POD_SYNC_MS: '500' };
+  const env = { ...process.env, POD_SYNC_MS: '500' };
   await run(join(scripts, 'pods'), [dir, imageOf(String(process.env.TEST_RUN))], { env });
-  const objects = new Objects(kubeRequests(url, token));
 
   const onRelease = ({ namespace }: Release, args: readonly string[], values?: Values) =>
     helm([...args, '--namespace', namespace], {
@@ -55,18 +51,19 @@ export async function startCluster({ cloud = {}, tokenSeconds = 3_607 }: Cluster
 
   return {
     ...world,
-    objects,
+    /** Where everything of the cluster is. */
+    dir,
 
     /** Resolves when its pods are ready, as `--wait` has it; fails with what they logged. */
-    async install(release: Release, values: Values = {}, { chart = chartDir } = {}): Promise<void> {
-      const args = ['install', release.name, chart, '--create-namespace', ...waits];
+    async install(release: Release, values: Values = {}, ...flags: readonly string[]): Promise<void> {
+      const args = ['install', release.name, chartDir, '--create-namespace', ...waits, ...flags];
       await onRelease(release, args, valuesOf(values)).catch((error: Error) => {
         throw new Error(`${error.message}\n${logs(release.namespace)}`, { cause: error });
       });
     },
 
-    async upgrade(release: Release, values: Values = {}, { chart = chartDir } = {}): Promise<void> {
-      await onRelease(release, ['upgrade', release.name, chart, ...waits], valuesOf(values));
+    async upgrade(release: Release, values: Values = {}): Promise<void> {
+      await onRelease(release, ['upgrade', release.name, chartDir, ...waits], valuesOf(values));
     },
 
     async rollback(release: Release, revision: number): Promise<void> {
@@ -84,13 +81,27 @@ export async function startCluster({ cloud = {}, tokenSeconds = 3_607 }: Cluster
       return found.filter((object) => object !== null);
     },
 
-    async kubectl(...args: readonly string[]): Promise<string> {
-      return (await run('kubectl', [...args, ...kubectlArgs(world.kube)], { timeout: 60_000 })).stdout;
-    },
+    kubectl,
 
     async createNamespaces(...names: readonly string[]): Promise<void> {
       for (const name of names)
         await world.client.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    },
+
+    /** Resolves when as many pods are ready, and no other is there. */
+    async scale({ name, namespace }: Release, replicas: number): Promise<void> {
+      await kubectl('-n', namespace, 'scale', `deployment/${name}-edge-operator`, `--replicas=${replicas}`);
+      await kubectl('-n', namespace, 'rollout', 'status', `deployment/${name}-edge-operator`, '--timeout=60s');
+      await until(`${replicas} pods`, async () => (await podNames({ name, namespace })).length === replicas);
+    },
+
+    podNames,
+
+    /** Of the newest pod. */
+    async metrics({ name, namespace }: Release): Promise<string> {
+      const [pod] = await podNames({ name, namespace });
+      const { ports } = JSON.parse(readFileSync(join(dir, 'pods', `${namespace}_${pod}.json`), 'utf8')) as PodFile;
+      return (await fetch(`http://127.0.0.1:${ports['8080']}/metrics`)).text();
     },
 
     /** Of all pods that there were in the namespace. */
@@ -103,6 +114,18 @@ export async function startCluster({ cloud = {}, tokenSeconds = 3_607 }: Cluster
       return lines.slice(0, -1).map((line) => JSON.parse(line) as AuditEvent);
     },
   };
+
+  async function kubectl(...args: readonly string[]): Promise<string> {
+    return (await run('kubectl', [...args, ...kubectlArgs(world.kube)], { timeout: 60_000 })).stdout;
+  }
+
+  async function podNames({ name, namespace }: Release): Promise<readonly string[]> {
+    const labels = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=operator`;
+    return (await kubectl('-n', namespace, 'get', 'pods', '-l', labels, '-o', 'name'))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.replace(/^pod\//, ''));
+  }
 
   function logs(namespace: string): string {
     const files = readdirSync(join(dir, 'pods')).filter((file) => file.startsWith(`${namespace}_`));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundle } from '../../scripts/build.ts';
 import setUpRun from '../support/set-up.ts';
-import { clusterScripts } from './scripts.ts';
+import { clusterScripts, imageOf } from './scripts.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -24,5 +24,3 @@ export default async function setUp(): Promise<void> {
   await bundle('image', { outdir: join(checkout, 'dist') });
   await promisify(execFile)(join(clusterScripts, 'image'), [checkout, imageOf(run)]);
 }
-
-export const imageOf = (run: string) => join(run, 'image');
