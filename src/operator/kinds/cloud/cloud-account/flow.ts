@@ -121,7 +121,7 @@ export class AccountFlow implements Flow<undefined> {
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
-  async #passed({ object }: Context, { endpointMirror }: Spec, account: CloudConnection): Promise<Outcome> {
+  async #passed({ object, cache }: Context, { endpointMirror }: Spec, account: CloudConnection): Promise<Outcome> {
     const namespace = namespaceOf(object);
     const fields = { apiURL: account.url, reachable: true, authenticated: true };
     const message = `${account.url} accepts the API key`;
@@ -129,6 +129,8 @@ export class AccountFlow implements Flow<undefined> {
       if (isMirrored(object)) await this.#mirrors.remove(account.key, namespace);
       return report('Available', message, { fields });
     }
+    // Gone meanwhile, or to another shard: `forget` has stopped its mirror, and would not stop another.
+    if (cache.get(keyOf(object)) === undefined) return { kind: 'finished' };
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
     this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
