@@ -152,6 +152,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
     });
+    if (this.named && action.kind === 'none') this.#inPlace().set(this.part.name, fingerprint(body));
     const refused = action.kind === 'replace' ? refusedLately(this.#context, this.#attemptOf(body)) : undefined;
     return refused === undefined ? { action, body, observed } : { ...stop(refused), observed };
   }
@@ -179,7 +180,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       throw this.#parentMissing(error) ? new DependencyError(`${this.#parent} does not exist`) : error;
     }
     this.#remember(replaced, context.monotonic.now());
-    this.#emitReplaced(observed === undefined, fields);
+    this.#emitReplaced(body, observed === undefined, fields);
+    this.#inPlace().set(this.part.name, fingerprint(body));
     return replaced;
   }
 
@@ -207,9 +209,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return error instanceof ApiError && error.reason === 'NotFound';
   }
 
-  #emitReplaced(isNew: boolean, fields: readonly string[]): void {
+  #emitReplaced(body: unknown, isNew: boolean, fields: readonly string[]): void {
     const what = `${this.part.displayName} of ${this.#parent}`;
-    const drift = this.#isDrift();
+    const drift = this.#isDrift(body);
     if (isNew) emit(this.#context, 'Created', `applied ${what}`);
     else if (drift) emit(this.#context, 'DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
     else emit(this.#context, 'Updated', `updated ${fields.join(', ')} of ${what}`);
@@ -217,11 +219,18 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
-  #isDrift(): boolean {
+  #isDrift(body: unknown): boolean {
     const { drift, object } = this.#context;
+    const inPlace = this.#inPlace().get(this.part.name);
+    // What it refers to has changed.
+    if (inPlace !== undefined && inPlace !== fingerprint(body)) return false;
     if (drift || this.part.condition === undefined) return drift;
     const condition = conditionOf(object, this.part.condition);
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
+  }
+
+  #inPlace(): Map<string, string> {
+    return this.#context.memory.of(this.#context.uid).inPlace;
   }
 
   /** Who has a better claim, by what their accounts really are. */
