@@ -98,8 +98,9 @@ export function isDeleting(object: ManagedObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
+/** Whatever it says but no: what somebody meant to pause is rather left alone. */
 export function isPaused(object: ManagedObject): boolean {
-  return annotationOf(object, annotation.paused) === 'true';
+  return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused) ?? '');
 }
 
 /** The value of reconcile-at that was not acted on yet. */
