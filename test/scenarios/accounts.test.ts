@@ -760,7 +760,7 @@ describe('endpoint mirrors', () => {
     const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, 'get', 'acct']);
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
     expect(stdout.replaceAll(/ +/g, ' ')).toMatch(
-      /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY AGE\nacct \S+ true true 0 True \d+s\n$/,
+      /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY REASON AGE\nacct \S+ true true 0 True Available \d+s\n$/,
     );
     expect(stdout).toContain(cloud.url);
   }),
