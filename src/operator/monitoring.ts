@@ -30,6 +30,11 @@ export async function serveTelemetry(
   const { settings, metrics, cloud, agents, log } = options;
   const kinds = [...cloud.kinds, ...agents.kinds];
   metrics.poll('resources', () => kinds.flatMap(readiness));
+  const refused = () => kinds.flatMap(({ resources }) => resources.refused);
+  metrics.poll('refusedKinds', () => [
+    ...settings.watchNamespaces.map((watched) => ({ labels: { watched }, value: 0 })),
+    ...refused().map((watched) => ({ labels: { watched }, value: 1 })),
+  ]);
   showMirrors(metrics, cloud.mirrors);
   showTunnels(metrics, agents);
   const serve = async (name: string, address: Address | undefined, routes: Routes) => {
@@ -49,7 +54,11 @@ export async function serveTelemetry(
   const healthy = () => (stuck().length === 0 ? undefined : `makes no progress: ${stuck().join(', ')}`);
   const waiting = () => kinds.filter((kind) => !kind.resources.synced).map((kind) => kind.kind);
   const ready = () => (waiting().length === 0 ? undefined : `not synced yet: ${waiting().join(', ')}`);
-  await serve('health', settings.healthAddr, healthRoutes({ healthy, ready }));
+  const remark = () => {
+    const namespaces = [...new Set(refused())];
+    return namespaces.length === 0 ? undefined : `may not be read: ${namespaces.join(', ')}`;
+  };
+  await serve('health', settings.healthAddr, healthRoutes({ healthy, ready, remark }));
 }
 
 function showMirrors(metrics: Metrics, mirrors: Mirrors): void {

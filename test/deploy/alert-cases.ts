@@ -51,6 +51,9 @@ const mirror = (sweptAt: string, interval: string) => [
   series('edge_operator_mirror_interval_seconds', interval, account),
 ];
 
+const refused = (watched: string, values: string) =>
+  series('edge_operator_namespace_refused_kinds', values, { watched });
+
 const both = (
   alert: string,
   firing: readonly [when: string, minute: number, fires: readonly Labels[], ...series: Series[]],
@@ -114,6 +117,11 @@ export const cases: readonly AlertCase[] = [
     ['four restarts in half an hour', 20, [a], starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60'), build],
     ['three restarts', 20, starts('1 1 1 2 2 2 3 3 3 4+0x60'), build],
     ['another program restarts', 20, starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60')],
+  ),
+  ...both(
+    'EdgeOperatorNamespaceRefused',
+    ['deleted', 11, [{ watched: 'b' }], refused('b', '9+0x90'), refused('a', '0+0x90')],
+    ['granted again', 40, refused('b', '9+0x8 0+0x90')],
   ),
   ...both(
     'EdgeOperatorReconcileStuck',

@@ -171,7 +171,10 @@ describe('roles', () => {
     expect(objects.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([]);
     const namespaces = new Set(objects.filter(({ kind }) => kind === 'Role').map(({ metadata }) => metadata.namespace));
     expect([...namespaces].sort()).toEqual(['edge-system', 'other', 'team']);
-    expect(grants('two namespaces', 'secrets')).toEqual(['Role other: list,watch', 'Role team: list,watch']);
+    expect(grants('two namespaces', 'secrets')).toEqual([
+      'Role other: list,watch,patch',
+      'Role team: list,watch,patch',
+    ]);
   });
 
   test('ConfigMaps are written only where endpoints are mirrored', () => {

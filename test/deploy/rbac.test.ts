@@ -4,7 +4,6 @@ import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts'
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
 import {
   type GateProxy,
   kubeconfigThrough,
@@ -16,6 +15,7 @@ import { type OperatorProcess, startOperatorProcess } from '../support/operator-
 import { until } from '../support/until.ts';
 import { namespaceType, secretType, startWorld, type World } from '../support/world.ts';
 import { type Access, accessOf, Grants } from './access.ts';
+import { type EveryKind, endpoint, startEveryKind } from './every-kind.ts';
 import { only, type Rendered, release, render, type Values } from './helm.ts';
 import { containerOf, flagsOf } from './pods.ts';
 
@@ -46,31 +46,11 @@ const modes: Readonly<Record<string, Values>> = {
 };
 
 const team = 'team';
-const serviceType: ResourceType = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
-const endpoint = {
-  id: 'ep_1',
-  region: 'us',
-  public_url: 'tcp://1.tcp.localhost:1',
-  proto: 'tcp',
-  hostport: '1.tcp.localhost:1',
-  type: 'ephemeral',
-  tunnel: 'tn_1',
-} as const;
-
-let local: LocalServer;
-let agent: TestAgent;
-let captured: string;
-
+let everyKind: EveryKind;
 beforeAll(async () => {
-  [local, agent] = await Promise.all([startLocal((_, response) => response.end()), startTestAgent()]);
-  const tunnel = await agent.tunnel({ name: 'captured', proto: 'http', addr: local.addr });
-  await agent.visit(tunnel.public_url);
-  captured = await until('the capture', async () => (await agent.captures())[0]?.id);
+  everyKind = await startEveryKind();
 });
-afterAll(async () => {
-  await agent?.close();
-  await local?.stop();
-});
+afterAll(() => everyKind?.close());
 
 describe.each(Object.keys(modes))('%s', (mode) => {
   let world: World;
@@ -95,7 +75,7 @@ describe.each(Object.keys(modes))('%s', (mode) => {
         '--leader-elect-namespace',
         release.namespace,
         '--allowed-agent-hosts',
-        new URL(agent.url).host,
+        new URL(everyKind.agent.url).host,
       ],
     });
   }, 60_000);
@@ -109,9 +89,10 @@ describe.each(Object.keys(modes))('%s', (mode) => {
     world.client.create<KubeObject>(of, { apiVersion: 'v1', kind: of.kind, ...object } as KubeObject);
 
   test('what is granted is used, and nothing else is', async () => {
-    await prepare();
-    const objects = await applyEveryKind();
+    await everyKind.prepare(world, team);
+    const objects = await everyKind.apply(world, team, { mirrors: mirrors.includes(team) });
     for (const object of objects) await world.reason(object, 'Available', 30_000);
+    await replaceKey();
     await correctTwice(objects.find(({ kind }) => kind === 'BotUser') as ManagedObject);
     await Promise.all(mirrors.map((namespace) => disturbMirror(namespace)));
     world.cloud.unseed(endpoint.id);
@@ -119,50 +100,12 @@ describe.each(Object.keys(modes))('%s', (mode) => {
     expect({ denied: authorizer.denied, unused: authorizer.grants.unused() }).toEqual({ denied: [], unused: [] });
   }, 120_000);
 
-  async function prepare(): Promise<void> {
-    world.cloud.seed({
-      endpoints: [endpoint],
-      https_edges: [{ id: 'edghts_1', routes: ['edghtsrt_1'] }],
-      tls_edges: ['edgtls_1'],
-    });
-    await create(secretType, { metadata: { name: 'hooks', namespace: team }, stringData: { key: 'secret' } });
-    await create(secretType, { metadata: { name: 'cloud', namespace: team }, stringData: { key: world.cloud.apiKey } });
-    await create(configMapType, { metadata: { name: 'policy', namespace: team }, data: { policy: '{"inbound":[]}' } });
-    const ports = [{ port: 4040, targetPort: 4040, protocol: 'TCP' }];
-    await create(serviceType, {
-      metadata: { name: 'agent', namespace: team },
-      spec: { selector: { app: 'a' }, ports },
-    });
-    await world.apply('Agent', team, 'behind-a-service', { serviceRef: { name: 'agent' } });
-  }
-
-  async function applyEveryKind(): Promise<readonly ManagedObject[]> {
-    const accountRef = { name: 'cloud' };
-    const mirror = mirrors.includes(team) ? { endpointMirror: { intervalSeconds: 10 } } : {};
-    const specs: Readonly<Record<string, object>> = {
-      CloudAccount: { apiKeySecretRef: { name: 'cloud', key: 'key' }, ...mirror },
-      ReservedAddr: { accountRef },
-      BotUser: { name: 'bot' },
-      HttpsRouteModules: {
-        edgeID: 'edghts_1',
-        routeID: 'edghtsrt_1',
-        webhookVerification: { provider: 'github', secretRef: { name: 'hooks', key: 'key' } },
-      },
-      HttpsEdgeModules: { edgeID: 'edghts_1', tlsTermination: { minVersion: '1.3' } },
-      TlsEdgeTrafficPolicy: { edgeID: 'edgtls_1', policyFrom: { configMapKeyRef: { name: 'policy', key: 'policy' } } },
-      Agent: { url: agent.url },
-      AgentTunnel: {
-        agentRef: { name: 'cloud' },
-        tunnelName: `of-${process.pid}-${modesDone++}`,
-        proto: 'http',
-        addr: local.addr,
-      },
-      RequestReplay: { agentRef: { name: 'cloud' }, requestID: captured },
-    };
-    expect(Object.keys(specs).sort()).toEqual(definitions.map((definition) => definition.type.kind).sort());
-    // A replay that goes at once, beside one that stays.
-    await world.apply('RequestReplay', team, 'brief', { ...specs.RequestReplay, ttlSecondsAfterFinished: 0 });
-    return Promise.all(Object.entries(specs).map(([kind, spec]) => world.apply(kind, team, 'cloud', spec)));
+  /** A Secret that is deleted by itself is let go. */
+  async function replaceKey(): Promise<void> {
+    const at = { namespace: team, name: 'cloud' };
+    await world.client.delete(secretType, at);
+    await until('the Secret to be let go', async () => (await world.client.get(secretType, at)) === undefined);
+    await world.give('Secret', team, 'cloud', { key: world.cloud.apiKey });
   }
 
   /** The same event twice: once created, once counted. */
@@ -216,9 +159,6 @@ test('what is not granted is not read, and the condition says how to grant it', 
   expect(conditionOf(waiting, 'Ready')?.message).toMatch(/Secret team\/cloud .*\(rbac\.secrets or rbac\.secretNames/);
   expect(authorizer.denied.every((access) => JSON.parse(access).resource === 'secrets')).toBe(true);
 }, 60_000);
-
-/** So that no two modes start the same tunnel. */
-let modesDone = 0;
 
 /** Of the Deployment, but for what a test has elsewhere. */
 function argumentsOf(rendered: readonly Rendered[]): readonly string[] {

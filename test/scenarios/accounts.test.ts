@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { annotation, holderFinalizer } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
@@ -37,6 +37,8 @@ interface AccountSetting extends Setting {
   bot(name: string, spec?: object): Promise<ManagedObject>;
   writeSecret(apiKey: string, name?: string): Promise<void>;
   deleteSecret(name?: string): Promise<void>;
+  /** As when somebody takes the finalizers away too. */
+  loseSecret(): Promise<void>;
   /** A second cloud that knows the same keys. */
   another(): Promise<TestCloud>;
 }
@@ -54,6 +56,11 @@ async function withSetting(use: (setting: AccountSetting) => Promise<void>): Pro
       writeSecret: (apiKey, name = ref.name) => world.give('Secret', namespace, name, { [ref.key]: `${apiKey}\n` }),
       deleteSecret: async (name = ref.name) => {
         await world.client.delete(secretType, { namespace, name });
+      },
+      loseSecret: async () => {
+        const at = { namespace, name: ref.name };
+        await world.client.patch(secretType, at, { type: 'merge', body: { metadata: { finalizers: null } } });
+        await world.client.delete(secretType, at);
       },
       another: async () => {
         const other = await startTestCloud(cloudOptions);
@@ -78,6 +85,8 @@ const troubled = (object: ManagedObject, reason: string, message: RegExp) =>
     const ready = await readyOf(object);
     return ready?.reason === reason && message.test(ready.message);
   });
+const secretIn = (namespace: string, name: string = ref.name) =>
+  world.client.get<KubeObject>(secretType, { namespace, name });
 const readyOf = async (object: ManagedObject) => {
   const found = await world.get(object);
   return found && conditionOf(found, 'Ready');
@@ -215,6 +224,19 @@ const botOf = async (beside: ManagedObject, name: string): Promise<ManagedObject
 };
 
 describe('trouble', () => {
+  test.concurrent('is not told where there is none: all applied at once, all deleted at once', () =>
+    withSetting(async ({ start, account, bot, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const objects = await Promise.all([account(), bot('a'), bot('b'), bot('c')]);
+      for (const object of objects) await world.reason(object, 'Available');
+      await Promise.all([deleteSecret(), ...objects.map((object) => world.delete(object))]);
+      for (const object of objects) await world.gone(object);
+      for (const object of objects.slice(1)) await world.eventsOf(object, 'Deleted');
+      const events = (await Promise.all(objects.map((object) => world.events(object)))).flat();
+      expect(events.filter(({ type }) => type === 'Warning').map(({ note }) => note)).toEqual([]);
+    }));
+
   test.concurrent('shows on the users with the account and the cause, and heals at once', () =>
     withSetting(async ({ namespace, start, account, bot, writeSecret, deleteSecret }) => {
       start('--resync-interval', '1h');
@@ -457,14 +479,62 @@ describe('deletion', () => {
       expect(await botsIn(cloud)).toEqual([]);
     }));
 
+  test.concurrent('of all of it while no operator runs, the Secret first, is finished by the next', () =>
+    withSetting(async ({ namespace, cloud, start, account, bot, writeSecret, deleteSecret }) => {
+      const first = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const [acct, a] = [await account(), await bot('a')];
+      await world.reason(a, 'Available');
+      await first.stop();
+      await deleteSecret();
+      await world.delete(acct);
+      await world.delete(a);
+      start('--resync-interval', '1h');
+      await world.gone(a);
+      await world.gone(acct);
+      expect(await botsIn(cloud)).toEqual([]);
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
+  test.concurrent('of an account by force lets go of its Secret', () =>
+    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      expect((await secretIn(namespace))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
+      await world.annotate(acct, { [annotation.forceOrphan]: 'true' });
+      await world.delete(acct);
+      await world.gone(acct);
+      await deleteSecret();
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
+  test.concurrent('of a Secret alone is nothing to wait for, nor of one that is not the account’s any more', () =>
+    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      await writeSecret(keys[1], 'other');
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      await account({ apiKeySecretRef: { ...ref, name: 'other' } });
+      await world.reason(acct, 'Available');
+      expect((await secretIn(namespace, 'other'))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
+      expect((await secretIn(namespace))?.metadata.finalizers).toBeUndefined();
+      await deleteSecret('other');
+      await troubled(acct, 'DependencyNotReady', /Secret .*other does not exist/);
+      await writeSecret(keys[1], 'other');
+      await world.reason(acct, 'Available');
+    }));
+
   test.concurrent('with the key lost for good, the users say so and can be let go by force', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+    withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
       const first = start('--resync-interval', '1h');
       await writeSecret(keys[0]);
       const [acct, a] = [await account(), await bot('a')];
       const created = await world.reason(a, 'Available');
       await first.stop();
-      await deleteSecret();
+      await loseSecret();
       await world.delete(acct);
       await world.delete(a);
       start('--resync-interval', '1h');
@@ -513,13 +583,13 @@ describe('deletion', () => {
     }));
 
   test.concurrent('with the key lost, a Secret that comes back finishes it', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+    withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
       const first = start('--resync-interval', '1h');
       await writeSecret(keys[0]);
       const [acct, a] = [await account(), await bot('a')];
       await world.reason(a, 'Available');
       await first.stop();
-      await deleteSecret();
+      await loseSecret();
       await world.delete(acct);
       await world.delete(a);
       start('--resync-interval', '1h');
@@ -606,11 +676,11 @@ describe('endpoint mirrors', () => {
     tunnel: 'tn_1',
   });
   const endpoints = [endpoint('ep_a', 'tcp'), endpoint('ep_b', 'tcp'), endpoint('ep_c', 'https')];
-  const mirrored = async (namespace: string) => {
+  const configMaps = async (namespace: string) => {
     const selection = { namespace, labelSelector: 'edge-operator.dev/mirror=endpoints' };
-    const { items } = await world.client.listAll<ConfigMap>(configMapType, selection);
-    return items.map(({ data }) => data?.id).sort();
+    return (await world.client.listAll<ConfigMap>(configMapType, selection)).items;
   };
+  const mirrored = async (namespace: string) => (await configMaps(namespace)).map(({ data }) => data?.id).sort();
 
   test.concurrent('a CloudAccount mirrors into its own namespace, as its spec says, and takes its ConfigMaps along', () =>
     withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
@@ -625,6 +695,10 @@ describe('endpoint mirrors', () => {
       expect(conditionOf(shown, 'EndpointsMirrored')?.status).toBe('True');
       await until('the ConfigMaps', async () => (await mirrored(namespace)).join() === 'ep_a,ep_b');
       expect(await first.metrics()).toContain(`edge_operator_mirrored_endpoints{account="${namespace}/acct"} 2`);
+      for (const { metadata } of await configMaps(namespace))
+        expect(metadata.ownerReferences).toEqual([
+          { apiVersion: acct.apiVersion, kind: acct.kind, name: acct.metadata.name, uid: acct.metadata.uid },
+        ]);
       await first.stop();
 
       // A restart changes nothing.
@@ -686,7 +760,7 @@ describe('endpoint mirrors', () => {
     const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, 'get', 'acct']);
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
     expect(stdout.replaceAll(/ +/g, ' ')).toMatch(
-      /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY AGE\nacct \S+ true true 0 True \d+s\n$/,
+      /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY REASON AGE\nacct \S+ true true 0 True Available \d+s\n$/,
     );
     expect(stdout).toContain(cloud.url);
   }),

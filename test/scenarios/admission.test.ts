@@ -280,12 +280,12 @@ test('a new resource is never taken for a current one: its status is of generati
     expect(waited).toMatchObject({ status: 0 });
     const { stdout: table } = await kubectl(['get', 'ra,bot']);
     expect(table).toMatch(
-      /NAME +ID +ADDR +REGION +READY +AGE\nreservedaddr\.edge-operator\.dev\/db +ra_\w+ +\S+:\d+ +eu +True +\d+s/,
+      /NAME +ID +ADDR +REGION +READY +REASON +AGE\nreservedaddr\.edge-operator\.dev\/db +ra_\w+ +\S+:\d+ +eu +True +Available +\d+s/,
     );
     expect(table).toMatch(
-      /NAME +ID +USERNAME +ACTIVE +READY +AGE\nbotuser\.edge-operator\.dev\/ci +bot_\w+ +ci +true +True +\d+s/,
+      /NAME +ID +USERNAME +ACTIVE +READY +REASON +AGE\nbotuser\.edge-operator\.dev\/ci +bot_\w+ +ci +true +True +Available +\d+s/,
     );
-    expect((await kubectl(['get', 'edge', '-o', 'wide'])).stdout).toMatch(/REASON.*\n.*Available/);
+    expect((await kubectl(['get', 'edge'])).stdout).toMatch(/REASON.*\n.*Available/);
     const { stdout: explained } = await kubectl(['explain', 'ra.spec']);
     expect(explained).toMatch(/region\t<string>\n +enum: us, eu/);
     expect(explained).toContain('cannot be changed');

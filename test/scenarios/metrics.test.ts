@@ -100,7 +100,8 @@ test('every metric is served under its name, with its type and labels', () => {
   for (const { name, type, labelNames } of metricDefinitions) {
     expect([name, served.get(name)?.type]).toEqual([name, type]);
     const sets = new Set(served.get(name)?.samples.map(({ labels }) => withoutLe(labels)));
-    const without = /^edge_operator_tunnel_/.test(name);
+    // Of tunnels, and of --watch-namespaces: there are none here.
+    const without = /^edge_operator_(tunnel|namespace)_/.test(name);
     expect([name, [...sets]]).toEqual([name, without ? [] : [[...labelNames].sort().join()]]);
   }
   const defined = new Set(metricDefinitions.map(({ name }) => name));

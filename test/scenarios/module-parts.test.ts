@@ -56,10 +56,11 @@ test('what is put where a part was removed already stays, while another part can
   stage.world.cloud.fault(`DELETE ${saml.path(stage.parents)} status=500`);
   await stage.world.delete(object);
   const tries = () => stage.mutations().filter(({ path }) => path === saml.path(stage.parents)).length;
-  await until('a removal that failed', () => tries() === 1);
+  await until('a removal that failed', () => tries() >= 1);
   await until('the other to be removed', async () => (await stage.call('GET', compression)).status === 404);
   await stage.call('PUT', compression, { enabled: false });
-  await until('another try', () => tries() === 2);
+  const before = tries();
+  await until('another try', () => tries() > before);
   stage.world.cloud.clearFaults();
   await stage.world.gone(object);
   expect((await stage.call('GET', compression)).body).toEqual({ enabled: false });

@@ -66,6 +66,9 @@ test('a Secret that changes reaches the cloud in time, by one PUT', async () => 
     return tookMs;
   };
   expect(await quickestMs(followedWithinMs, change)).toBeLessThan(followedWithinMs);
+  // Somebody asked for it: nothing drifted.
+  await stage.world.eventsOf(object, 'Updated');
+  expect((await stage.world.events(object)).map(({ reason }) => reason)).not.toContain('DriftCorrected');
 });
 
 test.each(['ConfigMap', 'Secret'] as const)('SAML metadata follows its %s', async (source) => {

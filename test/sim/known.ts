@@ -7,5 +7,4 @@ export const known: Readonly<Record<string, readonly string[]>> = {
   'empty-account': ['O2'],
   // Two installations that may not see each other's resources cannot know what the other one made in their account.
   'two-operators': ['O9'],
-  'kube-restored': ['M7'],
 };

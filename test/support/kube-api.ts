@@ -32,6 +32,8 @@ export interface TestKubeApiOptions {
   readonly forgets?: boolean;
   /** Of the embedded one; default the system's. */
   readonly runtime?: ServerRuntime;
+  /** Folder with the scripts of a real one, other than TEST_KUBE_APISERVER. */
+  readonly scripts?: string | undefined;
 }
 
 /**
@@ -42,9 +44,9 @@ export async function startTestKubeApi({
   crds = [],
   forgets = false,
   runtime,
+  scripts = process.env.TEST_KUBE_APISERVER,
 }: TestKubeApiOptions = {}): Promise<TestKubeApi> {
   const definitions = crds === 'project' ? loadCrds(projectCrds) : crds;
-  const scripts = process.env.TEST_KUBE_APISERVER;
   const dir = await mkdtemp(join(tmpdir(), 'kube-api-'));
   return scripts === undefined || scripts === ''
     ? startEmbedded(dir, { crds: definitions, runtime, ...(forgets ? { historyLimit: 1 } : {}) })

@@ -8,7 +8,7 @@ import { type Condition, conditionOf, type ManagedObject } from '../../src/opera
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { startTestCloud } from './cloud-api.ts';
 import { isInMemory, testRuntime } from './in-memory.ts';
-import { startTestKubeApi } from './kube-api.ts';
+import { startTestKubeApi, type TestKubeApiOptions } from './kube-api.ts';
 import { startOperatorInMemory } from './operator-in-memory.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
 import { patient } from './patient.ts';
@@ -36,9 +36,12 @@ export const secretMark = 'CANARY-of-a-secret';
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A Kubernetes API (embedded, or the real one), the reference cloud, and as many operators as a test starts. */
-export async function startWorld(cloudOptions: Partial<CloudApiOptions> = {}) {
+export async function startWorld(
+  cloudOptions: Partial<CloudApiOptions> = {},
+  kubeOptions: Pick<TestKubeApiOptions, 'crds' | 'scripts'> = {},
+) {
   const [kube, cloud] = await Promise.all([
-    startTestKubeApi({ crds: 'project', runtime: testRuntime }),
+    startTestKubeApi({ crds: 'project', runtime: testRuntime, ...kubeOptions }),
     startTestCloud({ runtime: testRuntime, ...cloudOptions }),
   ]);
   const connection = patient(

@@ -54,7 +54,11 @@
   resourceNames:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  verbs: [list, watch]
+  verbs: [list, watch, patch]
+# Whether an account's Secret goes with its namespace.
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get]
 {{- end }}
 
 {{/* What the chart's own accounts of one namespace need, beyond what is granted for others' too. Takes secrets and mirror. */}}

@@ -8,6 +8,12 @@ test.each([
   ['nobody listens', coded('ECONNREFUSED'), 'the connection was refused', true],
   ['nobody listens on any address', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'refused', true],
   ['the name is unknown', coded('ENOTFOUND', { syscall: 'getaddrinfo' }), 'the host name is not known', true],
+  [
+    'the name is unknown, and told',
+    coded('ENOTFOUND', { syscall: 'getaddrinfo', hostname: 'agent.team.svc' }),
+    'the host name agent.team.svc is not known',
+    true,
+  ],
   ['the system gave up connecting', coded('ETIMEDOUT', { syscall: 'connect' }), 'failed (ETIMEDOUT)', true],
   ['the certificate is not trusted', coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'DEPTH_ZERO_SELF_SIGNED_CERT', true],
   ['the connection timed out later', coded('ETIMEDOUT', { syscall: 'read' }), 'failed (ETIMEDOUT)', false],

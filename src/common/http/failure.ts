@@ -46,9 +46,15 @@ export function failed(
   cause: unknown,
 ): ApiError {
   const code = codeOf(cause);
-  const why = words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
+  const named = code === 'ENOTFOUND' ? unknownName(text(cause, 'hostname')) : undefined;
+  const why = named ?? words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
   const definite = beforeSending.has(code) || isConnectCall(cause);
   return new ApiError(unanswered + why, { operation, reason: 'Unreachable', definite, cause });
+}
+
+/** Names come from specs and flags: what can be in a name is shown. */
+function unknownName(hostname: string): string | undefined {
+  return /^[\w.-]{1,253}$/.test(hostname) ? `the host name ${hostname} is not known` : undefined;
 }
 
 /** The request was not sent: the caller gave up or forbade it. */

@@ -15,6 +15,11 @@ export class InformerGroup<T extends KubeObject> {
     return this.#informers.some(({ synced }) => synced) && this.#informers.every(isSettled);
   }
 
+  /** Namespaces that may not be read now. */
+  get refused(): readonly string[] {
+    return this.#informers.flatMap(({ refused, namespace }) => (refused && namespace !== undefined ? [namespace] : []));
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#informers.map((informer) => informer.run(signal)));
   }

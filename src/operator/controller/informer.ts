@@ -3,7 +3,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { KubeError } from '../kube/errors.ts';
+import { isForbidden, type KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
@@ -49,6 +49,8 @@ export class Informer<T extends KubeObject> {
   readonly #reflector: Reflector<T>;
   readonly #transform: (object: T) => T;
   readonly #log: Log;
+  /** Undefined for all. */
+  readonly namespace: string | undefined;
   readonly #synced = Promise.withResolvers<void>();
   readonly #settled = Promise.withResolvers<void>();
   #hasSynced = false;
@@ -56,6 +58,7 @@ export class Informer<T extends KubeObject> {
 
   constructor(options: InformerOptions<T>) {
     const { client, type, namespace, labelSelector, fieldSelector, clock, random } = options;
+    this.namespace = namespace;
     this.#log = options.log.child({ informer: type.plural, ...(namespace === undefined ? {} : { namespace }) });
     this.#transform = options.transform ?? ((object) => object);
     this.#reflector = new Reflector<T>({
@@ -82,9 +85,9 @@ export class Informer<T extends KubeObject> {
     return this.#hasSynced;
   }
 
-  /** There is no list in the cache, because the operator may not read it; it is tried again all the while. */
+  /** The operator may not read it: what is in the cache, if anything, is as it was. It is tried again all the while. */
   get refused(): boolean {
-    return this.#isRefused && !this.#hasSynced;
+    return this.#isRefused;
   }
 
   /** Resolves when it is synced, or refused; rejects with the signal's reason when it aborts first. */
@@ -162,17 +165,32 @@ export class Informer<T extends KubeObject> {
       },
       slim: (object: T) => this.#slim(object),
       replace: (objects: readonly T[], version: bigint, floor: bigint) => this.#replace(objects, version, floor),
-      failed: (error: unknown) => {
-        this.#isRefused = error instanceof KubeError && error.status === 403;
-        if (this.#isRefused) this.#settled.resolve();
-        return false;
-      },
+      alive: () => this.#readable(),
+      failed: (error: unknown) => isForbidden(error) && this.#refuse(error),
       upsert: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
       remove: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
     };
   }
 
+  /** Told once, however often it is tried: nobody but a person changes it. Answers that it was. */
+  #refuse({ message: error }: KubeError): true {
+    if (!this.#isRefused)
+      this.#log.warn('may not be read; nothing is done there until it may', {
+        error,
+        hint: 'was the namespace deleted, or its RoleBinding?',
+      });
+    this.#isRefused = true;
+    this.#settled.resolve();
+    return true;
+  }
+
+  #readable(): void {
+    if (this.#isRefused) this.#log.info('may be read again');
+    this.#isRefused = false;
+  }
+
   #replace(objects: readonly T[], version: bigint, floor: bigint): void {
+    this.#readable();
     this.#deferred.flush();
     const reset = version < floor || this.#store.isContradicted(objects, version);
     if (reset)

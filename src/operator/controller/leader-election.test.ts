@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { silentLog } from '../../common/log.ts';
+import { type Log, silentLog } from '../../common/log.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
@@ -25,7 +25,10 @@ const times = { leaseDurationMs: 10_000, renewDeadlineMs: 6_000, retryPeriodMs: 
 const deadlineMs = 800;
 const doomed = { leaseDurationMs: 1_500, renewDeadlineMs: deadlineMs };
 
-function replica(identity: string, options: Partial<typeof times> & { readonly monotonic?: ManualClock } = {}) {
+function replica(
+  identity: string,
+  options: Partial<typeof times> & { readonly monotonic?: ManualClock; readonly log?: Log } = {},
+) {
   const elector = new LeaderElector({
     ...systemRuntime,
     client,
@@ -62,9 +65,11 @@ async function leaseNow(): Promise<Lease['spec']> {
 test('one of two leads, renews, and hands over at once when it shuts down', async () => {
   const one = replica('one');
   await until('a leader', () => one.terms.length === 1);
-  const two = replica('two');
+  const told: string[] = [];
+  const two = replica('two', { log: { ...silentLog, info: (message) => void told.push(message) } });
   await until('renewals', () => api.requests.filter((request) => request.method === 'PUT').length >= 3);
   expect([one.elector.holdsLease(), two.elector.holdsLease(), two.terms.length]).toEqual([true, false, 0]);
+  expect(told).toEqual(['waiting for leadership', 'one leads; waiting for it to give that up']);
   expect(await leaseNow()).toMatchObject({ holderIdentity: 'one', leaseTransitions: 0, leaseDurationSeconds: 10 });
   const startedAt = Date.now();
   expect(await one.shutDown()).toBe('finished');

@@ -48,6 +48,8 @@ export class LeaderElector {
   readonly #renewDeadlineMs: number;
   readonly #retryPeriodMs: number;
   readonly #observed: ObservedLease;
+  /** Who was last said to lead. */
+  #told = '';
   /** Until when, on the monotonic clock, nobody else can lead. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
 
@@ -163,6 +165,7 @@ export class LeaderElector {
     if (!this.holdsLease() || observed.lease === undefined) observed.see(await this.#leases.read(signal));
     if (observed.holder !== identity && observed.expiresInMs > 0) {
       this.#leadsUntil = Number.NEGATIVE_INFINITY;
+      this.#tellLeader(observed.holder);
       return false;
     }
     const spec = claimed(observed.lease?.spec, identity, this.#leaseDurationMs, this.#clock.now());
@@ -202,6 +205,13 @@ export class LeaderElector {
 
   #remainingMs(): number {
     return Math.max(0, this.#leadsUntil - this.#monotonic.now());
+  }
+
+  /** Another replica, or, where nothing happens for no other reason, another installation in the namespace. */
+  #tellLeader(leader: string): void {
+    if (leader === this.#told) return;
+    this.#told = leader;
+    this.#log('info', `${leader} leads; waiting for it to give that up`);
   }
 
   #log(level: 'debug' | 'info' | 'warn' | 'error', message: string, error?: unknown): void {

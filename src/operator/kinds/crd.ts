@@ -5,7 +5,7 @@ import { toStructural } from './structural.ts';
 /** Columns that every kind ends with. */
 const commonColumns: readonly PrinterColumn[] = [
   { name: 'READY', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-  { name: 'REASON', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+  { name: 'REASON', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
   { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 

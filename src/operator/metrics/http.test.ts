@@ -16,10 +16,11 @@ afterEach(async () => {
 
 describe('the telemetry server', () => {
   test('serves metrics and health from one address', async () => {
+    let remark: string | undefined;
     let problem: string | undefined = 'the cache of BotUser has not synced';
     const url = await serve({
       ...metricsRoute(async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' })),
-      ...healthRoutes({ healthy: () => undefined, ready: () => problem }),
+      ...healthRoutes({ healthy: () => undefined, ready: () => problem, remark: () => remark }),
     });
     const metrics = await fetch(`${url}/metrics?x=1`);
     expect([metrics.status, metrics.headers.get('content-type'), await metrics.text()]).toEqual([
@@ -34,6 +35,9 @@ describe('the telemetry server', () => {
     problem = undefined;
     const ready = await fetch(`${url}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([200, 'ok\n']);
+    remark = 'may not be read: b';
+    const remarked = await fetch(`${url}/readyz`);
+    expect([remarked.status, await remarked.text()]).toEqual([200, 'ok; may not be read: b\n']);
   });
 
   test('answers GET and HEAD on its paths, and nothing else', async () => {

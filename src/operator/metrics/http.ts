@@ -43,13 +43,21 @@ export function metricsRoute(scrape: () => Promise<{ readonly contentType: strin
   return { '/metrics': async () => ({ status: 200, ...(await scrape()) }) };
 }
 
-/** `/healthz` and `/readyz`: 200, or 503 with the reason. */
-export function healthRoutes(checks: { readonly healthy: Check; readonly ready: Check }): Routes {
-  return { '/healthz': async () => checked(checks.healthy()), '/readyz': async () => checked(checks.ready()) };
+export interface HealthChecks {
+  readonly healthy: Check;
+  readonly ready: Check;
+  /** What is not as it should be, and yet no reason not to be ready. */
+  readonly remark?: Check;
 }
 
-function checked(problem: string | undefined): RouteAnswer {
-  if (problem === undefined) return { status: 200, contentType: plain, body: 'ok\n' };
+/** `/healthz` and `/readyz`: 200, or 503 with the reason. */
+export function healthRoutes({ healthy, ready, remark }: HealthChecks): Routes {
+  return { '/healthz': async () => checked(healthy()), '/readyz': async () => checked(ready(), remark?.()) };
+}
+
+function checked(problem: string | undefined, remark?: string): RouteAnswer {
+  if (problem === undefined)
+    return { status: 200, contentType: plain, body: remark === undefined ? 'ok\n' : `ok; ${remark}\n` };
   return { status: 503, contentType: plain, body: `${problem}\n` };
 }
 

@@ -84,6 +84,11 @@ export const polledMetrics = {
     'ready',
     'reason',
   ),
+  refusedKinds: gauge(
+    'edge_operator_namespace_refused_kinds',
+    'Kinds that may not be read in a namespace that is to be watched.',
+    'watched',
+  ),
   mirroredEndpoints: gauge('edge_operator_mirrored_endpoints', 'Endpoints mirrored into ConfigMaps.', 'account'),
   mirrorPending: gauge('edge_operator_mirror_pending_configmaps', 'ConfigMaps to be written or deleted.', 'account'),
   mirrorSweptAt: {

@@ -6,7 +6,7 @@ import { type Change, Informer } from '../controller/informer.ts';
 import { WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/errors.ts';
-import { keyOf } from '../kube/types.ts';
+import { keyOf, type OwnerReference } from '../kube/types.ts';
 import {
   type ConfigMap,
   configMapType,
@@ -29,6 +29,8 @@ export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic'
   /** For writes, on the leader only. */
   readonly client: KubeClient;
   readonly namespace: string;
+  /** Of the same namespace; default none. */
+  readonly owner?: OwnerReference;
   readonly log: Log;
 }
 
@@ -55,9 +57,9 @@ export class ConfigMapSet {
   #isComplete = false;
 
   constructor(options: ConfigMapSetOptions) {
-    const { account, installation = '', takeOver = false, reader, client, namespace, log } = options;
+    const { account, installation = '', takeOver = false, reader, client, namespace, owner, log } = options;
     const { clock, monotonic, random, uuid } = options;
-    this.#maker = { installation, account };
+    this.#maker = { installation, account, owner };
     const selection = { namespace, labelSelector: selectorOf(mirrorLabels(account)) };
     const cached = { client: reader, type: configMapType, transform: summary, ...selection };
     this.#options = options;

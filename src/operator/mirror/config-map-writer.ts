@@ -1,7 +1,7 @@
 import type { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists } from '../kube/errors.ts';
-import { keyOf } from '../kube/types.ts';
+import { keyOf, type OwnerReference } from '../kube/types.ts';
 import { type ConfigMap, configMapType, isEndpointName, isWhole, type Maker, matches, originOf } from './config-map.ts';
 
 export type ConfigMapAction = 'none' | 'create' | 'update' | 'delete';
@@ -127,5 +127,14 @@ export class ConfigMapWriter {
 function restored(actual: ConfigMap, desired: ConfigMap): ConfigMap {
   const labels = { ...actual.metadata.labels, ...desired.metadata.labels };
   const annotations = { ...actual.metadata.annotations, ...desired.metadata.annotations };
-  return { ...desired, metadata: { ...actual.metadata, labels, annotations } };
+  const ownerReferences = ownersOf(actual, desired);
+  return { ...desired, metadata: { ...actual.metadata, labels, annotations, ownerReferences } };
+}
+
+/** What is desired, in place of earlier ones of its name, and those of others. */
+function ownersOf(actual: ConfigMap, desired: ConfigMap): readonly OwnerReference[] {
+  const wanted = desired.metadata.ownerReferences ?? [];
+  const isReplaced = ({ kind, name }: OwnerReference) =>
+    wanted.some((owner) => owner.kind === kind && owner.name === name);
+  return [...(actual.metadata.ownerReferences?.filter((owner) => !isReplaced(owner)) ?? []), ...wanted];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../cloud/schemas.ts';
 import {
+  type ConfigMap,
   endpointConfigMap,
   endpointJSON,
   endpointName,
@@ -30,6 +31,7 @@ const optional = {
   tunnel: ref('tn_1'),
   edge: ref('edghts_1'),
 };
+const owner = { apiVersion: 'edge-operator.dev/v1alpha1', kind: 'CloudAccount', name: 'a', uid: 'u' };
 const maker = { installation: 'blue', account: 'default' };
 const mapped = (endpoint: Endpoint, account = 'default') =>
   endpointConfigMap(endpointJSON(endpoint), { ...maker, account }, 'edge-system');
@@ -160,6 +162,10 @@ describe('decide', () => {
   const { metadata, data } = desired;
   const deletionTimestamp = '2026-01-02T03:04:05Z';
   const labels = { ...metadata.labels, extra: 'label' };
+  const owned = (...uids: readonly string[]): ConfigMap => ({
+    ...desired,
+    metadata: { ...metadata, ownerReferences: uids.map((uid) => ({ ...owner, uid })) },
+  });
   test.each([
     ['an endpoint without a ConfigMap', desired, undefined, 'create'],
     ['as it should be', desired, desired, 'none'],
@@ -181,6 +187,10 @@ describe('decide', () => {
       { ...desired, metadata: { ...metadata, labels: { ...labels, 'edge-operator.dev/proto': 'tcp' } } },
       'update',
     ],
+    ['without its owner', owned('u'), desired, 'update'],
+    ['of an account that was made anew', owned('u'), owned('before'), 'update'],
+    ['with an owner besides', owned('u'), owned('other', 'u'), 'none'],
+    ['with an owner that none has to have', desired, owned('other'), 'none'],
     ['without labels', desired, { ...desired, metadata: { name: metadata.name } }, 'update'],
     ['made immutable, which no update undoes', desired, { ...desired, immutable: true }, 'delete'],
     ['on its way out', desired, { ...desired, data: {}, metadata: { ...metadata, deletionTimestamp } }, 'none'],

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Endpoint } from '../cloud/schemas.ts';
-import type { KubeObject, ObjectRef } from '../kube/types.ts';
+import type { KubeObject, ObjectRef, OwnerReference } from '../kube/types.ts';
 
 export { configMapType } from '../kube/types.ts';
 
@@ -20,6 +20,8 @@ export interface Maker {
   readonly installation: string;
   /** Key of the account, unique in the operator. */
   readonly account: string;
+  /** With which the ConfigMaps go, when nobody is there to delete them. */
+  readonly owner?: OwnerReference | undefined;
 }
 
 const mirroredBy = 'edge-operator.dev/mirrored-by';
@@ -83,6 +85,7 @@ export function endpointConfigMap(json: string, maker: Maker, namespace: string)
         'edge-operator.dev/type': labelValue(endpoint.type),
         'edge-operator.dev/region': labelValue(endpoint.region),
       },
+      ...(maker.owner === undefined ? {} : { ownerReferences: [maker.owner] }),
     },
     data: dataOf(endpoint, json),
   };
@@ -136,12 +139,17 @@ export function summary(configMap: ConfigMap): ConfigMap {
   return { ...rest, digest: digestOf(configMap), ...(isMarked ? {} : { isWhole: isWhole(configMap) }) };
 }
 
-/** Content is compared whole; of labels and annotations only the mirror's, because other tools may keep theirs there. */
+/** Content is compared whole; of labels, annotations and owners only the mirror's, because other tools may keep theirs there. */
 export function matches(actual: ConfigMap, desired: ConfigMap): boolean {
   const labels = actual.metadata.labels ?? {};
   const labelled = hasLabels(labels, desired.metadata.labels ?? {});
   const marked = hasLabels(actual.metadata.annotations, desired.metadata.annotations ?? {});
-  return labelled && marked && digestOf(actual) === digestOf(desired);
+  const owned = (desired.metadata.ownerReferences ?? []).every((owner) => isOwnedBy(actual, owner));
+  return labelled && marked && owned && digestOf(actual) === digestOf(desired);
+}
+
+function isOwnedBy({ metadata }: ConfigMap, { uid }: OwnerReference): boolean {
+  return metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
 }
 
 /** Or annotations. */

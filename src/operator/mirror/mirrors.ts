@@ -25,7 +25,7 @@ export interface MirroredAccount {
 }
 
 /** What of an account is mirrored, and where to. */
-export type MirrorSettings = Pick<EndpointMirrorOptions, 'namespace' | 'intervalMs' | 'protocols' | 'types'>;
+export type MirrorSettings = Pick<EndpointMirrorOptions, 'namespace' | 'intervalMs' | 'protocols' | 'types' | 'owner'>;
 
 interface Running {
   readonly account: MirroredAccount;
@@ -82,6 +82,10 @@ export class Mirrors {
   async remove(key: string, namespace: string): Promise<void> {
     await this.stop(key);
     await removeMirrored(this.#options.client, namespace, { installation: this.#options.installation(), account: key });
+  }
+
+  isRunning(key: string): boolean {
+    return this.#running.has(key);
   }
 
   status(key: string): MirrorStatus | undefined {

@@ -4,6 +4,11 @@ const domain = 'edge-operator.dev';
 
 export const finalizer = `${domain}/external-resource`;
 
+/** On a Secret: of each resource that needs it, one. */
+export function holderFinalizer({ metadata: { uid = '' } }: { readonly metadata: { readonly uid?: string } }): string {
+  return `${domain}/in-use-by-${uid}`;
+}
+
 /** Annotations on a custom resource. Kinds may keep records under names of their own in the same domain. */
 export const annotation = {
   /** The durable record of the external id; set by hand it imports an existing object. */
@@ -20,6 +25,8 @@ export const annotation = {
   apiURL: `${domain}/api-url`,
   /** The installation of the operator that manages the resource. */
   installation: `${domain}/installation`,
+  /** The Secret that this resource holds. */
+  heldSecret: `${domain}/held-secret`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
   paused: `${domain}/paused`,
@@ -43,7 +50,7 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
 }
 
 export function isPaused(object: KubeObject): boolean {
-  return annotationOf(object, annotation.paused) === 'true';
+  return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused) ?? '');
 }
 
 /** A record of this very resource. */

@@ -23,7 +23,7 @@ export function contextOf<Client>(
   { writer, connection, memory = new Memory(), now = () => 0 }: Given<Client>,
 ): ReconcileContext<Client> {
   const resource = new CurrentResource(object, writer as ObjectWriter);
-  const index = { list: () => [object], claimants: () => [] };
+  const index = { get: () => object, list: () => [object], claimants: () => [] };
   return {
     ...{ resource, connection },
     facts: memory.of(resource.uid),

@@ -39,7 +39,8 @@ export function everyShard(
 
 /**
  * Every resource of the kind that there is, by a fresh list: an object that another shard's resource holds, or that of
- * another installation, is not free to be adopted. Where only some namespaces may be read, of those.
+ * another installation, is not free to be adopted. Where only some namespaces may be read, of those; one that may not, as
+ * after it was deleted, holds up no other.
  */
 export async function listEverywhere(
   client: KubeClient,
@@ -50,10 +51,13 @@ export async function listEverywhere(
     return (await client.listAll<ManagedObject>(type, { keep: withoutBulk })).items;
   } catch (error) {
     if (namespaces.length === 0 || !isForbidden(error)) throw error;
-    const lists = await Promise.all(
+    const lists = await Promise.allSettled(
       namespaces.map((namespace) => client.listAll<ManagedObject>(type, { namespace, keep: withoutBulk })),
     );
-    return lists.flatMap((list) => list.items);
+    const failed = lists.filter((list) => list.status === 'rejected');
+    const serious = failed.find(({ reason }) => failed.length === lists.length || !isForbidden(reason));
+    if (serious !== undefined) throw serious.reason;
+    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.items : []));
   }
 }
 

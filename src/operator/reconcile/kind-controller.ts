@@ -112,6 +112,7 @@ export function kindController<Client>(
   const { connectionOf, accountOf, installation, events, resyncIntervalMs } = options;
   const now = () => monotonic.now();
   const index = {
+    get: (key: string) => resources.get(key),
     list: () => resources.list(),
     claimants: (claim: string) => resources.byIndex('claim', claim),
   };

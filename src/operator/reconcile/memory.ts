@@ -19,6 +19,8 @@ export interface Facts {
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
   readonly refused: Map<string, { readonly until: number; readonly message: string }>;
+  /** Of each part a fingerprint of what this process last knew to be in place: where another is asked for, that is no drift. */
+  readonly inPlace: Map<string, string>;
   /** The parts that an answer said are not there, and when. */
   readonly absentParts: Map<string, number>;
   /** The parts whose change was sent and not answered, and when. */
@@ -40,7 +42,12 @@ export class Memory {
   of(uid: string): Facts {
     const known = this.#facts.get(uid);
     if (known !== undefined) return known;
-    const fresh: Facts = { refused: new Map(), absentParts: new Map(), lostParts: new Map() };
+    const fresh: Facts = {
+      refused: new Map(),
+      inPlace: new Map(),
+      absentParts: new Map(),
+      lostParts: new Map(),
+    };
     this.#facts.set(uid, fresh);
     return fresh;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { annotation, isPaused } from './annotations.ts';
 import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
 import type { ManagedObject } from './resource.ts';
@@ -14,6 +15,18 @@ function resource(reason: string, { generation = 1, observed = 1 } = {}): Manage
     status: { conditions: [ready as never] },
   };
 }
+
+test.each([
+  ['true', true],
+  ['yes', true],
+  ['until Monday', true],
+  ['false', false],
+  ['No', false],
+  ['', false],
+])('paused: "%s" pauses: %s', (value, paused) => {
+  const { metadata, ...object } = resource('Available');
+  expect(isPaused({ ...object, metadata: { ...metadata, annotations: { [annotation.paused]: value } } })).toBe(paused);
+});
 
 describe('what a reconcile is worth', () => {
   const facts = (realizedGeneration?: number) => ({

@@ -6,6 +6,10 @@ function failure(fields: Partial<ApiErrorOptions> & Pick<ApiErrorOptions, 'reaso
   return new ApiError('what happened', { definite: true, ...fields });
 }
 
+test('what a person need not look at says so', () => {
+  expect(reportFailure(new DependencyError('on its way', { isPending: true }))).toMatchObject({ isPending: true });
+});
+
 describe('an error becomes a reason and a retry', () => {
   const cases: readonly [error: Error, reason: string, stalled: boolean, retry: object][] = [
     [failure({ reason: 'Unreachable' }), 'Unreachable', false, { kind: 'backoff' }],

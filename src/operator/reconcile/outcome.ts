@@ -29,6 +29,8 @@ export type Outcome =
       readonly parts?: readonly PartReport[];
       /** What the resource holds from now on; without it what is on record stays. */
       readonly ownership?: Ownership;
+      /** Nothing that a person should look at. */
+      readonly isPending?: boolean;
       /** Another installation manages the resource: nothing but the condition is ours to write. */
       readonly isForeign?: boolean;
     };
@@ -70,7 +72,7 @@ const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retr
 export function report(
   reason: Reason,
   message: string,
-  more: Partial<Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign'>> = {},
+  more: Partial<Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign' | 'isPending'>> = {},
 ): Report {
   return { kind: 'reported', reason, message, ...policy[reason], ...more };
 }
@@ -78,7 +80,9 @@ export function report(
 /** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
 export function reportFailure(error: unknown): Report {
   if (error instanceof RefusedError) return report('Rejected', error.message);
-  if (error instanceof DependencyError) return report('DependencyNotReady', error.message);
+  if (error instanceof DependencyError) {
+    return report('DependencyNotReady', error.message, error.isPending ? { isPending: true } : {});
+  }
   if (!(error instanceof ApiError)) throw error;
   return { ...report(reasonOf(error), error.message), ...retryOf(error) };
 }
@@ -99,6 +103,16 @@ function retryOf(failure: ApiError): Partial<Report> {
 /** Something that this resource refers to is not there or not usable yet. */
 export class DependencyError extends Error {
   override readonly name: string = 'DependencyError';
+  /** It comes, or goes, by the operator's own work: nobody need look at it. */
+  readonly isPending: boolean;
+
+  constructor(
+    message: string,
+    { isPending = false, ...options }: ErrorOptions & { readonly isPending?: boolean } = {},
+  ) {
+    super(message, options);
+    this.isPending = isPending;
+  }
 }
 
 /** What this resource asks for is not for it to have: only another spec, or an administrator, helps. */

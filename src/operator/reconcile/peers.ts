@@ -1,9 +1,11 @@
+import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
 import { type Standing, winnerOver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The cached resources of one kind, by what they claim. */
 export interface ClaimIndex {
+  get(key: string): ManagedObject | undefined;
   list(): readonly ManagedObject[];
   /** Everything that claims the same external object; `claim` as made by the flow. */
   claimants(claim: string): readonly ManagedObject[];
@@ -33,6 +35,15 @@ export class Peers implements ClaimIndex {
 
   claimants(claim: string): readonly ManagedObject[] {
     return this.#options.index.claimants(claim);
+  }
+
+  get(key: string): ManagedObject | undefined {
+    return this.#options.index.get(key);
+  }
+
+  /** It has not gone, nor left the selection, since it was read. */
+  isThere(object: ManagedObject): boolean {
+    return this.get(keyOf(object))?.metadata.uid === object.metadata.uid;
   }
 
   /** What this process remembers of one of them. */

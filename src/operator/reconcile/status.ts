@@ -82,7 +82,8 @@ function lookedFor(object: ManagedObject, latest: ManagedObject, reason: Reason,
 
 /** Only what a person should look at, and only when it changed. */
 function emitFailure(options: StatusOptions, latest: ManagedObject, outcome: Report): void {
-  const quiet = ['Available', 'Paused', 'Creating', 'Updating', 'Deleting'].includes(outcome.reason);
+  const isOnItsWay = ['Available', 'Paused', 'Creating', 'Updating', 'Deleting'].includes(outcome.reason);
+  const quiet = isOnItsWay || outcome.isPending === true;
   const before = conditionOf(latest, 'Ready');
   if (quiet || (before?.reason === outcome.reason && before.message === outcome.message)) return;
   emit(options, latest, 'Failed', `${outcome.reason}: ${outcome.message}`);

@@ -495,7 +495,7 @@ export const defects: readonly Defect[] = [
     name: 'pauses-are-ignored',
     sort: 'policy ignored',
     file: 'reconcile/annotations.ts',
-    find: "return annotationOf(object, annotation.paused) === 'true';",
+    find: "return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused) ?? '');",
     replace: "return annotationOf(object, annotation.paused) === 'always';",
     only: ['pauses', 'edits'],
   },

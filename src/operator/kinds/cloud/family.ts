@@ -7,6 +7,7 @@ import { userAgent } from '../../../common/version.ts';
 import { cloudService } from '../../cloud/service.ts';
 import { Mirrors } from '../../mirror/mirrors.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
+import { HeldSecrets } from '../../reconcile/held-secrets.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
 import { accountKeyOf } from '../../reconcile/ownership.ts';
 import type { AccountEntry } from './accounts/account-entry.ts';
@@ -85,6 +86,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         ...shared,
         accounts,
         mirrors,
+        heldSecrets: new HeldSecrets({ ...shared, type: kinds.provider.definition.type }),
         connectionOf: (object) => accounts.of(object),
         accountOf: (object) => accounts.identityOf(object),
         mayHold: (object) => accounts.mayHold(object),

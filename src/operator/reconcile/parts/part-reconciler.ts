@@ -87,6 +87,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
     });
+    if (this.named && action.kind === 'none') this.#context.facts.inPlace.set(this.part.name, fingerprint(body));
     const refused = action.kind === 'replace' ? refusedLately(this.#context, this.#attemptOf(body)) : undefined;
     return refused === undefined ? { action, body, observed } : { ...stop(refused), observed };
   }
@@ -116,7 +117,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`) : error;
     }
     this.#remember(replaced, time.now());
-    this.#tellReplaced(observed === undefined, fields);
+    this.#tellReplaced(body, observed === undefined, fields);
+    this.#context.facts.inPlace.set(this.part.name, fingerprint(body));
     return replaced;
   }
 
@@ -134,17 +136,20 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return `${this.part.name} ${fingerprint(body)}`;
   }
 
-  #tellReplaced(isNew: boolean, fields: readonly string[]): void {
+  #tellReplaced(body: unknown, isNew: boolean, fields: readonly string[]): void {
     const { journal } = this.#context;
     const what = `${this.part.displayName} of ${this.#scope.parent}`;
     if (isNew) journal.event('Created', `applied ${what}`);
-    else if (this.#isDrift()) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
+    else if (this.#isDrift(body)) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
     else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
-  #isDrift(): boolean {
-    const { occasion, resource } = this.#context;
+  #isDrift(body: unknown): boolean {
+    const { occasion, resource, facts } = this.#context;
+    const inPlace = facts.inPlace.get(this.part.name);
+    // What it refers to has changed.
+    if (inPlace !== undefined && inPlace !== fingerprint(body)) return false;
     if (occasion.drift || this.part.condition === undefined) return occasion.drift;
     const { object } = resource;
     const condition = conditionOf(object, this.part.condition);

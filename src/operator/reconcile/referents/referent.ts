@@ -3,7 +3,7 @@ import { JoinedSignal } from '../../../common/joined-signal.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import { unlessAborted } from '../../../common/unless-aborted.ts';
 import { KubeError } from '../../kube/errors.ts';
-import type { ResourceType } from '../../kube/types.ts';
+import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Target } from './scope.ts';
 import { type DataObject, keptValue, mostKeptBytes, sameValue, textOf, type Value } from './values.ts';
@@ -47,6 +47,7 @@ export class Referent implements Target {
   #values = new Map<string, Value>();
   /** That was last read; null before. */
   #version: string | undefined | null = null;
+  #metadata: ObjectMeta | undefined;
   #isDenied = false;
   /** Somebody was told that it cannot be read. */
   #hasFailed = false;
@@ -61,6 +62,11 @@ export class Referent implements Target {
     this.name = options.name;
     this.#options = options;
     this.#backoff = new Backoff({ minMs: 800, maxMs: 30_000 }, options.random);
+  }
+
+  /** Of the object, as it was last read: its finalizers, and whether it is being deleted. */
+  get metadata(): ObjectMeta | undefined {
+    return this.#metadata;
   }
 
   get isUsed(): boolean {
@@ -135,7 +141,9 @@ export class Referent implements Target {
     if (value === undefined) {
       this.#hasFailed = true;
       if (this.#isDenied) throw this.denied();
-      throw new DependencyError(`${this.#id} is not read yet; if it stays so, ${rightsOf(this.type)}`);
+      throw new DependencyError(`${this.#id} is not read yet; if it stays so, ${rightsOf(this.type)}`, {
+        isPending: true,
+      });
     }
     if (this.#version === undefined) throw this.#absent();
     if (value.kind === 'missing') throw this.#missing(key);
@@ -216,7 +224,9 @@ export class Referent implements Target {
   #take(object: DataObject | undefined, keys: ReadonlySet<string>): void {
     const before = this.#values;
     const [wasKnown, hadFailed] = [this.#version !== null, this.#hasFailed];
+    const [wasDeleting, isDeleting] = [this.#metadata, object?.metadata].map(isBeingDeleted);
     this.#version = object?.metadata.resourceVersion;
+    this.#metadata = object && keptMetadata(object);
     this.#values = new Map(
       [...keys].map((key) => [key, keptValue(object === undefined ? undefined : textOf(object, key))]),
     );
@@ -225,15 +235,15 @@ export class Referent implements Target {
     this.#attempted = Promise.withResolvers();
     // One that is not there at first is news to nobody.
     if (!wasKnown && object === undefined && !hadFailed) return;
-    this.#tell(before, hadFailed);
+    this.#tell(before, hadFailed, isDeleting && !wasDeleting);
   }
 
-  #tell(before: ReadonlyMap<string, Value>, hadFailed: boolean): void {
+  #tell(before: ReadonlyMap<string, Value>, hadFailed: boolean, isMarked = false): void {
     for (const [owner, users] of [...this.#users]) {
       for (const [user, keys] of [...users]) {
         const news = [...keys].filter((key) => this.#differs(key, before.get(key)));
         const initial = !hadFailed && news.every((key) => !before.has(key));
-        if (news.length > 0) owner.enqueue(user, initial);
+        if (news.length > 0 || isMarked) owner.enqueue(user, initial && !isMarked);
       }
     }
   }
@@ -242,6 +252,20 @@ export class Referent implements Target {
     const now = this.#values.get(key);
     return now !== undefined && (before === undefined || !sameValue(before, now));
   }
+}
+
+/** Without what may be large. */
+function keptMetadata({ metadata: { name, namespace, finalizers, deletionTimestamp } }: DataObject): ObjectMeta {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  };
+}
+
+function isBeingDeleted(metadata: ObjectMeta | undefined): boolean {
+  return metadata?.deletionTimestamp !== undefined;
 }
 
 /** What to do where the operator is not let. */

@@ -1,6 +1,7 @@
 import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { annotation, isPaused } from '../../../reconcile/annotations.ts';
+import type { HeldSecret } from '../../../reconcile/held-secrets.ts';
 import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import type { References, Referent } from '../../../reconcile/references.ts';
@@ -70,7 +71,14 @@ export class AccountEntry implements RegistryEntry {
     if (isDeleting(this.#object)) return 'is being deleted';
     if (isPaused(this.#object)) return `is paused by its annotation ${annotation.paused}`;
     const keyProblem = this.#keyProblem();
-    return keyProblem === undefined ? this.#unready(this.#connection) : `cannot be used: ${keyProblem}`;
+    return keyProblem === undefined ? this.#unready() : `cannot be used: ${keyProblem}`;
+  }
+
+  /** The problem goes by itself, or the account does. */
+  get isPending(): boolean {
+    if (this.#connection === undefined) return false;
+    const keyError = this.#keyError();
+    return isDeleting(this.#object) || (keyError === undefined ? !this.#isChecked() : keyError.isPending);
   }
 
   /** The Secret was read for the first time, or has changed. */
@@ -87,6 +95,13 @@ export class AccountEntry implements RegistryEntry {
   /** Why there is no key, when there is none. */
   get lostKey(): string | undefined {
     return this.#apiKey === undefined ? this.#keyProblem() : undefined;
+  }
+
+  /** What is known of the Secret; undefined while the spec names none that can be used. */
+  get keySecret(): HeldSecret | undefined {
+    if (this.#secret === undefined) return undefined;
+    const { name, referent } = this.#secret;
+    return { name, metadata: referent.metadata, isUsable: this.#keyProblem() === undefined };
   }
 
   async whenRead(signal?: AbortSignal): Promise<void> {
@@ -186,22 +201,32 @@ export class AccountEntry implements RegistryEntry {
   }
 
   #keyProblem(): string | undefined {
+    return this.#keyError()?.message;
+  }
+
+  #keyError(): DependencyError | undefined {
     try {
       this.requireKey();
       return undefined;
     } catch (error) {
-      if (error instanceof DependencyError) return error.message;
+      if (error instanceof DependencyError) return error;
       throw error;
     }
   }
 
   /** What the last check said, by the status that the leader wrote. */
-  #unready(connection: CloudConnection): string | undefined {
+  #unready(): string | undefined {
     const ready = conditionOf(this.#object, 'Ready');
-    if (ready === undefined || this.#object.status?.apiURL !== connection.url) return 'has not been checked yet';
+    if (ready === undefined || !this.#isChecked()) return 'has not been checked yet';
     // Its users are told of a rate limit by their own calls.
     if (ready.status === 'True' || ready.reason === 'RateLimited') return undefined;
     return `is not Ready: ${ready.reason}: ${ready.message}`;
+  }
+
+  /** By whoever leads, at the address that is used. */
+  #isChecked(): boolean {
+    const { status } = this.#object;
+    return conditionOf(this.#object, 'Ready') !== undefined && status?.apiURL === this.#connection?.url;
   }
 
   /** The service refused the key to some user: the account is checked at once, not at its next time. */

@@ -60,7 +60,7 @@ export class Accounts extends Registry<AccountEntry> {
     if (isDeleting(object)) return forDelete(key, entry);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
-    throw new DependencyError(`${nameOf(key)} ${problem}`);
+    throw new DependencyError(`${nameOf(key)} ${problem}`, { isPending: entry?.isPending === true });
   }
 
   /** What the account really is: the same for one key at one address, whatever its names; its name while the key is not known. */

@@ -1,5 +1,6 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
+import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import type { KindOptions } from '../../../reconcile/kind-controller.ts';
 import type { Accounts } from './accounts.ts';
 
@@ -7,4 +8,5 @@ import type { Accounts } from './accounts.ts';
 export type CloudKindOptions = KindOptions<CloudClient> & {
   readonly accounts: Accounts;
   readonly mirrors: Mirrors;
+  readonly heldSecrets: HeldSecrets;
 };

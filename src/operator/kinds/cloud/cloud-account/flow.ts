@@ -4,6 +4,7 @@ import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
 import {
   DependencyError,
@@ -32,6 +33,7 @@ export interface AccountFlowOptions {
   readonly mirrors: Mirrors;
   /** What uses accounts. */
   readonly dependents: Dependents;
+  readonly heldSecrets: HeldSecrets;
 }
 
 /** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives what uses it. */
@@ -39,32 +41,33 @@ export class AccountFlow implements Flow<undefined> {
   readonly #accounts: Accounts;
   readonly #mirrors: Mirrors;
   readonly #dependents: Dependents;
+  readonly #heldSecrets: HeldSecrets;
 
   constructor(options: AccountFlowOptions) {
     this.#accounts = options.accounts;
     this.#mirrors = options.mirrors;
     this.#dependents = options.dependents;
+    this.#heldSecrets = options.heldSecrets;
   }
 
   async ensure(context: Context): Promise<Outcome> {
     const { resource } = context;
     await resource.hold();
-    const { object } = resource;
-    const parsed = parseSpec(specSchema, object);
+    const parsed = parseSpec(specSchema, resource.object);
     if ('report' in parsed) return parsed.report;
-    const entry = this.#accounts.entry(keyOf(object));
-    if (entry === undefined) throw new DependencyError('this account is not in the cache yet');
+    const entry = this.#accounts.entry(keyOf(resource.object));
+    if (entry === undefined) throw new DependencyError('this account is not in the cache yet', { isPending: true });
     const { connection: account } = entry;
-    if (account === undefined) return this.#refused(object, entry.refusal ?? 'spec: cannot be used');
+    if (account === undefined) return this.#refused(resource.object, entry.refusal ?? 'spec: cannot be used');
     await this.#mirrors.stopOther(account.key, account);
-    if (unhandledReconcileAt(object) !== undefined) this.#confirm(context, account);
+    if (unhandledReconcileAt(resource.object) !== undefined) this.#confirm(context, account);
     try {
       await this.#requireKey(context, entry, account);
       await check(context, entry, account);
     } catch (error) {
-      return this.#failed(object, account, error);
+      return this.#failed(resource.object, account, error);
     }
-    return this.#passed(object, parsed.spec, account);
+    return this.#passed(context, parsed.spec, account);
   }
 
   /** Deletes of its users need the account: it goes after them. */
@@ -77,6 +80,7 @@ export class AccountFlow implements Flow<undefined> {
     if (dependents.length > 0)
       return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
     if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
+    await this.#heldSecrets.letGo(object);
     await resource.release();
     return { kind: 'finished' };
   }
@@ -85,9 +89,10 @@ export class AccountFlow implements Flow<undefined> {
     return `what the resources that use CloudAccount ${keyOf(object)} made`;
   }
 
-  /** It may have gone by force, or to another shard: nobody else stops its mirror. */
+  /** It may have gone by force, or to another shard: nobody else stops its mirror, or lets go of its Secret. */
   forget(object: ManagedObject): void {
     void this.#mirrors.stop(keyOf(object));
+    this.#heldSecrets.forget(object);
   }
 
   /** A person who was told that much of the account is missing says that it is. */
@@ -101,8 +106,9 @@ export class AccountFlow implements Flow<undefined> {
     return report('Rejected', refusal, { fields: mirroredField(object) });
   }
 
-  async #requireKey({ call }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
+  async #requireKey({ call, resource }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
     await waitAway(call, () => entry.whenRead());
+    if (entry.keySecret !== undefined) await this.#heldSecrets.hold(resource, entry.keySecret);
     try {
       entry.requireKey();
     } catch (error) {
@@ -118,17 +124,24 @@ export class AccountFlow implements Flow<undefined> {
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
-  async #passed(object: ManagedObject, { endpointMirror }: Spec, account: CloudConnection): Promise<Outcome> {
+  async #passed(
+    { resource: { object }, peers }: Context,
+    { endpointMirror }: Spec,
+    account: CloudConnection,
+  ): Promise<Outcome> {
     const namespace = namespaceOf(object);
     const fields = { apiURL: account.url, reachable: true, authenticated: true };
     const message = `${account.url} accepts the API key`;
     if (endpointMirror?.enabled !== true) {
-      if (isMirrored(object)) await this.#mirrors.remove(account.key, namespace);
+      if (isMirrored(object) || this.#mirrors.isRunning(account.key))
+        await this.#mirrors.remove(account.key, namespace);
       return report('Available', message, { fields });
     }
+    // Gone meanwhile, or to another shard: `forget` has stopped its mirror, and would not stop another.
+    if (!peers.isThere(object)) return { kind: 'finished' };
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
-    this.#mirrors.start(account, { namespace, intervalMs, protocols, types });
+    this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
     const { sweptAt, endpoints } = this.#mirrors.status(account.key) ?? {};
     const lookMs = sweptAt === undefined ? firstSweepRetryMs : intervalMs;
     return report('Available', message, {
@@ -175,6 +188,10 @@ function mirroredField({ status }: ManagedObject): Readonly<Record<string, unkno
 function isMirrored({ spec, status }: ManagedObject): boolean {
   const requested = (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
   return requested || status?.endpointsMirrored !== undefined;
+}
+
+function ownerOf({ apiVersion, kind, metadata: { name, uid = '' } }: ManagedObject) {
+  return { apiVersion, kind, name, uid };
 }
 
 function namespaceOf({ metadata }: ManagedObject): string {

@@ -1,0 +1,145 @@
+import type { Log } from '../../common/log.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
+import { type KubeObject, namespaceType, type ObjectMeta, type ResourceType, secretType } from '../kube/types.ts';
+import { annotation, holderFinalizer, recordIn } from './annotations.ts';
+import type { CurrentResource } from './current-resource.ts';
+import type { ManagedObject } from './resource.ts';
+
+/** What is known of the Secret that a resource names. */
+export interface HeldSecret {
+  readonly name: string;
+  /** As it was last read; undefined where there is none. */
+  readonly metadata: ObjectMeta | undefined;
+  /** What is needed of it is in it. */
+  readonly isUsable: boolean;
+}
+
+export interface HeldSecretsOptions {
+  /** For reads and writes, on the leader only. */
+  readonly client: KubeClient;
+  /** Of those who hold. */
+  readonly type: ResourceType;
+  readonly log: Log;
+}
+
+/**
+ * Keeps the Secrets of resources for as long as the resources are there, by a finalizer for each of these: what was made
+ * with a key can be deleted with that key only, and a namespace is emptied in any order (ADR 13).
+ */
+export class HeldSecrets {
+  readonly #client: KubeClient;
+  readonly #type: ResourceType;
+  readonly #log: Log;
+  /** Uids of holders whose Secret may not be held; told once. */
+  readonly #refused = new Set<string>();
+  /** Those that are about to go. */
+  readonly #letGo = new Set<string>();
+
+  constructor({ client, type, log }: HeldSecretsOptions) {
+    this.#client = client;
+    this.#type = type;
+    this.#log = log;
+  }
+
+  /** It needs this Secret from now on, and no other. To be called before anything is made with what is in it. */
+  async hold(resource: CurrentResource, secret: HeldSecret): Promise<void> {
+    const holder = resource.object;
+    const before = recordIn(holder, annotation.heldSecret);
+    if (before !== undefined && before !== secret.name) await this.#release(holder, before);
+    // Recorded first: what is held must be known to whoever releases it.
+    await resource.record({ [annotation.heldSecret]: secret.name });
+    const { metadata } = secret;
+    if (metadata === undefined) return;
+    const isHeld = metadata.finalizers?.includes(holderFinalizer(holder)) === true;
+    if (metadata.deletionTimestamp === undefined) {
+      if (!isHeld && secret.isUsable) await this.#change(holder, secret.name, withFinalizer);
+    } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name);
+  }
+
+  /** It is about to go. */
+  async letGo(holder: ManagedObject): Promise<void> {
+    const { uid = '' } = holder.metadata;
+    const held = recordIn(holder, annotation.heldSecret);
+    if (held !== undefined) await this.#release(holder, held);
+    this.#refused.delete(uid);
+    this.#letGo.add(uid);
+  }
+
+  /** It is not seen any more: it may be gone, and not by `letGo`. */
+  forget(holder: ManagedObject): void {
+    if (this.#letGo.delete(holder.metadata.uid ?? '')) return;
+    this.#letGoWhenGone(holder).catch((error: unknown) => {
+      // A standby may not write, and need not.
+      if (!(error instanceof KubeError)) return;
+      const { namespace, name } = holder.metadata;
+      this.#log.warn('cannot let go of the Secret of a resource that is gone', {
+        ...{ namespace, account: name },
+        error: error.message,
+      });
+    });
+  }
+
+  async #letGoWhenGone(holder: ManagedObject): Promise<void> {
+    const held = recordIn(holder, annotation.heldSecret);
+    if (held === undefined) return;
+    const found = await this.#client.get(this.#type, holder.metadata);
+    if (found?.metadata.uid !== holder.metadata.uid) await this.#release(holder, held);
+  }
+
+  #release(holder: ManagedObject, name: string): Promise<void> {
+    return this.#change(holder, name, withoutFinalizer);
+  }
+
+  /** Whether the holder will be deleted too. Where that may not be read a Secret is rather kept. */
+  async #isEnding({ metadata: { namespace = '' } }: ManagedObject): Promise<boolean> {
+    try {
+      return (await this.#client.get(namespaceType, { name: namespace }))?.metadata.deletionTimestamp !== undefined;
+    } catch (error) {
+      if (isForbidden(error)) return true;
+      throw error;
+    }
+  }
+
+  async #change(holder: ManagedObject, name: string, change: FinalizerChange): Promise<void> {
+    try {
+      while (!(await this.#attempt(holder, name, change)));
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isForbidden(error)) throw error;
+      this.#tellRefused(holder, name, error);
+    }
+  }
+
+  /** Answers whether it is done: not where the Secret has changed meanwhile. */
+  async #attempt({ metadata: { namespace, ...holder } }: ManagedObject, name: string, change: FinalizerChange) {
+    const selection = { namespace, fieldSelector: `metadata.name=${name}` };
+    const [secret] = (await this.#client.list<KubeObject>(secretType, { ...selection, metadataOnly: true })).items;
+    if (secret === undefined) return true;
+    const { finalizers: present = [], resourceVersion, uid } = secret.metadata;
+    const finalizers = change(present, holderFinalizer({ metadata: holder }));
+    if (finalizers.length === present.length) return true;
+    const body = { metadata: { finalizers, resourceVersion, uid } };
+    try {
+      await this.#client.patch(secretType, { namespace, name }, { type: 'merge', body });
+      return true;
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  #tellRefused({ metadata: { namespace, name: holder, uid = '' } }: ManagedObject, secret: string, error: KubeError) {
+    if (this.#refused.has(uid)) return;
+    this.#refused.add(uid);
+    this.#log.warn('may not hold a Secret: deleted before what was made with it, it cannot be made up for', {
+      ...{ namespace, holder, secret },
+      error: error.message,
+    });
+  }
+}
+
+type FinalizerChange = (present: readonly string[], own: string) => readonly string[];
+
+const withFinalizer: FinalizerChange = (present, own) => (present.includes(own) ? present : [...present, own]);
+const withoutFinalizer: FinalizerChange = (present, own) => present.filter((each) => each !== own);
