@@ -12,8 +12,6 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/("(?:edge-operator\.dev\/)?installation":)"[^"]*"/g, '$1"..."'],
   // Kinds of one lab have one key: which of them is the first to be refused is up to the machine.
   [/not sent, the API answered 403 to this API key before; replace the key/g, 'the API answered 403: ERR_EDGE_900'],
-  // The same again, from the check that found it out: which of the two is seen last is chance.
-  [/the API answered 403: ERR_EDGE_102/g, 'the API answered 403: ERR_EDGE_900'],
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:20000'],
   [/(\w\.localhost):\d+/g, '$1:20000'],
   [/("(?:latency|agentVersion)":)"[^"]*"/g, '$1"..."'],
