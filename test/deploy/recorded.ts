@@ -11,7 +11,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '00000000-0000-0000-0000-000000000000'],
   [/("(?:edge-operator\.dev\/)?installation":)"[^"]*"/g, '$1"..."'],
   // Kinds of one lab have one key: which of them is the first to be refused is up to the machine.
-  [/not sent, the API answered 403 to this API key before; replace the key/g, 'the API answered 403: ERR_EDGE_900'],
+  [/not sent, the API answered 403 to this API key before; replace the key/g, 'the API answered 403: ERR_EDGE_102'],
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:20000'],
   [/(\w\.localhost):\d+/g, '$1:20000'],
   [/("(?:latency|agentVersion)":)"[^"]*"/g, '$1"..."'],
