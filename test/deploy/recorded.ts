@@ -10,7 +10,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-01T00:00:00Z'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '00000000-0000-0000-0000-000000000000'],
   [/("(?:edge-operator\.dev\/)?installation":)"[^"]*"/g, '$1"..."'],
-  // Kinds of one lab have one key: which of them is the first to be refused is up to the machine.
+  // Which check is the last is up to the machine: the one that found the key refused, or one that is not sent any more.
   [/not sent, the API answered 403 to this API key before; replace the key/g, 'the API answered 403: ERR_EDGE_102'],
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:20000'],
   [/(\w\.localhost):\d+/g, '$1:20000'],
