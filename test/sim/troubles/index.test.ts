@@ -18,6 +18,8 @@ test('every plan can be begun and ended, and is JSON', async () => {
       troubles[name]?.begin(world, plan.with ?? {}, plan.forMs)();
     }
   }
+  // Who comes back from a backup is away for a while yet.
+  await world.scheduler.run(60_000);
   const { rules, crashes, observers, opened } = world.network;
   expect([rules.size, crashes.size, observers.size, opened.size]).toEqual([0, 0, 0, 0]);
   await world.close();
