@@ -85,6 +85,17 @@ describe('what a status says', () => {
     expect(spoke()).toEqual([]);
   });
 
+  test('of a generation that waits for a poor account it is none until the end', async () => {
+    begin({ installations: [{ name: 'op', settings: { requestsPerMinute: '5' } }] });
+    await world.pass(60_000);
+    await madeBotUser(world);
+    await world.write('BotUser', 'bot', { spec: { name: 'other' } });
+    await quiet();
+    expect(spoke()).toEqual([]);
+    await judge.atRest?.();
+    expect(spoke()).toEqual([expect.stringContaining('but of generation 1, not 2')]);
+  });
+
   test.each<[string, (id: string) => Promise<unknown>]>([
     [
       'is of generation',

@@ -1,4 +1,5 @@
 import type { Report } from '../core/run.ts';
+import { accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { canonical, parsed, textOf } from './json.ts';
@@ -8,6 +9,9 @@ import { quietMomentsOf, quietMs } from './quiet.ts';
 import { isPaused, type Resource } from './resource.ts';
 import { problemsOf } from './status-form.ts';
 import { minute, second, type Witness } from './witness.ts';
+
+/** Requests a minute, with which a few resources wait long. */
+const poor = 10;
 
 /** What a status says is true: in its form whenever it is written, in what it says at every quiet moment. */
 export function truth(world: Witness, report: Report) {
@@ -26,6 +30,13 @@ export function truth(world: Witness, report: Report) {
   return { atRest: () => look(true), atEnd: () => look(true) };
 }
 
+/** Its turn may be minutes away; how many is not for this oracle to say. */
+function isPoor(world: Witness, resource: Resource): boolean {
+  const [installation] = servants(world, resource);
+  const access = installation && accountsOf(world).now(installation, resource);
+  return access !== undefined && access.requestsPerMinute < poor;
+}
+
 function lies(world: Witness, resource: Resource, isEnd: boolean, hashes: Map<string, string>): readonly string[] {
   const { ready, version, status } = resource;
   if (ready?.status !== 'True' || version.deleting || isPaused(version)) return [];
@@ -33,7 +44,7 @@ function lies(world: Witness, resource: Resource, isEnd: boolean, hashes: Map<st
   const { now } = world.scheduler;
   const isDisturbed = (from: number) => !isEnd && disturbancesOf(world).any(from, now);
   if (ready.observedGeneration !== version.generation) {
-    const isOld = now - version.at >= quietMs && !isDisturbed(version.at);
+    const isOld = now - version.at >= quietMs && !isDisturbed(version.at) && (isEnd || !isPoor(world, resource));
     return isOld ? [`of generation ${ready.observedGeneration}, not ${version.generation}`] : [];
   }
   return [...faultsOf(world, resource), ...wrongHash(world, resource, status?.fields.appliedPolicyHash, hashes)]

@@ -11,7 +11,7 @@ const role = (namespace: string, name: string): Role => ({ kind: 'BotUser', name
 
 export const poorAccount: Habit = {
   about:
-    'a dozen users wait for an account with one request a minute, beside other tenants; some are deleted meanwhile',
+    'a dozen users wait for an account with one request a minute, beside other tenants; some are renamed or deleted meanwhile',
   cast: (chance, scene) => {
     const bornAt = Math.round(someTime(chance, scene) / 2);
     const spec = { apiKeySecretRef: { name: secretOf({ name: account }), key: 'api-key' }, requestsPerMinute: 1 };
@@ -31,9 +31,15 @@ export const poorAccount: Habit = {
   plan: (chance, scene) => {
     const waiting = scene.resources.filter((each) => each.account === account);
     const { bornAt = 0 } = waiting[0] ?? {};
+    const renamed = (each: CastResource) => {
+      const at = after(chance, scene, bornAt, 60_000, 180_000);
+      const again = at + chance.int(5_000, 60_000);
+      return [edit(at, each, { name: `${ownText(each)} b` }), edit(again, each, { name: `${ownText(each)} c` })];
+    };
     const richAt = Math.max(scene.spanMs, bornAt + 240_000);
     return [
       ...chance.some(waiting, 0.4).map((each) => remove(after(chance, scene, bornAt, 1_000, 120_000), each)),
+      ...chance.some(waiting, 0.3).flatMap(renamed),
       edit(richAt, { kind: 'CloudAccount', namespace: 'a', name: account }, { requestsPerMinute: 120 }),
     ];
   },
