@@ -42,7 +42,9 @@ const excuses: Readonly<Record<string, Excuse>> = {
   DependencyNotReady: lacksSomething,
   Unauthorized: (world, resource) => accessesOf(world, resource).some(({ account }) => account === undefined),
   Unreachable: (world, resource) =>
-    accessesOf(world, resource).some(({ service }) => !isService(service)) || isMuchMissing(world, resource),
+    accessesOf(world, resource).some(({ service }) => !isService(service)) ||
+    isMuchMissing(world, resource) ||
+    isForged(resource),
   AmbiguousCreate: (world, resource) => hasTwins(world, resource),
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
 };

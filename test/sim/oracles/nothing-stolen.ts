@@ -80,8 +80,10 @@ class Thefts {
   }
 
   /** A module that somebody else applied and has still. */
-  #taken({ call, owner, author, span, owners }: Mutation): string | undefined {
+  #taken({ call, installation, owner, author, span, owners }: Mutation): string | undefined {
     if (owner === undefined || call.thing === undefined) return undefined;
+    // Of what another installation manages, in a namespace that this one may not read, it cannot know.
+    if (!installation.serves(owner, call.sentAt)) return undefined;
     if (call.method === 'PUT') {
       const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
       const isTheft = author !== undefined && author !== owner && call.sentAt - since > raceMs;

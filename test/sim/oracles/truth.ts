@@ -64,6 +64,8 @@ function isKnowable(
   const changedAt = Math.max(resource.version.at, referencesChangedAt(world, resource));
   const editedAt = thing?.edits.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
   if (now - changedAt < quietMs || isDisturbed(Math.max(changedAt, editedAt))) return false;
+  // Two installations that may not see each other's resources put it back in turn.
+  if (new Set(thing?.edits.flatMap((edit) => edit.installation ?? [])).size > 1) return false;
   if (thing === undefined || !isDrift(thing, servants(world, resource))) return true;
   const seconds = resource.version.spec.resyncIntervalSeconds;
   const resyncMs = typeof seconds === 'number' ? seconds * second : (installation?.at(now)?.resyncMs ?? 0);

@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince, unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { accountKeyOf, ownedIDOf } from '../ownership.ts';
+import { accountKeyOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import type { Census, Count } from './census.ts';
 import type { ExternalContract } from './contract.ts';
@@ -148,17 +148,23 @@ export class Presence<Observed, Client> {
     Object.assign(counted, { sweptAt: cache.sweptAt, at: now });
     const there = new Set(cache.current().map((each) => this.#contract.identity(each).id));
     for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
-    const count = { present: 0, missing: 0 };
+    const [proven, said] = [
+      { present: 0, missing: 0 },
+      { present: 0, missing: 0 },
+    ];
     for (const other of peers.list()) {
       const id = ownedIDOf(other);
       if (id === undefined || accountKeyOf(other) !== account) continue;
       const { deletedID, made } = peers.factsOf(other);
       // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
       if (deletedID === id || (made?.id === id && made.at >= (connection.since ?? 0))) continue;
+      const count = ownershipOf(other).id === id ? proven : said;
       if (there.has(id)) count.present += 1;
       else count.missing += 1;
     }
-    return census.add(connection, this.#contract, count);
+    // Whoever may write a resource may say that it made what never was: that counts where a restore left no proof.
+    const isProven = proven.present + proven.missing > 0;
+    return census.add(connection, this.#contract, isProven ? proven : said);
   }
 
   /** What vanishes again and again is created later and later. */

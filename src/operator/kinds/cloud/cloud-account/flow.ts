@@ -24,6 +24,8 @@ import { type Spec, spec as specSchema } from './schema.ts';
 /** Dependents of other shards are not seen going: they are looked for this often. */
 const dependentsRetryMs = 5_000;
 const firstSweepRetryMs = 1_000;
+/** That a mirror is in trouble is said no longer than so after it is over. */
+const troubledRetryMs = 10_000;
 const mirrorCondition = 'EndpointsMirrored';
 
 type Context = ReconcileContext<undefined>;
@@ -142,12 +144,13 @@ export class AccountFlow implements Flow<undefined> {
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
     this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
-    const { sweptAt, endpoints } = this.#mirrors.status(account.key) ?? {};
+    const { sweptAt, endpoints, error } = this.#mirrors.status(account.key) ?? {};
     const lookMs = sweptAt === undefined ? firstSweepRetryMs : intervalMs;
+    const lookAgainMs = error === undefined ? lookMs : Math.min(lookMs, troubledRetryMs);
     return report('Available', message, {
       fields: { ...fields, ...(sweptAt === undefined ? mirroredField(object) : { endpointsMirrored: endpoints }) },
       parts: this.#mirrorParts(object, account),
-      retry: { kind: 'after', ms: lookMs },
+      retry: { kind: 'after', ms: lookAgainMs },
     });
   }
 
