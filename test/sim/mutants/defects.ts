@@ -419,12 +419,11 @@ export const defects: readonly Defect[] = [
     replace: 'new Date(options.time.wall() + 3_600_000)',
   },
   {
-    name: 'the-first-by-name-wins',
+    name: 'each-lets-the-other-go-first',
     sort: 'claim by name',
     file: 'reconcile/ownership.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
-    find: "`${object.metadata.creationTimestamp ?? ''} ${keyOf(object)}`",
-    replace: 'keyOf(object)',
+    find: 'standing(a) - standing(b) || byAge(a, b)',
+    replace: 'standing(a) - standing(b) || -1',
     only: ['shared-parents', 'external-id-edits', 'imports'],
   },
   {
@@ -503,8 +502,8 @@ export const defects: readonly Defect[] = [
     name: 'wiped-records-stay-wiped',
     sort: 'policy ignored',
     file: 'reconcile/ownership.ts',
-    find: 'const remembered = object.status?.id;',
-    replace: 'const remembered: unknown = undefined;',
+    find: 'return ownershipOf(object).id ?? recordIn(object, annotation.createdID);',
+    replace: 'return recordIn(object, annotation.createdID);',
     only: ['annotations-wiped'],
   },
   {
