@@ -419,11 +419,11 @@ export const defects: readonly Defect[] = [
     replace: 'new Date(options.time.wall() + 3_600_000)',
   },
   {
-    name: 'each-lets-the-other-go-first',
+    name: 'the-last-to-come-wins',
     sort: 'claim by name',
     file: 'reconcile/ownership.ts',
     find: 'standing(a) - standing(b) || byAge(a, b)',
-    replace: 'standing(a) - standing(b) || -1',
+    replace: 'standing(b) - standing(a) || byAge(a, b)',
     only: ['shared-parents', 'external-id-edits', 'imports'],
   },
   {

@@ -2,7 +2,7 @@ import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
 import { different, type Expectation, missing, strange } from './expectation.ts';
 import { impliedModules, impliedObject, modulePaths } from './implied.ts';
-import { fieldsOf, parsed, textOf } from './json.ts';
+import { fieldsOf, parsed, textOf, textsOf } from './json.ts';
 import { type AccountID, serviceOf } from './keys.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
@@ -113,14 +113,38 @@ function differs(world: Witness, resource: Resource): boolean {
 }
 
 /** Another resource that is there names the same object or module. */
+/** Somebody else names the same, and has it: where each lets the other go first, nobody has. */
 function hasRival(world: Witness, resource: Resource): boolean {
   const ids = idsNamedBy(resource);
   const paths = pathsOf(resource);
   return [...kubeModelOf(world).live.values()].some((other) => {
     if (other === resource) return false;
-    return idsNamedBy(other).some((id) => ids.includes(id)) || pathsOf(other).some((path) => paths.includes(path));
+    const shared = {
+      ids: idsNamedBy(other).filter((id) => ids.includes(id)),
+      paths: pathsOf(other).filter((path) => paths.includes(path)),
+    };
+    if (shared.ids.length + shared.paths.length === 0) return false;
+    return other.ready?.reason !== 'Conflict' || isHolder(other, shared);
   });
 }
+
+function isHolder(
+  { status }: Resource,
+  { ids, paths }: { readonly ids: readonly string[]; readonly paths: readonly string[] },
+) {
+  const fields = status?.fields ?? {};
+  const { id, parts } = fieldsOf(fields.ownership);
+  const applied = new Set(textsOf(parts));
+  return (
+    ids.includes(textOf(id) ?? '') ||
+    ids.includes(textOf(fields.id) ?? '') ||
+    paths.some((path) => [...applied].some((part) => path.endsWith(`/${moduleNameOf(part)}`)))
+  );
+}
+
+/** As paths name the module of a part. */
+const moduleNameOf = (part: string): string =>
+  part.replace(/TLS/, '_tls').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 export function pathsOf(resource: Resource): readonly string[] {
   const { kind, versions } = resource;
