@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemRuntime } from '../../common/runtime.ts';
 import { Limiter } from './limiter.ts';
 import {
+  bot,
+  call,
   error,
   failure,
   json,
@@ -13,8 +15,6 @@ import {
   text,
 } from './scripted-api.fixture.ts';
 
-const call = { priority: 'change' } as const;
-const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
 const timeouts = { headersMs: 150, bodyMs: 150 };
 
 let api: ScriptedAPI;

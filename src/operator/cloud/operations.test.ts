@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudClient } from './client.ts';
 import type { ScriptedAPI } from './scripted-api.fixture.ts';
-import { foreign404s, json, startScriptedAPI, text } from './scripted-api.fixture.ts';
+import { call, foreign404s, json, startScriptedAPI, text } from './scripted-api.fixture.ts';
 
-const call = { priority: 'change' } as const;
 const created_at = '2026-01-02T03:04:05Z';
 const ref = { id: 'x_1', uri: 'https://api.test/x_1' };
 const addr = {

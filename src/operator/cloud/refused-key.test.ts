@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
 import type { CloudClient } from './client.ts';
-import { json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
+import { bot, call, json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
-const call = { priority: 'change' } as const;
-const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
 const answer = (status: number) => json(status, status === 200 ? bot : { error_code: `ERR_EDGE_${status}` });
 const cut: Respond = (response) => void response.socket?.destroy();
 

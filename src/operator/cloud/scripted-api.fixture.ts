@@ -42,6 +42,11 @@ export async function startScriptedAPI(): Promise<ScriptedAPI> {
   };
 }
 
+export const call = { priority: 'change' } as const;
+
+/** As the API shows a bot user. */
+export const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
+
 /** What a call failed by. */
 export async function failure(promise: Promise<unknown>): Promise<ApiError> {
   const thrown = await promise.then(

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemRuntime } from '../../common/runtime.ts';
 import { Limiter } from './limiter.ts';
-import { error, failure, json, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
-
-const call = { priority: 'change' } as const;
-const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
+import { bot, call, error, failure, json, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
 let api: ScriptedAPI;
 

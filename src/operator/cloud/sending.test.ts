@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Agent, buildConnector } from 'undici';
 import { systemRuntime } from '../../common/runtime.ts';
 import { Limiter } from './limiter.ts';
-import { failure, json, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
+import { bot, call, failure, json, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
 /** Connects when it is told to. */
 function slowToConnect(onConnecting: () => void) {
@@ -16,9 +16,6 @@ function slowToConnect(onConnecting: () => void) {
   });
   return { dispatcher, connected };
 }
-
-const call = { priority: 'change' } as const;
-const bot = { id: 'bot_1', uri: 'u', name: 'ci', active: true, created_at: '2026-01-02T03:04:05Z' };
 
 let api: ScriptedAPI;
 

@@ -49,6 +49,7 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return value === '' ? undefined : value;
 }
 
+/** Whatever it says but no: what somebody meant to pause is rather left alone. */
 export function isPaused(object: KubeObject): boolean {
   return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused) ?? '');
 }

@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Log, silentLog } from '../../common/log.ts';
+import { type FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
+import { Watched } from './watched.fixture.ts';
+
+let watched: Watched;
+let api: FakeApi;
+
+beforeEach(async () => {
+  watched = await Watched.start();
+  api = watched.api;
+});
+
+afterEach(() => watched.close());
+
+const isWatch = (request: SeenRequest) => request.query.get('watch') === 'true';
+const isList = (request: SeenRequest) => !isWatch(request);
+
+describe('the first list', () => {
+  test('is streamed where the server can', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer, told } = await watched.synced();
+    expect(told).toEqual(['add a 1 initial']);
+    expect(informer.get('default/a')).not.toHaveProperty('metadata.managedFields');
+    expect(api.requests).toHaveLength(1);
+    expect(api.requests[0]?.query.get('allowWatchBookmarks')).toBe('true');
+    const timeout = Number(api.requests[0]?.query.get('timeoutSeconds'));
+    expect(timeout).toBeGreaterThanOrEqual(300);
+    expect(timeout).toBeLessThanOrEqual(600);
+  });
+
+  test('is read in pages where the server refuses', async () => {
+    api.streamsLists = false;
+    for (const name of ['a', 'b', 'c', 'd', 'e']) api.put(name);
+    const { informer } = await watched.synced({ pageSize: 2, labelSelector: 'shard=1' });
+    expect(informer.list()).toHaveLength(5);
+    expect(informer.list()[0]).toMatchObject({ apiVersion: 'example.dev/v1', kind: 'Widget' });
+    expect(api.requests.filter(isList).map((request) => request.query.get('continue'))).toEqual([null, '2', '4']);
+    expect(api.requests.every((request) => request.query.get('labelSelector') === 'shard=1')).toBe(true);
+  });
+
+  test('is read in pages where the server ends the stream early', async () => {
+    api.put('a');
+    api.script(isWatch, (response) => response.writeHead(200).end());
+    const { informer } = await watched.synced();
+    expect(informer.list()).toHaveLength(1);
+    expect(api.requests.filter(isList)).toHaveLength(1);
+  });
+
+  test.each<[string, (response: Parameters<Parameters<FakeApi['script']>[1]>[0]) => void]>([
+    [
+      '429 with Retry-After, as on a new CRD',
+      (response) => status(response, 429, 'TooManyRequests', { 'retry-after': '0' }),
+    ],
+    ['503', (response) => status(response, 503, 'ServiceUnavailable')],
+    ['500', (response) => status(response, 500, 'InternalError')],
+    ['403', (response) => status(response, 403, 'Forbidden')],
+    ['404 before the CRD is there', (response) => status(response, 404, 'NotFound')],
+    ['HTML of a proxy', (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>')],
+    ['a reset', (response) => response.socket?.resetAndDestroy()],
+    ['garbage', (response) => response.writeHead(200).end('surprise\n')],
+  ])('survives %s', async (_what, answer) => {
+    api.put('a');
+    for (let time = 0; time < 3; time++) api.script(() => true, answer);
+    const { informer } = await watched.synced();
+    expect(informer.list()).toHaveLength(1);
+  });
+
+  test('of a kind that the server does not know says what to look for', async () => {
+    const hints: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (_, fields) => void hints.push(fields?.hint), child: () => log };
+    for (let time = 0; time < 4; time++)
+      api.script(
+        () => true,
+        (response) => response.writeHead(404).end('404 page not found\n'),
+      );
+    await watched.synced({ log });
+    expect(hints).toContain('is its CustomResourceDefinition installed?');
+  });
+
+  test('survives 401, reading the credentials again', async () => {
+    for (let time = 0; time < 2; time++)
+      api.script(
+        () => true,
+        (response) => status(response, 401, 'Unauthorized'),
+      );
+    const { informer } = await watched.synced();
+    expect(informer.synced).toBe(true);
+  });
+});
+
+describe('a watch', () => {
+  test('tells what changes', async () => {
+    const { told } = await watched.synced();
+    api.put('a', { spec: { size: 1 } });
+    api.put('a', { spec: { size: 2 } });
+    api.put('a', { spec: { size: 3 } }, { uid: 'another' });
+    api.remove('a');
+    await until('all events', () => told.length === 5);
+    expect(told).toEqual(['add a 1', 'update a 2', 'delete a 2', 'add a 3', 'delete a 3']);
+  });
+
+  test.each(['end', 'reset'] as const)('is resumed where it stopped after its %s', async (how) => {
+    const { told } = await watched.synced();
+    api.put('a', { spec: { size: 1 } });
+    await until('the event', () => told.length === 1);
+    const { resourceVersion } = api.put('a', { spec: { size: 2 } }).metadata;
+    await until('the update', () => told.length === 2);
+    api.dropWatches(how);
+    await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
+    expect(api.watchRequests()[1]?.query.get('resourceVersion')).toBe(resourceVersion);
+    api.put('b', { spec: { size: 3 } });
+    await until('an event of the next watch', () => told.at(-1) === 'add b 3');
+    expect(api.requests.filter(isList)).toEqual([]);
+  });
+
+  test('is resumed from a bookmark', async () => {
+    await watched.synced();
+    api.bookmark();
+    const { resourceVersion } = api.put('a').metadata;
+    api.dropWatches();
+    await until('the next watch', () => api.watchRequests().length === 2);
+    expect(api.watchRequests()[1]?.query.get('resourceVersion')).toBe(resourceVersion);
+  });
+
+  test.each<[string, (api: FakeApi) => void]>([
+    [
+      'an ERROR event 410',
+      () => api.emit({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }),
+    ],
+    [
+      'HTTP 410',
+      () => {
+        api.script(isWatch, (response) => status(response, 410, 'Expired'));
+        api.dropWatches();
+      },
+    ],
+    [
+      'an ERROR event of an invalid request',
+      () => api.emit({ type: 'ERROR', object: { kind: 'Status', code: 400, message: 'no' } }),
+    ],
+  ])('lists again after %s, finding what was deleted meanwhile', async (_what, happens) => {
+    api.put('a', { spec: { size: 1 } });
+    api.put('b', { spec: { size: 1 } });
+    const { told, informer } = await watched.synced();
+    api.remove('a', false);
+    happens(api);
+    await until('the delete', () => told.includes('delete a 1'));
+    expect(informer.list()).toHaveLength(1);
+    expect(told).toHaveLength(3);
+  });
+
+  test('goes on from the same point after an ERROR event that passes', async () => {
+    const { told } = await watched.synced();
+    api.emit({ type: 'ERROR', object: { kind: 'Status', code: 500, message: 'etcd is busy' } });
+    await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
+    expect(api.watchRequests()[1]?.query.has('sendInitialEvents')).toBe(false);
+    api.put('a', { spec: { size: 1 } });
+    await until('the event', () => told.includes('add a 1'));
+  });
+
+  test('that falls silent is replaced', async () => {
+    const { told } = await watched.synced({ silenceTimeoutMs: 300 });
+    await until('the next watch', () => api.watchRequests().length >= 2);
+    await until('it is open', () => api.openWatches === 1);
+    api.put('a', { spec: { size: 1 } });
+    await until('the event', () => told.includes('add a 1'));
+  });
+
+  test('that always ends at once is not hammered', async () => {
+    const { informer } = await watched.synced({ backoff: { minMs: 50, maxMs: 50 } });
+    for (let time = 0; time < 100; time++) api.script(isWatch, (response) => response.writeHead(200).end());
+    api.dropWatches();
+    const before = api.watchRequests().length;
+    const startedAt = Date.now();
+    await until('some more watches', () => api.watchRequests().length >= before + 4);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(145);
+    expect(informer.synced).toBe(true);
+  });
+
+  test('believes a server that has gone back in time', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer, told } = await watched.synced();
+    api.remove('a', false);
+    api.rewind(10);
+    api.put('b', { spec: { size: 2 } });
+    api.emit({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
+    await until('the restored state', () => informer.get('default/a') === undefined);
+    api.put('b', { spec: { size: 3 } });
+    await until('a later change', () => told.includes('update b 3'));
+  });
+
+  const down: Parameters<FakeApi['script']>[1] = (response) => response.writeHead(503).end();
+  const gone: Parameters<FakeApi['script']>[1] = (response) => response.destroy();
+
+  test('believes a server that has gone back in time, whatever it told of that', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer } = await watched.synced();
+    const restore = api.backup();
+    api.remove('a');
+    await until('it to go', () => informer.get('default/a') === undefined);
+    api.rewind(1_000_000);
+    api.bookmark();
+    api.script(isWatch, down);
+    restore();
+    api.rewind(200);
+    await until('it to come back', () => informer.get('default/a') !== undefined);
+  });
+
+  test.each([
+    ['that is down', down],
+    ['that cannot be reached', gone],
+  ])('is not resumed at a server %s for a while: it may be restored from a backup', async (_, answer) => {
+    api.put('a', { spec: { size: 1 } });
+    api.put('b', { spec: { size: 1 } });
+    const { informer, told } = await watched.synced();
+    const restore = api.backup();
+    api.put('a', { spec: { size: 2 } });
+    api.remove('b');
+    await until('the changes', () => told.includes('delete b 1') && told.includes('update a 2'));
+    api.script(isWatch, answer);
+    restore();
+    api.put('c', { spec: { size: 3 } });
+    await until('what came back', () => informer.get('default/b') !== undefined);
+    expect(informer.list().map(({ spec }) => spec?.size)).toEqual([1, 1, 3]);
+    api.put('b', { spec: { size: 4 } });
+    await until('a later change', () => told.includes('update b 4'));
+  });
+});
+
+test('a list whose pages expire on the way begins again', async () => {
+  api.streamsLists = false;
+  for (const name of ['a', 'b', 'c']) api.put(name);
+  api.script(
+    (request) => request.query.has('continue'),
+    (response) => status(response, 410, 'Expired'),
+  );
+  const { informer } = await watched.synced({ pageSize: 2 });
+  expect(informer.list()).toHaveLength(3);
+  expect(api.requests.filter(isList).map((request) => request.query.get('continue'))).toEqual([null, '2', null, '2']);
+});
+
+test('an answer that is no list is survived', async () => {
+  api.streamsLists = false;
+  api.script(isList, (response) => json(response, 200, { hello: 'world' }));
+  const { informer } = await watched.synced();
+  expect(informer.synced).toBe(true);
+});
