@@ -6,7 +6,7 @@ import { fieldsOf, parsed, textOf, textsOf } from './json.ts';
 import { type AccountID, serviceOf } from './keys.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
-import { names } from './module-ownership.ts';
+import { names, partOf } from './module-ownership.ts';
 import { idsNamedBy, ownershipOf } from './ownership.ts';
 import { type Reference, referencesOf } from './references.ts';
 import { refusalsOf } from './refusals.ts';
@@ -112,39 +112,29 @@ function differs(world: Witness, resource: Resource): boolean {
   return content !== undefined && different(content, implied.content).length > 0;
 }
 
-/** Another resource that is there names the same object or module. */
-/** Somebody else names the same, and has it: where each lets the other go first, nobody has. */
+/** Another resource that is there names the same object or module, and has it: where each lets the other go first, none has. */
 function hasRival(world: Witness, resource: Resource): boolean {
   const ids = idsNamedBy(resource);
   const paths = pathsOf(resource);
   return [...kubeModelOf(world).live.values()].some((other) => {
     if (other === resource) return false;
-    const shared = {
-      ids: idsNamedBy(other).filter((id) => ids.includes(id)),
-      paths: pathsOf(other).filter((path) => paths.includes(path)),
-    };
-    if (shared.ids.length + shared.paths.length === 0) return false;
-    return other.ready?.reason !== 'Conflict' || isHolder(other, shared);
+    const sharedIDs = idsNamedBy(other).filter((id) => ids.includes(id));
+    const sharedPaths = pathsOf(other).filter((path) => paths.includes(path));
+    if (sharedIDs.length + sharedPaths.length === 0) return false;
+    return other.ready?.reason !== 'Conflict' || has(other, sharedIDs, sharedPaths);
   });
 }
 
-function isHolder(
-  { status }: Resource,
-  { ids, paths }: { readonly ids: readonly string[]; readonly paths: readonly string[] },
-) {
-  const fields = status?.fields ?? {};
+/** By its status. */
+function has(resource: Resource, ids: readonly string[], paths: readonly string[]): boolean {
+  const fields = resource.status?.fields ?? {};
   const { id, parts } = fieldsOf(fields.ownership);
-  const applied = new Set(textsOf(parts));
+  const held = [id, fields.id].map((each) => textOf(each) ?? '');
   return (
-    ids.includes(textOf(id) ?? '') ||
-    ids.includes(textOf(fields.id) ?? '') ||
-    paths.some((path) => [...applied].some((part) => path.endsWith(`/${moduleNameOf(part)}`)))
+    ids.some((each) => held.includes(each)) ||
+    paths.some((path) => textsOf(parts).includes(partOf(resource, path) ?? ''))
   );
 }
-
-/** As paths name the module of a part. */
-const moduleNameOf = (part: string): string =>
-  part.replace(/TLS/, '_tls').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 export function pathsOf(resource: Resource): readonly string[] {
   const { kind, versions } = resource;
