@@ -527,6 +527,29 @@ describe('deletion', () => {
       await world.reason(acct, 'Available');
     }));
 
+  test.concurrent('of a Secret is nothing to wait for either while the account is rejected, after a restart too', () =>
+    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
+      const first = start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      const refused = () => account({ apiURL: 'http://127.0.0.1:9' });
+      await refused();
+      await world.reason(acct, 'Rejected');
+      await deleteSecret();
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+      await writeSecret(keys[0]);
+      await account();
+      await world.reason(acct, 'Available');
+      await refused();
+      await world.reason(acct, 'Rejected');
+      await first.stop();
+      await isReady(start('--resync-interval', '1h'));
+      expect((await secretIn(namespace))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
+      await deleteSecret();
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
   test.concurrent('with the key lost for good, the users say so and can be let go by force', () =>
     withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
       const first = start('--resync-interval', '1h');

@@ -51,7 +51,7 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
 
 /** Whatever it says but no: what somebody meant to pause is rather left alone. */
 export function isPaused(object: KubeObject): boolean {
-  return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused) ?? '');
+  return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused)?.trim() ?? '');
 }
 
 /** A record of this very resource. */

@@ -6,6 +6,9 @@ import { annotation, holderFinalizer, recordIn } from './annotations.ts';
 import type { CurrentResource } from './current-resource.ts';
 import type { ManagedObject } from './resource.ts';
 
+/** A Secret that somebody writes all the time is left to the next reconcile, which comes later each time. */
+const mostAttempts = 4;
+
 /** What is known of the Secret that a resource names. */
 export interface HeldSecret {
   readonly name: string;
@@ -103,7 +106,7 @@ export class HeldSecrets {
 
   async #change(holder: ManagedObject, name: string, change: FinalizerChange): Promise<void> {
     try {
-      while (!(await this.#attempt(holder, name, change)));
+      await this.#attempt(holder, name, change, mostAttempts);
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isForbidden(error)) throw error;
@@ -111,21 +114,21 @@ export class HeldSecrets {
     }
   }
 
-  /** Answers whether it is done: not where the Secret has changed meanwhile. */
-  async #attempt({ metadata: { namespace, ...holder } }: ManagedObject, name: string, change: FinalizerChange) {
+  /** Once more where the Secret has changed meanwhile. */
+  async #attempt(holder: ManagedObject, name: string, change: FinalizerChange, attempts: number): Promise<void> {
+    const { namespace } = holder.metadata;
     const selection = { namespace, fieldSelector: `metadata.name=${name}` };
     const [secret] = (await this.#client.list<KubeObject>(secretType, { ...selection, metadataOnly: true })).items;
-    if (secret === undefined) return true;
+    if (secret === undefined) return;
     const { finalizers: present = [], resourceVersion, uid } = secret.metadata;
-    const finalizers = change(present, holderFinalizer({ metadata: holder }));
-    if (finalizers.length === present.length) return true;
+    const finalizers = change(present, holderFinalizer(holder));
+    if (finalizers.length === present.length) return;
     const body = { metadata: { finalizers, resourceVersion, uid } };
     try {
       await this.#client.patch(secretType, { namespace, name }, { type: 'merge', body });
-      return true;
     } catch (error) {
-      if (isConflict(error)) return false;
-      throw error;
+      if (!isConflict(error) || attempts === 1) throw error;
+      await this.#attempt(holder, name, change, attempts - 1);
     }
   }
 

@@ -22,6 +22,7 @@ test.each([
   ['until Monday', true],
   ['false', false],
   ['No', false],
+  ['False ', false],
   ['', false],
 ])('paused: "%s" pauses: %s', (value, paused) => {
   const { metadata, ...object } = resource('Available');

@@ -52,9 +52,9 @@ export class AccountEntry implements RegistryEntry {
 
   follow(object: ManagedObject): void {
     this.#object = object;
-    const wanted = this.#read(object);
-    if ('refusal' in wanted) this.#refuse(wanted.refusal);
-    else this.#use(wanted.spec, wanted.url);
+    const parsed = parseSpec(specSchema, object);
+    if ('report' in parsed) this.#refuse(parsed.report.message);
+    else this.#use(parsed.spec);
   }
 
   /** Why nothing may be sent, whatever the key: then there is no connection. */
@@ -137,17 +137,17 @@ export class AccountEntry implements RegistryEntry {
     await this.#connection?.close();
   }
 
-  #read(object: ManagedObject): { readonly spec: Spec; readonly url: string } | { readonly refusal: string } {
-    const parsed = parseSpec(specSchema, object);
-    if ('report' in parsed) return { refusal: parsed.report.message };
+  #use({ apiURL, apiKeySecretRef, requestsPerMinute }: Spec): void {
+    // Whatever the address: the Secret is held, and who holds it must see that it is to go.
+    this.#followSecret(apiKeySecretRef);
     const { defaultURL, hosts } = this.#options;
-    const address = addressOf(parsed.spec.apiURL, defaultURL, hosts);
-    return 'refusal' in address ? address : { spec: parsed.spec, url: address.url };
+    const address = addressOf(apiURL, defaultURL, hosts);
+    if ('refusal' in address) this.#refuse(address.refusal);
+    else this.#connect(address.url, requestsPerMinute);
   }
 
-  #use({ apiKeySecretRef, requestsPerMinute }: Spec, url: string): void {
+  #connect(url: string, requestsPerMinute: Spec['requestsPerMinute']): void {
     this.#refusal = undefined;
-    this.#followSecret(apiKeySecretRef);
     if (this.#connection?.url === url) this.#connection.setRequestsPerMinute(requestsPerMinute);
     else this.#open(url, requestsPerMinute);
   }

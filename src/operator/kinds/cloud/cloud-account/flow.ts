@@ -2,6 +2,7 @@ import { ApiError } from '../../../../common/http/errors.ts';
 import { waitAway } from '../../../../common/priority.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
+import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
@@ -55,12 +56,12 @@ export class AccountFlow implements Flow<undefined> {
   async ensure(context: Context): Promise<Outcome> {
     const { resource } = context;
     await resource.hold();
-    const parsed = parseSpec(specSchema, resource.object);
-    if ('report' in parsed) return parsed.report;
     const entry = this.#accounts.entry(keyOf(resource.object));
     if (entry === undefined) throw new DependencyError('this account is not in the cache yet', { isPending: true });
     const { connection: account } = entry;
-    if (account === undefined) return this.#refused(resource.object, entry.refusal ?? 'spec: cannot be used');
+    if (account === undefined) return this.#refused(context, entry);
+    const parsed = parseSpec(specSchema, resource.object);
+    if ('report' in parsed) return parsed.report;
     await this.#mirrors.stopOther(account.key, account);
     if (unhandledReconcileAt(resource.object) !== undefined) this.#confirm(context, account);
     try {
@@ -103,14 +104,19 @@ export class AccountFlow implements Flow<undefined> {
     this.#dependents.enqueue(account.key, 'unready');
   }
 
-  async #refused(object: ManagedObject, refusal: string): Promise<Outcome> {
-    await this.#mirrors.stop(keyOf(object));
-    return report('Rejected', refusal, { fields: mirroredField(object) });
+  async #refused({ resource }: Context, entry: AccountEntry): Promise<Outcome> {
+    await this.#mirrors.stop(keyOf(resource.object));
+    await this.#holdSecret(resource, entry);
+    return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields: mirroredField(resource.object) });
+  }
+
+  async #holdSecret(resource: CurrentResource, { keySecret }: AccountEntry): Promise<void> {
+    if (keySecret !== undefined) await this.#heldSecrets.hold(resource, keySecret);
   }
 
   async #requireKey({ call, resource }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
     await waitAway(call, () => entry.whenRead());
-    if (entry.keySecret !== undefined) await this.#heldSecrets.hold(resource, entry.keySecret);
+    await this.#holdSecret(resource, entry);
     try {
       entry.requireKey();
     } catch (error) {

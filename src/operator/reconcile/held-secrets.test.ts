@@ -1,0 +1,99 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { silentLog } from '../../common/log.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/errors.ts';
+import type { KubeObject, ResourceType } from '../kube/types.ts';
+import { annotation, holderFinalizer } from './annotations.ts';
+import type { CurrentResource } from './current-resource.ts';
+import { HeldSecrets } from './held-secrets.ts';
+import type { ManagedObject } from './resource.ts';
+
+const type: ResourceType = { group: 'g', version: 'v1', plural: 'accounts', kind: 'Account', namespaced: true };
+const foreign = holderFinalizer({ metadata: { uid: 'another' } });
+
+function holder(annotations: Readonly<Record<string, string>> = {}): ManagedObject {
+  const metadata = { namespace: 'ns', name: 'a', uid: 'u', annotations };
+  return { apiVersion: 'g/v1', kind: 'Account', metadata, spec: {} };
+}
+
+const own = holderFinalizer(holder());
+const recording = (name: string) => ({ [annotation.recordOf]: 'u', [annotation.heldSecret]: name });
+
+let secrets: Map<string, KubeObject>;
+let patches: number;
+/** How many of the next writes come too late. */
+let conflicts: number;
+let held: HeldSecrets;
+
+const client = {
+  list: async (_: unknown, { fieldSelector }: { fieldSelector: string }) => {
+    const found = secrets.get(fieldSelector.replace('metadata.name=', ''));
+    return { items: found === undefined ? [] : [found] };
+  },
+  patch: async (_: unknown, { name }: { name: string }, { body }: { body: KubeObject }) => {
+    patches++;
+    const before = secrets.get(name);
+    if (conflicts-- > 0 || before?.metadata.resourceVersion !== body.metadata.resourceVersion)
+      throw new KubeError('patching', { status: 409, reason: 'Conflict', message: 'has been modified' });
+    give(name, body.metadata.finalizers ?? []);
+  },
+};
+
+function give(name: string, finalizers: readonly string[]): void {
+  secrets.set(name, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: 'ns', name, uid: name, resourceVersion: `${patches}`, finalizers },
+  });
+}
+
+const finalizersOf = (name: string) => secrets.get(name)?.metadata.finalizers;
+const secret = (name: string, isUsable = true) => ({ name, isUsable, metadata: secrets.get(name)?.metadata });
+
+function current(object: ManagedObject): CurrentResource {
+  const resource = { object, record: async () => {} };
+  return resource as unknown as CurrentResource;
+}
+
+beforeEach(() => {
+  secrets = new Map();
+  patches = 0;
+  conflicts = 0;
+  give('key', [foreign]);
+  give('other', [own, foreign]);
+  held = new HeldSecrets({ client: client as unknown as KubeClient, type, log: silentLog });
+});
+
+test('a Secret is held beside others who hold it, and let go of by those who do', async () => {
+  await held.hold(current(holder()), secret('key'));
+  expect(finalizersOf('key')).toEqual([foreign, own]);
+  await held.letGo(holder(recording('key')));
+  expect(finalizersOf('key')).toEqual([foreign]);
+});
+
+test('one without a usable key is not held', async () => {
+  await held.hold(current(holder()), secret('key', false));
+  expect([finalizersOf('key'), patches]).toEqual([[foreign], 0]);
+});
+
+test('a forged record lets go of nothing that another holds', async () => {
+  await held.hold(current(holder(recording('other'))), secret('key'));
+  expect(finalizersOf('other')).toEqual([foreign]);
+});
+
+test('a record of another resource counts for nothing', async () => {
+  await held.letGo(holder({ ...recording('other'), [annotation.recordOf]: 'another' }));
+  expect(finalizersOf('other')).toEqual([own, foreign]);
+});
+
+test('a write that came too late is made again', async () => {
+  conflicts = 2;
+  await held.hold(current(holder()), secret('key'));
+  expect([finalizersOf('key'), patches]).toEqual([[foreign, own], 3]);
+});
+
+test('one that always comes too late is left to the next reconcile', async () => {
+  conflicts = Number.POSITIVE_INFINITY;
+  await expect(held.hold(current(holder()), secret('key'))).rejects.toThrow('has been modified');
+  expect(patches).toBe(4);
+});
