@@ -13,6 +13,8 @@ export interface Subject {
   spec(name: string, random: Random): Json;
   /** Changes or deletes behind the operator's back what the resource stands for. */
   disturb(object: ManagedObject, random: Random): Promise<void>;
+  /** Whether that deleted the external object that the resource has on record. */
+  hasDeleted?(object: ManagedObject): boolean;
   /** What is wrong outside, given every resource of the kind that there is. */
   wrongs(objects: readonly ManagedObject[]): Promise<readonly string[]>;
 }
@@ -114,15 +116,18 @@ function listable(
   },
 ): Subject {
   const idOf = ({ metadata }: ManagedObject) => metadata.annotations?.[annotation.externalID];
+  const deleted = new Set<string | undefined>();
   return {
     kind,
     spec: is.spec,
     async disturb(object, random) {
       const id = idOf(object);
       if (id === undefined) return;
-      if (random.chance(0.4)) await cloud.call('DELETE', `${path}/${id}`);
-      else await cloud.call('PATCH', `${path}/${id}`, is.drift(random));
+      if (!random.chance(0.4)) return void (await cloud.call('PATCH', `${path}/${id}`, is.drift(random)));
+      deleted.add(id);
+      await cloud.call('DELETE', `${path}/${id}`);
     },
+    hasDeleted: (object) => deleted.has(idOf(object)),
     async wrongs(objects) {
       const { body } = await cloud.call('GET', path);
       const left = new Map<unknown, Json>((body[list] as Json[]).map((external) => [external.id, external]));
