@@ -205,7 +205,7 @@ export const defects: readonly Defect[] = [
     find: 'const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));',
     replace:
       'const deletes: StoreChange<T>[] = vanished.slice(0, 0).map(([key, stored]) => this.#delete(key, stored, version));',
-    only: ['compacted', 'deletes', 'shared-parents'],
+    only: ['compacted', 'lost-secrets'],
   },
   {
     name: 'a-key-has-two-workers',
@@ -499,12 +499,12 @@ export const defects: readonly Defect[] = [
     only: ['pauses', 'edits'],
   },
   {
-    name: 'wiped-records-stay-wiped',
-    sort: 'policy ignored',
+    name: 'annotations-before-the-status',
+    sort: 'claim by name',
     file: 'reconcile/ownership.ts',
     find: 'return ownershipOf(object).id ?? recordIn(object, annotation.createdID);',
-    replace: 'return recordIn(object, annotation.createdID);',
-    only: ['annotations-wiped'],
+    replace: 'return recordIn(object, annotation.createdID) ?? ownershipOf(object).id;',
+    only: ['annotations-forged'],
   },
   {
     name: 'metadata-is-not-sent',

@@ -116,7 +116,8 @@ function watchSearches(world: Witness, report: Report): void {
     if (lost === 0 || search.read.count(now) <= pagesOfLostCreate) return;
     const account = cloudModelOf(world).keys.accountOf(flight.to.name, keyOf(flight));
     if (account === undefined || isEndless(world)) return;
-    const failed = search.sent.count(now) - search.read.count(now);
+    // What was read lately may have been sent before that.
+    const failed = Math.max(0, search.sent.count(now) - search.read.count(now));
     const most = pagesOfLostCreate * lost + sweepsOf(world, installation, account, target.collection, failed);
     if (search.read.count(now) > most)
       report(
@@ -143,8 +144,11 @@ function sweepsOf(world: Witness, name: string, account: AccountID, collection: 
   // Sweeps of two intervals may fall together; those of more hardly ever do.
   const due = Math.min(2, intervals.size) + [...intervals].filter((each) => each <= 2 * searchMs).length;
   const startedAt = installation.at(now)?.from ?? 0;
-  const isFirst = now - startedAt < minute && resources.some(({ createdAt }) => createdAt < startedAt);
-  const sweeps = due + (isFirst ? 1 : 0) + failed;
+  // Each process begins with one, of what was there before.
+  const firsts = resources.some(({ createdAt }) => createdAt < startedAt)
+    ? installation.startsIn(now - minute, now)
+    : 0;
+  const sweeps = due + firsts + failed;
   return sweeps * pagesOf(world, account, collection);
 }
 

@@ -100,7 +100,7 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing):
 }
 
 /** People wiped the id from annotations and status both, and nothing in Kubernetes says what it made. */
-function wasForgotten({ versions, statuses }: Resource, id: string): boolean {
+export function wasForgotten({ versions, statuses }: Resource, id: string): boolean {
   const all = versions.all;
   const fromAnnotations = all.some((version, index) => {
     const before = all[index - 1];

@@ -5,7 +5,7 @@ import { isForged } from './excuses.ts';
 import { modulePaths } from './implied.ts';
 import { textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
-import { isLeftOnPurpose, possibleMakers } from './left-behind.ts';
+import { isLeftOnPurpose, possibleMakers, wasForgotten } from './left-behind.ts';
 import { servants } from './look.ts';
 import { names } from './module-ownership.ts';
 import { mutationsOf } from './mutations.ts';
@@ -57,7 +57,7 @@ function spareObjects(world: Witness): ReadonlyMap<Resource, readonly Thing[]> {
   const honest = readyResources(world).filter((resource) => !isForged(resource));
   const found = honest.map((resource) => {
     const own = ownershipOf(world).madeFor(resource).filter(isThere);
-    const spare = own.filter(({ name }) => name !== resource.status?.fields.id);
+    const spare = own.filter(({ name }) => name !== resource.status?.fields.id && !wasForgotten(resource, name));
     // What is in an account that it cannot reach any more may have been left there on purpose.
     const unexcused = spare.filter((thing) => isReachable(world, resource, thing) || !isLeftOnPurpose(world, thing));
     return [resource, unexcused] as const;

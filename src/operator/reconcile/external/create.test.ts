@@ -234,3 +234,52 @@ function performWith(reserve: (call: Call) => Promise<Reserved>, made: typeof co
   const reserving = { ...context(), connection: { ...connection, reserve } };
   return new SafeCreate(reserving, made, pending).perform(managedSpecSchema.parse({}));
 }
+
+test('a create is marked by the service’s clock: it is asked for something first, where it has not answered yet', async () => {
+  let shown: number | undefined;
+  const lists: number[] = [];
+  const asked = {
+    ...contract,
+    list: async function* () {
+      lists.push(creates);
+      shown = Date.parse('2030-01-01T00:00:00Z');
+      yield* [];
+    } as never,
+  };
+  flow = new ExternalFlow(asked, {
+    listResources: async () => [object],
+    createSettleMs: settleMs,
+    census: new Census(),
+  });
+  const marks: unknown[] = [];
+  const noting: Partial<ObjectWriter> = {
+    ...writer,
+    record: (given, records) => {
+      marks.push(records[annotation.createIntent]);
+      return annotate(given, { ...records, [annotation.recordOf]: 'u' });
+    },
+  };
+  const telling = { ...connection, serviceTime: () => shown };
+  const withClock = () => contextOf(object, { writer: noting, connection: telling, memory, now: () => clock.now() });
+  await flow.ensure(withClock());
+  expect([lists, creates]).toEqual([[0], 1]);
+  expect(JSON.parse(String(marks[0]))).toMatchObject({ at: '2030-01-01T00:00:00.000Z', clock: 'service' });
+});
+
+test('nothing is created, or marked, where the service does not answer', async () => {
+  const failing = {
+    ...contract,
+    list: () => {
+      throw new ApiError('away', { reason: 'Unreachable', definite: true });
+    },
+  };
+  flow = new ExternalFlow(failing, {
+    listResources: async () => [object],
+    createSettleMs: settleMs,
+    census: new Census(),
+  });
+  const telling = { ...connection, serviceTime: () => undefined };
+  const given = contextOf(object, { writer, connection: telling, memory, now: () => clock.now() });
+  expect(await flow.ensure(given)).toMatchObject({ reason: 'Unreachable', message: 'away' });
+  expect([creates, object.metadata.annotations]).toEqual([0, undefined]);
+});
