@@ -13,6 +13,8 @@ interface Expected {
   readonly holder: string;
   /** Who held it when that was done. */
   readonly before: string;
+  /** It was asked for, and may be refused. */
+  readonly isAsked: boolean;
   readonly until: number;
 }
 
@@ -48,7 +50,8 @@ export class Sharing {
     const expected = this.#expectedOf(lease);
     if (expected !== undefined && expected.holder !== this.#me) return false;
     this.#expected.delete(lease);
-    const soon = this.#soon();
+    // Not what was asked for: nobody may have answered, and nothing is to wait for that.
+    const soon = this.#options.holders().map((holder, other) => this.#promisedTo(other) ?? holder);
     if (this.#looked.size < soon.length || countOf(soon, this.#me) >= fairShare(soon, this.#me)) return false;
     this.#expect(lease, this.#me, takenMs);
     return true;
@@ -58,8 +61,10 @@ export class Sharing {
   wants(lease: number): boolean {
     this.saw(lease);
     const holder = this.#options.holders()[lease] ?? '';
+    // What is free is to be had for less.
+    if (this.#soon().includes('')) return false;
     if (this.#expectedOf(lease) !== undefined || !this.#isMoreEven(holder, this.#me)) return false;
-    this.#expect(lease, this.#me, answeredMs);
+    this.#expect(lease, this.#me, answeredMs, true);
     return true;
   }
 
@@ -79,14 +84,20 @@ export class Sharing {
     return countOf(soon, from) >= countOf(soon, to) + 2;
   }
 
+  /** Who it was given to, or this process where it is taking it. */
+  #promisedTo(lease: number): string | undefined {
+    const { holder, isAsked } = this.#expectedOf(lease) ?? {};
+    return isAsked === true ? undefined : holder;
+  }
+
   /** Who will hold each of them. */
   #soon(): readonly string[] {
     return this.#options.holders().map((holder, lease) => this.#expectedOf(lease)?.holder ?? holder);
   }
 
-  #expect(lease: number, holder: string, ms: number): void {
+  #expect(lease: number, holder: string, ms: number, isAsked = false): void {
     const before = this.#options.holders()[lease] ?? '';
-    this.#expected.set(lease, { holder, before, until: this.#options.monotonic.now() + ms });
+    this.#expected.set(lease, { holder, before, isAsked, until: this.#options.monotonic.now() + ms });
   }
 
   /** Undefined once it has come about, or cannot any more. */

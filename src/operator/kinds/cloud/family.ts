@@ -173,6 +173,8 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   #defaultKeyChanged(): void {
     this.#defaultAccount?.keyChanged();
     this.dependents.enqueue(defaultKey, 'all');
+    // Those that have its key are to be where it is.
+    this.provider.enqueueWhere(() => true);
     this.mirrors.sweepNow(defaultKey);
   }
 }
