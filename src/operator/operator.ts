@@ -76,8 +76,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     credential,
     mirrorNamespace,
     useStore: (shard) =>
-      new BudgetLease({ client, namespace: ownNamespace, scope: scopeOf(settings, shard), clock: runtime.clock }),
-    instrument: (account) => instrument(metrics, account),
+      new BudgetLease({ ...runtime, client, namespace: ownNamespace, scope: scopeOf(settings), shard, shards }),
+    instrument: (account, isHeld) => instrument(metrics.account(account, isHeld), metrics),
   });
   stack.defer(() => cloud.close());
   const agents = new AgentFamily({ ...family, kinds: agentKinds });
@@ -99,14 +99,12 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   log.info('stopped');
 }
 
-/** What a shard of this operator serves; undefined for everything. */
-function scopeOf({ watchNamespaces, shards }: RunSettings, shard: number): string | undefined {
-  if (watchNamespaces.length === 0 && shards === 1) return undefined;
-  return JSON.stringify([watchNamespaces.toSorted(), ...(shards === 1 ? [''] : [shard, shards])]);
+/** What this operator serves; undefined for everything. */
+function scopeOf({ watchNamespaces }: RunSettings): string | undefined {
+  return watchNamespaces.length === 0 ? undefined : JSON.stringify([watchNamespaces.toSorted(), '']);
 }
 
-function instrument(metrics: Metrics, account: string) {
-  const { onRequest, show: watchBudget } = metrics.account(account);
+function instrument({ onRequest, show: watchBudget }: ReturnType<Metrics['account']>, metrics: Metrics) {
   return {
     onRequest: (report: Parameters<Metrics['cloudRequest']>[0]) => {
       metrics.cloudRequest(report);

@@ -21,7 +21,7 @@ interface Expected {
 /** A lease that is to be taken is taken by then, or was not. */
 const takenMs = 5_000;
 /** Who is asked has answered by then. */
-const answeredMs = 10_000;
+const answeredMs = 6_000;
 /** Who asked for a lease takes it by then; else this process takes it again. */
 const claimedMs = 12_000;
 

@@ -16,7 +16,7 @@ export interface Metrics {
   /** Whether this replica works on a shard. */
   holds(shard: number, held: boolean): void;
   /** For one account's client, beside `cloudRequest`. */
-  account(account: string): AccountMetrics;
+  account(account: string, isHeld?: () => boolean): AccountMetrics;
   /** Any other metric that is read at scrape time, such as `resources`. */
   poll: Poll;
   /** The Prometheus text format. */
@@ -65,7 +65,7 @@ export function createMetrics({ version, ofProcess = true }: MetricsOptions): Me
       else shards.delete(shard);
       leader.set(shards.size > 0 ? 1 : 0);
     },
-    account: (account) => accountMetrics(poll, account),
+    account: (account, isHeld) => accountMetrics(poll, account, isHeld),
     poll,
     scrape: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };

@@ -18,7 +18,7 @@ import { priorityOf } from './occasion.ts';
 import { DependencyError } from './outcome.ts';
 import { accountKeyOf } from './ownership.ts';
 import { Peers, type PeersOptions } from './peers.ts';
-import type { Placement } from './placement.ts';
+import type { Place, Placement, Relocated } from './placement.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
@@ -46,11 +46,8 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
   readonly census: Census;
   readonly accountOf?: PeersOptions['accountOf'];
   readonly placement: Placement;
-  /** Gives a resource that belongs elsewhere to who has that shard; undefined where there is nothing to give. */
-  readonly relocate?: (
-    object: ManagedObject,
-    resources: InformerGroup<ManagedObject>,
-  ) => Promise<ReconcileResult | undefined>;
+  /** Gives a resource that belongs elsewhere to who has that shard. Default all are where they belong. */
+  readonly relocate?: (object: ManagedObject, place: Place) => Promise<Relocated>;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -127,10 +124,11 @@ export function kindController<Client>(
     list: () => resources.list(),
     claimants: (claim: string) => resources.byIndex('claim', claim),
   };
+  const writer = new ObjectWriter(client, type, resources, () => installation.name);
   const reconciler = new Reconciler<Client>(
     {
       cache: { get: (key) => resources.get(key), whole: (object) => wholeOf(options.reader, type, object) },
-      writer: new ObjectWriter(client, type, resources, () => installation.name),
+      writer,
       peers: new Peers({ index, memory, accountOf }),
       time: { now, wall: () => options.clock.now() },
       schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
@@ -163,6 +161,12 @@ export function kindController<Client>(
     },
     { ownWrites: true },
   );
+  const relocated = async (key: string): Promise<ReconcileResult | undefined> => {
+    const object = resources.get(key);
+    const where = object && (await relocate?.(object, (shard) => writer.place(object, shard)));
+    if (where?.kind === 'later') return { kind: 'after', ms: where.ms, priority: 'change' };
+    return where?.kind === 'gone' ? { kind: 'done' } : undefined;
+  };
   const controller: Controller = new Controller({
     name,
     queue,
@@ -173,10 +177,7 @@ export function kindController<Client>(
       const object = resources.get(key);
       return object && isOurs(object) ? placement.shareOf(object) : undefined;
     },
-    reconcile: async (request) => {
-      const object = relocate && resources.get(request.key);
-      return (object && (await relocate?.(object, resources))) ?? reconciler.reconcile(request);
-    },
+    reconcile: async (request) => (await relocated(request.key)) ?? reconciler.reconcile(request),
   });
   const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
     for (const object of resources.list())

@@ -47,7 +47,10 @@ export interface CloudFamilyOptions {
   /** Where is recorded what is sent for the accounts of a shard, for who has it after this process. */
   readonly useStore: (shard: number) => UseStore;
   /** What is to be told of each connection's requests, and shown of its budget. */
-  readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
+  readonly instrument: (
+    key: string,
+    isHeld: () => boolean,
+  ) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
 }
 
 /** The kinds that the cloud backs: accounts, what uses them, the mirrors of endpoints. */
@@ -190,7 +193,7 @@ function open(
   key: string,
   account: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | keyof Runtime>,
 ): CloudConnection {
-  const { onRequest, ...hooks } = instrument(key);
+  const { onRequest, ...hooks } = instrument(key, () => isMine(key));
   const { clock, monotonic, dispatcher } = shared;
   return new CloudConnection(key, {
     ...{ clock, monotonic, dispatcher, budgets },

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Share } from '../../../controller/controller.ts';
 import { accountKeyOf } from '../../../reconcile/ownership.ts';
-import { firstShard, type HeldShards, type Placement } from '../../../reconcile/placement.ts';
+import { firstShard, type HeldShards, type Placement, type Share } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Accounts } from './accounts.ts';
 
@@ -50,6 +49,11 @@ export class Homes {
     isMine: (object) => this.#isMine(keyOf(object), object),
     isCharge: (object) => this.#options.held.has(this.#homeOf(keyOf(object), object)),
   };
+
+  /** This process works on it. */
+  holds(shard: number): boolean {
+    return this.#options.held.has(shard);
+  }
 
   shardOf(account: string): number {
     return this.#shareOf(account).shard;

@@ -22,7 +22,7 @@ export const cloudAccount: Kind<AccountOptions> = {
         ...options,
         connectionOf: (object) => ({ key: keyOf(object), client: undefined }),
         placement: options.homes.ofAccounts,
-        relocate: (object, resources) => relocate(means, object, resources),
+        relocate: (object, place) => relocate(means, object, place),
       },
       () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),
     );

@@ -1,42 +1,30 @@
-import type { ReconcileResult } from '../../../controller/controller.ts';
-import type { InformerGroup } from '../../../controller/informer-group.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import { isNotFound } from '../../../kube/errors.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
+import type { Place, Relocated } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Homes } from '../accounts/homes.ts';
-import { definition } from './schema.ts';
 
 export interface RelocateOptions {
-  readonly homes: Homes;
-  readonly mirrors: Mirrors;
-  readonly client: KubeClient;
+  readonly homes: Pick<Homes, 'relocationOf' | 'recordOf' | 'holds'>;
+  readonly mirrors: Pick<Mirrors, 'stop'>;
   /** Nothing that uses the account is under way any more, once it resolves. */
   readonly drain: (account: string) => Promise<void>;
 }
 
 /**
  * Gives an account whose key belongs to another shard to who has that: ends what is under way for it, then writes where
- * it is from now on. Undefined for one that is where it belongs, and with this process.
+ * it is from now on.
  */
 export async function relocate(
-  { homes, mirrors, client, drain }: RelocateOptions,
+  { homes, mirrors, drain }: RelocateOptions,
   object: ManagedObject,
-  resources: InformerGroup<ManagedObject>,
-): Promise<ReconcileResult | undefined> {
+  place: Place,
+): Promise<Relocated> {
   const relocation = homes.relocationOf(object);
-  if (relocation === undefined) return undefined;
-  if (relocation.inMs > 0) return { kind: 'after', ms: relocation.inMs, priority: 'change' };
+  if (relocation === undefined) return { kind: 'here' };
+  const { to, inMs } = relocation;
+  if (inMs > 0) return { kind: 'later', ms: inMs };
   const key = keyOf(object);
   await Promise.all([drain(key), mirrors.stop(key)]);
-  const { resourceVersion, uid } = object.metadata;
-  const body = { metadata: { resourceVersion, uid }, status: { shard: homes.recordOf(relocation.to) } };
-  const patch = () =>
-    client.patch<ManagedObject>(definition.type, object.metadata, { type: 'merge', body }, { subresource: 'status' });
-  try {
-    await resources.write(key, patch);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-  return homes.ofAccounts.isMine(resources.get(key) ?? object) ? undefined : { kind: 'done' };
+  await place(homes.recordOf(to));
+  return { kind: homes.holds(to) ? 'here' : 'gone' };
 }
