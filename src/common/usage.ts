@@ -12,14 +12,3 @@ export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = match ?? [];
   return amount === undefined ? undefined : Math.round(Number(amount) * unitMs[unit as keyof typeof unitMs]);
 }
-
-const label = '[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?';
-const key = `(?:[a-z0-9.-]{1,253}/)?${label}`;
-const value = `\\s*(?:${label})?\\s*`;
-const comparison = `\\s*(?:==?|!=)${value}|\\s*[<>]\\s*-?\\d+|\\s+(?:not)?in\\s*\\(${value}(?:,${value})*\\)`;
-const requirement = new RegExp(`^(?:!\\s*${key}|${key}(?:${comparison})?)$`);
-
-/** As `kubectl get -l` takes it: `app=shop,tier!=test`, `tier in (a,b),!old`. */
-export function isLabelSelector(text: string): boolean {
-  return text.split(/,(?![^(]*\))/).every((part) => requirement.test(part.trim()));
-}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
 import type { Stored, UseStore } from './kinds/cloud/accounts/use-record.ts';
+import { joined } from './kinds/cloud/accounts/use-state.ts';
 import type { KubeClient } from './kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from './kube/errors.ts';
 import { microTime } from './kube/micro-time.ts';
@@ -18,19 +19,33 @@ export interface BudgetLeaseOptions {
   readonly namespace: string;
   /** What this operator serves, where it is not everything: others of the namespace have records of their own beside it. */
   readonly scope?: string | undefined;
+  /** Of how many it keeps the record of which one: each has its own. Default the only one. */
+  readonly shard?: number | undefined;
+  readonly shards?: number | undefined;
   readonly clock: Clock;
+  readonly monotonic: Clock;
 }
 
-/** Keeps the record of what is sent in an annotation of a Lease, which nobody holds. */
+/** What was sent longer ago counts no more, and so does its record. */
+const keptMs = 60_000;
+
+/**
+ * Keeps the record of what is sent in an annotation of a Lease, which nobody holds. Where the work was divided into another
+ * number of shards before, what those have on record may be of any account: it counts for each shard.
+ */
 export class BudgetLease implements UseStore {
   readonly #options: BudgetLeaseOptions;
   readonly #annotation: string;
+  readonly #base: string;
+  /** Of another number of shards: since when they are as they are. */
+  readonly #others = new Map<string, { readonly text: string; readonly since: number }>();
   #lease: Lease | undefined;
 
   constructor(options: BudgetLeaseOptions) {
-    const { scope } = options;
+    const { scope, shard = 0, shards = 1 } = options;
     this.#options = options;
-    this.#annotation = scope === undefined ? annotation : `${annotation}-${fingerprint(scope)}`;
+    this.#base = scope === undefined ? annotation : `${annotation}-${fingerprint(scope)}`;
+    this.#annotation = shards === 1 ? this.#base : `${this.#base}.${shard}-of-${shards}`;
   }
 
   async read(signal: AbortSignal): Promise<Stored> {
@@ -64,20 +79,48 @@ export class BudgetLease implements UseStore {
 
   #put(text: string, signal: AbortSignal): Promise<Lease> {
     const { client, namespace, clock } = this.#options;
-    const { annotations = {}, resourceVersion } = this.#lease?.metadata ?? {};
-    const metadata = { namespace, name, annotations: { ...annotations, [this.#annotation]: text } };
+    const { resourceVersion } = this.#lease?.metadata ?? {};
+    const metadata = { namespace, name, annotations: { ...this.#annotations(), [this.#annotation]: text } };
     // Changes with every write, so that the server dates each.
     const lease = { apiVersion, kind, metadata, spec: { renewTime: microTime(clock.now()) } };
     if (resourceVersion === undefined) return client.create<Lease>(leaseType, lease, { signal });
     return client.update<Lease>(leaseType, { ...lease, metadata: { ...metadata, resourceVersion } }, { signal });
   }
 
+  /** Without those of another number of shards that count no more. */
+  #annotations(): Readonly<Record<string, string>> {
+    const now = this.#options.monotonic.now();
+    const isOver = ([key, text]: [string, string]) => {
+      const seen = this.#others.get(key);
+      return seen?.text === text && now - seen.since >= keptMs;
+    };
+    const all = Object.entries(this.#lease?.metadata.annotations ?? {});
+    return Object.fromEntries(all.filter((entry) => !isOver(entry)));
+  }
+
+  /** Of another number of shards. */
+  #otherTexts(): readonly string[] {
+    const now = this.#options.monotonic.now();
+    const others = Object.entries(this.#lease?.metadata.annotations ?? {}).filter(([key]) => this.#isOther(key));
+    for (const [key, text] of others)
+      if (this.#others.get(key)?.text !== text) this.#others.set(key, { text, since: now });
+    return others.map(([, text]) => text);
+  }
+
+  #isOther(key: string): boolean {
+    if (!key.startsWith(this.#base)) return false;
+    const [, of] = /^(?:\.\d+-of-(\d+))?$/.exec(key.slice(this.#base.length)) ?? ['', 'none'];
+    return of !== 'none' && Number(of ?? 1) !== (this.#options.shards ?? 1);
+  }
+
   /** Dated by the API server. */
   #stored(): Stored {
     const { managedFields = [] } = (this.#lease?.metadata ?? {}) as Managed;
     const times = managedFields.map(({ time = '' }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
+    const own = this.#lease?.metadata.annotations?.[this.#annotation];
+    const others = this.#otherTexts();
     return {
-      text: this.#lease?.metadata.annotations?.[this.#annotation],
+      text: others.length === 0 ? own : joined([...(own === undefined ? [] : [own]), ...others]),
       writtenAt: times.length === 0 ? undefined : Math.max(...times),
     };
   }

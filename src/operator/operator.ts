@@ -39,7 +39,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(await connectTo(settings, log, runtime), (open) => open.close());
   const reader = new KubeClient(connection, runtime);
-  const leadership = new Leadership(leaseOf({ settings, connection, log, runtime }));
+  const { shards } = settings;
+  const leadership = new Leadership({ shards, lease: leaseOf({ settings, connection, log, runtime }) });
   const guard = () => leadership.check();
   const client = new KubeClient(connection.withGuard(guard), runtime);
   const metrics = createMetrics({ version, ofProcess: settings.metricsAddr !== undefined });
@@ -57,7 +58,6 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     reader,
     client,
     namespaces,
-    labelSelector: settings.labelSelector,
     events,
     log,
     concurrency: settings.concurrency,
@@ -75,34 +75,36 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     kinds: cloudKinds,
     credential,
     mirrorNamespace,
-    useStore: new BudgetLease({ client, namespace: ownNamespace, scope: scopeOf(settings), clock: runtime.clock }),
-    instrument: (account) => instrument(metrics, account),
+    useStore: (shard) =>
+      new BudgetLease({ ...runtime, client, namespace: ownNamespace, scope: scopeOf(settings), shard, shards }),
+    instrument: (account, isHeld) => instrument(metrics.account(account, isHeld), metrics),
   });
   stack.defer(() => cloud.close());
   const agents = new AgentFamily({ ...family, kinds: agentKinds });
   stack.defer(() => agents.close());
   await serveTelemetry(stack, { settings, metrics, cloud, agents, log });
-  watch(stack, (watching) => Promise.all([cloud.watch(watching), agents.watch(watching)]));
+  watch(stack, (watching) =>
+    Promise.all([cloud, agents].flatMap((each) => [each.watch(watching), each.run(watching)])),
+  );
+  for (let shard = 0; shard < shards; shard += 1) metrics.holds(shard, false);
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
-  await leadership.run(signal, async (leading) => {
-    metrics.leader(true);
-    name ||= (await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, leading)) ?? '';
+  await leadership.run(signal, async (shard, term) => {
+    metrics.holds(shard, true);
+    name ||= (await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, term)) ?? '';
     // Told to stop before it was known: nothing may be written without it.
-    if (name !== '') await Promise.all([cloud.run(leading), agents.run(leading)]);
+    if (name !== '') await Promise.all([cloud.hold(shard, term), agents.hold(shard, term)]);
     await events.flush();
-    metrics.leader(false);
+    metrics.holds(shard, false);
   });
   log.info('stopped');
 }
 
 /** What this operator serves; undefined for everything. */
-function scopeOf({ watchNamespaces, labelSelector }: RunSettings): string | undefined {
-  if (watchNamespaces.length === 0 && labelSelector === undefined) return undefined;
-  return JSON.stringify([watchNamespaces.toSorted(), labelSelector ?? '']);
+function scopeOf({ watchNamespaces }: RunSettings): string | undefined {
+  return watchNamespaces.length === 0 ? undefined : JSON.stringify([watchNamespaces.toSorted(), '']);
 }
 
-function instrument(metrics: Metrics, account: string) {
-  const { onRequest, show: watchBudget } = metrics.account(account);
+function instrument({ onRequest, show: watchBudget }: ReturnType<Metrics['account']>, metrics: Metrics) {
   return {
     onRequest: (report: Parameters<Metrics['cloudRequest']>[0]) => {
       metrics.cloudRequest(report);
@@ -138,7 +140,7 @@ function leaseOf({ settings, connection, log, runtime }: LeaseOptions) {
   return { ...runtime, client, namespace, name: 'edge-operator', identity, log };
 }
 
-/** Informers run on every replica, so that the next leader begins with warm caches. */
+/** Informers run on every replica, so that who takes a shard over begins with warm caches. */
 function watch(stack: AsyncDisposableStack, run: (watching: AbortSignal) => Promise<unknown>): void {
   const watching = new AbortController();
   const running = run(watching.signal);

@@ -53,10 +53,10 @@ describe('settings', () => {
     ['installation', '-a'],
     ['installation', 'a'.repeat(64)],
     ['takeOver', 'yes'],
-    ['labelSelector', ''],
-    ['labelSelector', 'a in b'],
-    ['labelSelector', 'a,'],
-    ['labelSelector', 'a=b c'],
+    ['shards', '0'],
+    ['shards', '-1'],
+    ['shards', 'two'],
+    ['shards', '65'],
   ])('%s cannot be %j', (name, value) => {
     const { flag } = settingsHelp().find((setting) => setting.name === name) ?? {};
     expect(() => parseSettings({ [name]: value })).toThrow(`${flag} (or EDGE_OPERATOR_`);
@@ -72,18 +72,6 @@ describe('settings', () => {
     };
     expect(message('https://me:secret@example.com/a@b')).toMatch(/^--api-url .*"https:\/\/\*\*\*@example.com/);
     expect(message('ftp://:secret@example.com')).not.toContain('secret');
-  });
-
-  test.each([
-    'app',
-    '!app',
-    'app=shop,tier!=test',
-    'example.com/shard == a',
-    'shard in (a,b),!c',
-    'a notin ( x , ),b=',
-    'n>5',
-  ])('a label selector: %s', (labelSelector) => {
-    expect(parseSettings({ labelSelector }).labelSelector).toBe(labelSelector);
   });
 
   test('lists, addresses and switches', () => {

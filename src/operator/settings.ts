@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBaseURL } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
-import { isLabelSelector, parseDuration, UsageError } from '../common/usage.ts';
+import { parseDuration, UsageError } from '../common/usage.ts';
 
 /*
  * The settings of `edge-operator run`. Each is a flag and an environment variable, both named after
@@ -58,10 +58,6 @@ const installation = z
     'is no name of an installation: write up to 63 letters, digits, ".", "_" and "-"',
   )
   .transform((name) => name || undefined);
-
-const selector = z
-  .string()
-  .refine(isLabelSelector, 'is no label selector: write app=shop,tier!=test or tier in (a,b), as for kubectl -l');
 
 /** As `URL.origin` writes them: an API key goes to them, so that nothing but an entry itself makes it http. */
 const origins = names.transform((given, context) => {
@@ -122,7 +118,6 @@ export const runSettings = z.object({
   watchNamespaces: namespaces
     .default([])
     .meta({ arg: 'names', about: 'namespaces to watch, separated by commas (default: all)' }),
-  labelSelector: selector.optional().meta({ arg: 'selector', about: 'reconcile only resources with these labels' }),
   apiUrl: url.optional().meta({ arg: 'url', about: 'address of the Cloud Management API' }),
   apiKeyFile: text.optional().meta({
     arg: 'file',
@@ -180,6 +175,10 @@ export const runSettings = z.object({
   leaderElectNamespace: namespace
     .optional()
     .meta({ arg: 'name', about: "namespace of the Lease (default: the operator's own)" }),
+  shards: count(64).default(1).meta({
+    arg: 'n',
+    about: 'Leases that the accounts are spread over, for as many replicas as that to work at the same time',
+  }),
   metricsAddr: address.prefault(':8080').meta({ arg: 'address', about: 'where /metrics is served; 0 for nowhere' }),
   healthAddr: address.prefault(':8081').meta({
     arg: 'address',

@@ -31,6 +31,9 @@ const series = (metric: string, values: string, labels: Labels = {}): Series => 
 });
 const leads = series('edge_operator_leader', '1+0x90');
 const follows = series('edge_operator_leader', '0+0x90');
+const shard = { shard: '0' };
+const holds = series('edge_operator_shard_held', '1+0x90', shard);
+const lacks = series('edge_operator_shard_held', '0+0x90', shard);
 const resources = (values: string, kind: string, reason: string, labels: Labels = {}): Series =>
   series('edge_operator_resources', values, {
     kind,
@@ -92,24 +95,24 @@ export const cases: readonly AlertCase[] = [
   ),
   ...both(
     'EdgeOperatorNoLeader',
-    ['two replicas follow', 3, [{}], follows, { ...follows, labels: { ...follows.labels, ...b } }],
-    ['one of two leads', 30, follows, { ...leads, labels: { ...leads.labels, ...b } }],
+    ['two replicas follow', 3, [shard], lacks, { ...lacks, labels: { ...lacks.labels, ...b } }],
+    ['one of two leads', 30, lacks, { ...holds, labels: { ...holds.labels, ...b } }],
     [
       'another takes over within a minute',
       4,
-      { ...leads, values: '1 1 stale' },
-      { ...leads, labels: { ...leads.labels, ...b }, values: '0 0 0 1+0x60' },
+      { ...holds, values: '1 1 stale' },
+      { ...holds, labels: { ...holds.labels, ...b }, values: '0 0 0 1+0x60' },
     ],
   ),
   ...both(
     'EdgeOperatorManyLeaders',
-    ['two replicas lead', 6, [{}], leads, { ...leads, labels: { ...leads.labels, ...b } }],
-    ['one of two leads', 30, follows, { ...leads, labels: { ...leads.labels, ...b } }],
+    ['two replicas lead', 6, [shard], holds, { ...holds, labels: { ...holds.labels, ...b } }],
+    ['one of two leads', 30, lacks, { ...holds, labels: { ...holds.labels, ...b } }],
     [
       'two installations have a leader each',
       30,
-      leads,
-      { ...leads, labels: { ...leads.labels, ...b, namespace: 'other' } },
+      holds,
+      { ...holds, labels: { ...holds.labels, ...b, namespace: 'other' } },
     ],
   ),
   ...both(

@@ -112,7 +112,7 @@ describe('flags', () => {
 
   test('lists, numbers and durations arrive as they were written', () => {
     expect(Object.fromEntries(flagsOf(containerOf(operatorOf(of('everything')))))).toMatchObject({
-      'label-selector': 'shard in (a,b),!c',
+      shards: '12',
       'allowed-api-hosts': 'c.example.com,[::1]:8443',
       concurrency: '1000',
       'resync-interval': '1h',

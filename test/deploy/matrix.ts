@@ -58,10 +58,10 @@ export const matrix: Readonly<Record<string, Values>> = {
   everything: {
     account,
     replicas: 3,
+    shards: 12,
     image: { repository: 'registry.example.com:5000/x', digest: `sha256:${'0'.repeat(64)}`, pullPolicy: 'Always' },
     imagePullSecrets: [{ name: 'pull' }],
     settings: {
-      labelSelector: 'shard in (a,b),!c',
       defaultAccountNamespaces: ['team', 'other'],
       allowedApiHosts: ['c.example.com', '[::1]:8443'],
       allowedAgentHosts: ['agent.example.com', '10.1.2.3:4041', '*.agents.svc:4042'],

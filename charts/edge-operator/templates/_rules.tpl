@@ -85,7 +85,14 @@
   verbs: [create]
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
-  resourceNames: [edge-operator, edge-operator-budget]
+  resourceNames:
+    - edge-operator
+    - edge-operator-budget
+    {{- if gt (int $.Values.shards) 1 }}
+    {{- range until (int $.Values.shards) }}
+    - edge-operator-{{ . }}
+    {{- end }}
+    {{- end }}
   verbs: [get, update]
 # Its own: what the installation is known by.
 - apiGroups: [""]

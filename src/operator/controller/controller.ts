@@ -32,6 +32,13 @@ export interface ReconcileRequest {
   readonly away: Away;
 }
 
+/** Whose a key is, of several replicas that share the work. */
+export interface Share {
+  readonly shard: number;
+  /** Key of the account, or the agent, that it is for. */
+  readonly connection: string;
+}
+
 export type Reconcile = (request: ReconcileRequest) => Promise<ReconcileResult>;
 
 /** controller-runtime's results: `controller_runtime_reconcile_total{result}`. */
@@ -48,6 +55,8 @@ export interface ControllerOptions extends Pick<Runtime, 'monotonic' | 'random' 
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly queue: WorkQueue;
+  /** Undefined for a key that this process may not work on now: it is dropped. Default all are one share. */
+  readonly shareOf?: ((key: string) => Share | undefined) | undefined;
   /** Reconciles that work at a time; those that are away do not count. Never two of one key. */
   readonly concurrency: number;
   readonly log: Log;
@@ -57,7 +66,10 @@ export interface ControllerOptions extends Pick<Runtime, 'monotonic' | 'random' 
 interface Running {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
+  readonly share: Share;
 }
+
+const all: Share = { shard: 0, connection: '' };
 
 /** Works through a queue of keys and puts each back as its reconcile asked. */
 export class Controller {
@@ -100,6 +112,13 @@ export class Controller {
     this.#stop(key, 'it has changed meanwhile');
   }
 
+  /** Abandons the reconciles of such shares, and resolves when they have ended; others may begin no more of them by then. */
+  async drain(isOver: (share: Share) => boolean): Promise<void> {
+    const over = [...this.#running.values()].filter(({ share }) => isOver(share));
+    for (const { stop } of over) stop.abort(new Error('another replica goes on with it'));
+    await Promise.all(over.map(({ ended }) => ended));
+  }
+
   /** How long the oldest reconcile that works has been at it; 0 when idle. One that only grows makes no progress. */
   oldestReconcileMs(): number {
     return this.#options.queue.longestRunningMs();
@@ -120,12 +139,23 @@ export class Controller {
     while (this.#isOpen && this.#workers.isFree) {
       const key = this.#options.queue.take();
       if (key === undefined) return;
+      const share = this.#shareOf(key);
+      if (share === undefined) {
+        this.#options.queue.forget(key);
+        this.#options.queue.done(key);
+        continue;
+      }
       this.#workers.take();
-      this.#begin(key);
+      this.#begin(key, share);
     }
   }
 
-  #begin(key: string): void {
+  #shareOf(key: string): Share | undefined {
+    const { shareOf } = this.#options;
+    return shareOf === undefined ? all : shareOf(key);
+  }
+
+  #begin(key: string, share: Share): void {
     const stop = new AbortController();
     if (this.#abandoned !== undefined) stop.abort(this.#abandoned.reason);
     const { queue } = this.#options;
@@ -145,7 +175,7 @@ export class Controller {
       queue.done(key);
       shift.end();
     });
-    this.#running.set(key, { stop, ended });
+    this.#running.set(key, { stop, ended, share });
   }
 
   #stop(key: string, why: string): void {

@@ -4,16 +4,30 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict } from '../kube/errors.ts';
-import { claimed, LeaseStore, released } from './lease.ts';
+import { claimed, LeaseStore, released, wishIn } from './lease.ts';
 import { ObservedLease } from './observed-lease.ts';
+
+/** Who is to have a lease, where several leases are shared out. */
+export interface LeaseShare {
+  /** Nobody holds it: whether to take it. */
+  mayTake(): boolean;
+  /** Somebody holds it: whether to ask for it. */
+  wants(): boolean;
+  /** Somebody asked for it: from now on the campaign may be ended. Asked once. */
+  onWish(from: string): void;
+}
 
 export interface LeaderElectorOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   /** Not behind a guard that asks this elector: it must be able to campaign. */
   readonly client: KubeClient;
   readonly namespace: string;
   readonly name: string;
-  /** Unique to this process. */
+  /** Unique to this process; of a joint lease that of all who hold it together. */
   readonly identity: string;
+  /** Processes of this identity hold it together: whoever renews it does so for all, and nobody gives it away. */
+  readonly isJoint?: boolean | undefined;
+  /** Default: always to be taken, and never asked for. */
+  readonly share?: LeaseShare | undefined;
   /** Others wait this long after the last renewal they saw; default 15 s. */
   readonly leaseDurationMs?: number | undefined;
   /** The leader gives up this long after the start of its last successful renewal; default 10 s. */
@@ -52,6 +66,9 @@ export class LeaderElector {
   #told = '';
   /** Until when, on the monotonic clock, nobody else can lead. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
+  #isServing = false;
+  /** When the last look at a joint lease began. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
@@ -71,6 +88,22 @@ export class LeaderElector {
   /** True while no other process can lead. Asked before every call, it stops even a process that was frozen meanwhile. */
   holdsLease(): boolean {
     return this.#monotonic.now() < this.#leadsUntil;
+  }
+
+  /** From the beginning of a term until nothing is led any more. */
+  get isServing(): boolean {
+    return this.#isServing;
+  }
+
+  /** As it was last seen; others' claims that have run out are nobody's. */
+  get holder(): string {
+    const { holder, expiresInMs } = this.#observed;
+    return this.holdsLease() ? this.#options.identity : expiresInMs > 0 ? holder : '';
+  }
+
+  /** Looks at it once, without taking it; throws what the look throws. */
+  async look(): Promise<void> {
+    this.#observed.see(await this.#leases.read(this.#monotonic.timeout(this.#renewDeadlineMs / 2)));
   }
 
   /**
@@ -98,6 +131,7 @@ export class LeaderElector {
   async #term(lead: Campaign['lead']): Promise<'finished' | 'deposed'> {
     const leading = new AbortController();
     const ended = new AbortController();
+    this.#isServing = true;
     const renewing = this.#renewUntil(ended.signal, leading);
     try {
       await lead(leading.signal);
@@ -107,6 +141,7 @@ export class LeaderElector {
     } finally {
       ended.abort();
       await renewing;
+      this.#isServing = false;
       await this.#release();
     }
     return leading.signal.aborted ? 'deposed' : 'finished';
@@ -159,25 +194,44 @@ export class LeaderElector {
   }
 
   async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
-    const { identity } = this.#options;
+    const { identity, isJoint = false, share } = this.#options;
     const observed = this.#observed;
-    // While we lead nobody else writes, so what we wrote last need not be read again.
-    if (!this.holdsLease() || observed.lease === undefined) observed.see(await this.#leases.read(signal));
+    // While we alone lead nobody else renews, so what we wrote last need not be read again.
+    const isKnown = !isJoint && this.holdsLease() && observed.lease !== undefined;
+    const { lookedAt, isNew } = isKnown ? { lookedAt: this.#lookedAt, isNew: false } : await this.#see(signal);
     if (observed.holder !== identity && observed.expiresInMs > 0) {
       this.#leadsUntil = Number.NEGATIVE_INFINITY;
       this.#tellLeader(observed.holder);
+      if (share?.wants() === true) observed.see(await this.#leases.ask(observed.lease, identity, signal));
       return false;
     }
+    // One of ours has renewed it since the look before this one.
+    if (isJoint && isNew && observed.holder === identity) {
+      this.#leadsUntil = Math.max(this.#leadsUntil, lookedAt + this.#renewDeadlineMs);
+      if (this.holdsLease()) return true;
+    }
+    if (observed.holder !== identity && share?.mayTake() === false) return false;
+    const wish = wishIn(observed.lease);
     const spec = claimed(observed.lease?.spec, identity, this.#leaseDurationMs, this.#clock.now());
     const startedAt = this.#monotonic.now();
     observed.see(await this.#leases.write(observed.lease, spec, signal));
     this.#leadsUntil = startedAt + this.#renewDeadlineMs;
+    if (this.#isServing && wish !== undefined && wish !== identity) share?.onWish(wish);
     return this.holdsLease();
+  }
+
+  /** Whether its holder has renewed it since the look before this one, and when that began. */
+  async #see(signal: AbortSignal): Promise<{ readonly lookedAt: number; readonly isNew: boolean }> {
+    const lookedAt = this.#lookedAt;
+    const now = this.#monotonic.now();
+    const isNew = this.#observed.see(await this.#leases.read(signal));
+    this.#lookedAt = now;
+    return { lookedAt, isNew };
   }
 
   /** So that the next leader need not wait for the lease to expire. */
   async #release(): Promise<void> {
-    const held = this.holdsLease();
+    const held = this.holdsLease() && this.#options.isJoint !== true;
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
     try {
       if (held && (await this.#giveAway())) this.#log('info', 'gave up leadership');

@@ -49,6 +49,20 @@ export function released(previous: LeaseSpec | undefined, nowMs: number): LeaseS
   return { ...previous, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
 }
 
+/** Names who asks the holder of a lease for it; whatever the holder writes next takes it away. */
+const wishAnnotation = 'edge-operator.dev/asked-for-by';
+
+/** Who asks for the lease. */
+export function wishIn(lease: Lease | undefined): string | undefined {
+  return lease?.metadata.annotations?.[wishAnnotation];
+}
+
+function withWish({ metadata, ...lease }: Lease, identity: string | undefined): Lease {
+  const { [wishAnnotation]: _, ...annotations } = metadata.annotations ?? {};
+  const wish = identity === undefined ? {} : { [wishAnnotation]: identity };
+  return { ...lease, metadata: { ...metadata, annotations: { ...annotations, ...wish } } };
+}
+
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;
@@ -70,9 +84,16 @@ export class LeaseStore {
 
   /** @param base what was read, if there was anything */
   write(base: Lease | undefined, spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
-    if (base !== undefined) return this.#client.update<Lease>(leaseType, { ...base, spec }, { signal });
+    if (base !== undefined)
+      return this.#client.update<Lease>(leaseType, { ...withWish(base, undefined), spec }, { signal });
     const { namespace, name } = this.#name;
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec };
     return this.#client.create<Lease>(leaseType, lease, { signal });
+  }
+
+  /** Asks the holder for it, unless somebody else did. */
+  async ask(base: Lease | undefined, identity: string, signal: AbortSignal): Promise<Lease | undefined> {
+    if (base === undefined || wishIn(base) !== undefined) return base;
+    return this.#client.update<Lease>(leaseType, withWish(base, identity), { signal });
   }
 }

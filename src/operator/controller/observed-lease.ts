@@ -1,11 +1,13 @@
 import type { Clock } from '../../common/clock.ts';
 import type { Lease } from './lease.ts';
 
-/** A lease as this process sees it: clocks of others are not trusted, only for how long it has not changed. */
+/** A lease as this process sees it: clocks of others are not trusted, only for how long its holder has not renewed it. */
 export class ObservedLease {
   readonly #monotonic: Clock;
   readonly #defaultDurationMs: number;
   #lease: Lease | undefined;
+  /** What its holder wrote last: somebody who asks for the lease writes too, and renews nothing by that. */
+  #claim: string | undefined;
   #changedAt = 0;
 
   constructor(monotonic: Clock, defaultDurationMs: number) {
@@ -29,11 +31,14 @@ export class ObservedLease {
     return Math.max(0, this.#changedAt + seconds * 1_000 - this.#monotonic.now());
   }
 
-  see(lease: Lease | undefined): void {
-    if (lease?.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) {
-      this.#changedAt = this.#monotonic.now();
-    }
+  /** Answers whether its holder has written since it was seen last. */
+  see(lease: Lease | undefined): boolean {
+    const claim = JSON.stringify(lease?.spec);
+    const isNew = claim !== this.#claim;
+    if (isNew) this.#changedAt = this.#monotonic.now();
+    this.#claim = claim;
     this.#lease = lease;
+    return isNew;
   }
 
   /** What was seen can no longer be relied on; it must be read again. */

@@ -31,7 +31,8 @@ export interface AccountMetrics {
 export const accountStates = ['usable', 'unauthorized', 'unreachable'] as const;
 type AccountState = (typeof accountStates)[number];
 
-export function accountMetrics(poll: Poll, account: string): AccountMetrics {
+/** @param isHeld whether this replica has the account: of others it knows what was, not what is */
+export function accountMetrics(poll: Poll, account: string, isHeld = () => true): AccountMetrics {
   const labels = { account };
   let state: AccountState | undefined;
   let rateLimited = 0;
@@ -42,7 +43,7 @@ export function accountMetrics(poll: Poll, account: string): AccountMetrics {
     },
     show: (budget) => {
       const stops = [
-        poll('accountState', () => (state === undefined ? [] : stateSet(account, state))),
+        poll('accountState', () => (state === undefined || !isHeld() ? [] : stateSet(account, state))),
         poll('rateLimited', () => [{ labels, value: rateLimited }]),
         poll('rateLimitUsed', () => [{ labels, value: budget().used }]),
         poll('rateLimit', () => [{ labels, value: budget().limit }]),

@@ -49,7 +49,8 @@ export const operatorMetrics = {
   ),
   waitSeconds: histogram('edge_operator_cloud_limiter_wait_seconds', 'Wait for the rate limit.', 'priority'),
   drift: counter('edge_operator_drift_corrected_total', 'Drift corrected.', 'kind'),
-  leader: gauge('edge_operator_leader', '1 while this replica is the leader.'),
+  leader: gauge('edge_operator_leader', '1 while this replica leads in any shard.'),
+  shardHeld: gauge('edge_operator_shard_held', '1 while this replica leads in the shard.', 'shard'),
   build: gauge('edge_operator_build_info', 'Always 1.', 'version', 'node_version'),
 } as const;
 

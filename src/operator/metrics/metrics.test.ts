@@ -224,10 +224,17 @@ describe('polled metrics', () => {
 test('build, leader, drift and the process are there, each registry for itself', async () => {
   const { metrics, lines } = setup();
   setup();
-  metrics.leader(true);
+  metrics.holds(0, false);
+  metrics.holds(1, true);
   metrics.drift('BotUser')();
   metrics.drift('ReservedAddr');
   expect(await lines('edge_operator_leader')).toEqual(['edge_operator_leader 1']);
+  expect(await lines('edge_operator_shard_held')).toEqual([
+    'edge_operator_shard_held{shard="0"} 0',
+    'edge_operator_shard_held{shard="1"} 1',
+  ]);
+  metrics.holds(1, false);
+  expect(await lines('edge_operator_leader')).toEqual(['edge_operator_leader 0']);
   expect(await lines('edge_operator_drift_corrected_total')).toEqual([
     'edge_operator_drift_corrected_total{kind="BotUser"} 1',
     'edge_operator_drift_corrected_total{kind="ReservedAddr"} 0',

@@ -13,9 +13,10 @@ export interface Metrics {
   cloudRequest(sample: RequestSample): void;
   /** For one kind; call it once, and the result for each correction. */
   drift(kind: string): () => void;
-  leader(leading: boolean): void;
+  /** Whether this replica works on a shard. */
+  holds(shard: number, held: boolean): void;
   /** For one account's client, beside `cloudRequest`. */
-  account(account: string): AccountMetrics;
+  account(account: string, isHeld?: () => boolean): AccountMetrics;
   /** Any other metric that is read at scrape time, such as `resources`. */
   poll: Poll;
   /** The Prometheus text format. */
@@ -41,6 +42,8 @@ export function createMetrics({ version, ofProcess = true }: MetricsOptions): Me
   const waits = new Histogram({ ...labelled(operatorMetrics.waitSeconds), buckets: waitBuckets, registers });
   const drift = new Counter({ ...labelled(operatorMetrics.drift), registers });
   const leader = new Gauge({ ...labelled(operatorMetrics.leader), registers });
+  const held = new Gauge({ ...labelled(operatorMetrics.shardHeld), registers });
+  const shards = new Set<number>();
   const build = new Gauge({ ...labelled(operatorMetrics.build), registers });
   build.set({ version, node_version: process.version }, 1);
   const poll = createPolledMetrics(registry);
@@ -56,8 +59,13 @@ export function createMetrics({ version, ofProcess = true }: MetricsOptions): Me
       drift.inc({ kind }, 0);
       return () => drift.inc({ kind });
     },
-    leader: (leading) => leader.set(leading ? 1 : 0),
-    account: (account) => accountMetrics(poll, account),
+    holds: (shard, isHeld) => {
+      held.set({ shard: String(shard) }, isHeld ? 1 : 0);
+      if (isHeld) shards.add(shard);
+      else shards.delete(shard);
+      leader.set(shards.size > 0 ? 1 : 0);
+    },
+    account: (account, isHeld) => accountMetrics(poll, account, isHeld),
     poll,
     scrape: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };

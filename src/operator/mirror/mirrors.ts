@@ -106,7 +106,8 @@ export class Mirrors {
     }));
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#runs.keys().map((key) => this.stop(key)));
+  /** Of such accounts; default of all. */
+  async close(isOver: (account: string) => boolean = () => true): Promise<void> {
+    await Promise.all([...this.#runs.keys()].filter(isOver).map((key) => this.stop(key)));
   }
 }

@@ -1,3 +1,4 @@
+import type { Share } from '../controller/controller.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isNothingThere } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
@@ -50,9 +51,14 @@ export class Dependents {
     }
   }
 
+  /** Nothing of such shares is under way any more, once it resolves. */
+  async drain(isOver: (share: Share) => boolean): Promise<void> {
+    await Promise.all(this.#options.kinds.map(({ controller }) => controller.drain(isOver)));
+  }
+
   /**
    * Those that hold what they use until they are gone: of them those that this process knows of; when there are none,
-   * whatever the API server knows, of other shards too.
+   * whatever the API server knows.
    */
   async of(used: ManagedObject): Promise<readonly ManagedObject[]> {
     const { usedBy } = this.#options;

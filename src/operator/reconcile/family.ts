@@ -1,7 +1,5 @@
-import type { InformerGroup } from '../controller/informer-group.ts';
 import { keyOf } from '../kube/types.ts';
 import { Dependents } from './dependents.ts';
-import { everyShard } from './informers.ts';
 import type { Kind } from './kind.ts';
 import type { KindController, SharedOptions } from './kind-controller.ts';
 import type { Registry, RegistryEntry } from './registry.ts';
@@ -21,6 +19,8 @@ export interface FamilyOptions<Entry extends RegistryEntry, Options> {
   /** Key of the connection that a dependent uses. */
   readonly usedBy: (object: ManagedObject) => string;
   readonly registry: Registry<Entry>;
+  /** The shards that this process works on; the family's to write. */
+  readonly held: Set<number>;
 }
 
 /** A family of kinds at work: their controllers, and the registry of the connections that they share. */
@@ -30,11 +30,12 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
   readonly provider: KindController;
   readonly dependents: Dependents;
   readonly #dependentKinds: readonly KindController[];
-  readonly #everyProvider: InformerGroup<ManagedObject>;
+  readonly #held: Set<number>;
   readonly #registry: Registry<Entry>;
 
-  constructor({ kinds, controllers, usedBy, registry }: FamilyOptions<Entry, Options>) {
+  constructor({ kinds, controllers, usedBy, registry, held }: FamilyOptions<Entry, Options>) {
     this.#registry = registry;
+    this.#held = held;
     this.#dependentKinds = kinds.dependents.map(({ controller }) => controller(controllers));
     this.dependents = new Dependents({
       kinds: this.#dependentKinds,
@@ -43,8 +44,7 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
       onReleased: (key) => this.enqueueProvider(key),
     });
     this.provider = kinds.provider.controller({ ...controllers, dependents: this.dependents });
-    this.#everyProvider = everyShard(this.provider, controllers);
-    registry.follow(this.#everyProvider);
+    registry.follow(this.provider.resources);
     this.kinds = [this.provider, ...this.#dependentKinds];
   }
 
@@ -55,21 +55,34 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
 
   /** Follows all resources until the signal aborts; on every replica. */
   async watch(signal: AbortSignal): Promise<void> {
-    const informers = new Set([this.#everyProvider, ...this.kinds.map(({ resources }) => resources)]);
-    await Promise.all([...informers].map((resources) => resources.run(signal)));
+    await Promise.all(this.kinds.map(({ resources }) => resources.run(signal)));
   }
 
-  /** Reconciles until `leading` aborts, then finishes what is under way. Once only. */
-  async run(leading: AbortSignal): Promise<void> {
-    await Promise.all([this.provider.run(leading), this.#runDependents(leading)]);
+  /** Reconciles what is held until the signal aborts; on every replica. Once only. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.provider.run(signal), this.#runDependents(signal)]);
+  }
+
+  /** Works on the shard until `term` aborts, and returns when nothing of it is under way any more. */
+  async hold(shard: number, term: AbortSignal): Promise<void> {
+    this.#held.add(shard);
+    for (const kind of this.kinds) kind.take(shard);
+    await aborted(term);
+    this.#held.delete(shard);
+    await Promise.all(this.kinds.map((kind) => kind.drop(shard)));
   }
 
   close(): Promise<void> {
     return this.#registry.close();
   }
 
-  async #runDependents(leading: AbortSignal): Promise<void> {
-    await this.#registry.whenKnown(leading);
-    await Promise.all(this.#dependentKinds.map((kind) => kind.run(leading)));
+  async #runDependents(signal: AbortSignal): Promise<void> {
+    await this.#registry.whenKnown(signal);
+    await Promise.all(this.#dependentKinds.map((kind) => kind.run(signal)));
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -13,33 +13,20 @@ export interface InformerOptions extends Pick<Runtime, 'clock' | 'random'> {
   readonly reader: KubeClient;
   /** Empty for all. */
   readonly namespaces: readonly string[];
-  readonly labelSelector: string | undefined;
 }
 
 /** Follows the resources of a kind, in the namespaces of this operator. */
 export function informersOf(type: ResourceType, options: InformerOptions, log: Log): InformerGroup<ManagedObject> {
-  const { reader: client, namespaces, labelSelector, clock, random } = options;
+  const { reader: client, namespaces, clock, random } = options;
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   return new InformerGroup(
-    scopes.map(
-      (namespace) =>
-        new Informer({ client, type, namespace, labelSelector, transform: withoutBulk, clock, random, log }),
-    ),
+    scopes.map((namespace) => new Informer({ client, type, namespace, transform: withoutBulk, clock, random, log })),
   );
 }
 
-/** Every resource of the kind: of a sharded operator the controller has some, others may refer to any. */
-export function everyShard(
-  { type, resources }: { readonly type: ResourceType; readonly resources: InformerGroup<ManagedObject> },
-  options: InformerOptions & { readonly log: Log },
-): InformerGroup<ManagedObject> {
-  if (options.labelSelector === undefined) return resources;
-  return informersOf(type, { ...options, labelSelector: undefined }, options.log);
-}
-
 /**
- * Every resource of the kind that there is, by a fresh list: an object that another shard's resource holds, or that of
- * another installation, is not free to be adopted. Where only some namespaces may be read, of those; one that may not, as
+ * Every resource of the kind that there is, by a fresh list: an object that a resource holds which is
+ * not in the cache yet, or one of another installation's namespaces, is not free to be adopted. Where only some namespaces may be read, of those; one that may not, as
  * after it was deleted, holds up no other.
  */
 export async function listEverywhere(

@@ -1,6 +1,6 @@
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
-import { Controller, type ControllerMetrics } from '../controller/controller.ts';
+import { Controller, type ControllerMetrics, type ReconcileResult } from '../controller/controller.ts';
 import type { Change } from '../controller/informer.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
@@ -18,6 +18,7 @@ import { priorityOf } from './occasion.ts';
 import { DependencyError } from './outcome.ts';
 import { accountKeyOf } from './ownership.ts';
 import { Peers, type PeersOptions } from './peers.ts';
+import type { Place, Placement, Relocated } from './placement.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
@@ -26,7 +27,7 @@ import { ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
 export interface KindOptions<Client> extends Runtime, InformerOptions {
-  /** Reads and writes, on the leader only. */
+  /** Reads and writes, on who leads only. */
   readonly client: KubeClient;
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
@@ -44,6 +45,9 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
   /** Of all accounts. */
   readonly census: Census;
   readonly accountOf?: PeersOptions['accountOf'];
+  readonly placement: Placement;
+  /** Gives a resource that belongs elsewhere to who has that shard. Default all are where they belong. */
+  readonly relocate?: (object: ManagedObject, place: Place) => Promise<Relocated>;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -52,7 +56,7 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
 }
 
 /** What the composition root gives to every family. */
-export type SharedOptions = Omit<KindOptions<never>, 'connectionOf' | 'accountOf'>;
+export type SharedOptions = Omit<KindOptions<never>, 'connectionOf' | 'accountOf' | 'placement'>;
 
 /** Everything that runs for one kind. */
 export interface KindController {
@@ -62,8 +66,12 @@ export interface KindController {
   readonly leavesNothing: boolean;
   readonly resources: InformerGroup<ManagedObject>;
   readonly controller: Controller;
-  /** Reconciles until `leading` aborts, then finishes what is under way. Once only. */
-  run(leading: AbortSignal): Promise<void>;
+  /** Reconciles what is of a shard that this process has, until `signal` aborts. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+  /** This process has the shard from now on. */
+  take(shard: number): void;
+  /** It has it no more: finishes what is under way there, and forgets what it knows of it. */
+  drop(shard: number): Promise<void>;
   /** Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials; not of those that are over. */
   enqueueWhere(matches: (object: ManagedObject) => boolean): void;
 }
@@ -109,20 +117,22 @@ export function kindController<Client>(
   const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
   const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
-  const { connectionOf, accountOf, installation, events, resyncIntervalMs } = options;
+  const { connectionOf, accountOf, installation, events, resyncIntervalMs, placement } = options;
   const now = () => monotonic.now();
   const index = {
     get: (key: string) => resources.get(key),
     list: () => resources.list(),
     claimants: (claim: string) => resources.byIndex('claim', claim),
   };
+  const writer = new ObjectWriter(client, type, resources, () => installation.name);
   const reconciler = new Reconciler<Client>(
     {
       cache: { get: (key) => resources.get(key), whole: (object) => wholeOf(options.reader, type, object) },
-      writer: new ObjectWriter(client, type, resources, () => installation.name),
+      writer,
       peers: new Peers({ index, memory, accountOf }),
       time: { now, wall: () => options.clock.now() },
       schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
+      isMine: (object) => placement.isMine(object),
       ...{ connectionOf, memory, installation, events, log, onDriftCorrected: metrics.drift(type.kind) },
     },
     flow,
@@ -130,11 +140,14 @@ export function kindController<Client>(
   const claimsOf = (object: ManagedObject) =>
     options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
   resources.addIndex('claim', claimsOf);
+  const urgencyOf = (object: ManagedObject) => priorityOf(object, memory.of(object.metadata.uid ?? ''));
+  const { relocate } = options;
+  const isOurs = (object: ManagedObject) => placement.isCharge?.(object) ?? placement.isMine(object);
   resources.onChange(({ type: change, object, old, initial }) => {
     if (change === 'delete') reconciler.forget(object);
-    const urgency = initial ? priorityOf(object, memory.of(object.metadata.uid ?? '')) : 'change';
+    const urgency = initial ? urgencyOf(object) : 'change';
     if (change === 'delete' || isSuperseded(old, object)) controller.supersede(keyOf(object), urgency);
-    else queue.add(keyOf(object), urgency);
+    else if (isOurs(object)) queue.add(keyOf(object), urgency);
   });
   // What lost a conflict with this one may take over when it lets go, by whoever's hand.
   const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) =>
@@ -143,37 +156,59 @@ export function kindController<Client>(
     (change) => {
       if (change.type !== 'delete') reconciler.note(change.object);
       for (const rival of released(change).flatMap((claim) => resources.byIndex('claim', claim))) {
-        if (keyOf(rival) !== keyOf(change.object)) queue.add(keyOf(rival), 'change');
+        if (keyOf(rival) !== keyOf(change.object) && isOurs(rival)) queue.add(keyOf(rival), 'change');
       }
     },
     { ownWrites: true },
   );
+  const relocated = async (key: string): Promise<ReconcileResult | undefined> => {
+    const object = resources.get(key);
+    const where = object && (await relocate?.(object, (shard) => writer.place(object, shard)));
+    if (where?.kind === 'later') return { kind: 'after', ms: where.ms, priority: 'change' };
+    return where?.kind === 'gone' ? { kind: 'done' } : undefined;
+  };
   const controller: Controller = new Controller({
     name,
     queue,
     concurrency: options.concurrency,
     ...{ monotonic, random, uuid, log },
     metrics: metrics.reconciles(name, options.concurrency),
-    reconcile: (request) => reconciler.reconcile(request),
+    shareOf: (key) => {
+      const object = resources.get(key);
+      return object && isOurs(object) ? placement.shareOf(object) : undefined;
+    },
+    reconcile: async (request) => (await relocated(request.key)) ?? reconciler.reconcile(request),
   });
   const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
     for (const object of resources.list())
-      if (matches(object) && flow.isOver?.(object) !== true) queue.add(keyOf(object), 'change');
+      if (matches(object) && isOurs(object) && flow.isOver?.(object) !== true) queue.add(keyOf(object), 'change');
   };
-  const run = async (leading: AbortSignal) => {
+  const of = (shard: number) => resources.list().filter((object) => placement.shareOf(object).shard === shard);
+  const take = (shard: number) => {
+    for (const object of of(shard)) {
+      reconciler.note(object);
+      queue.add(keyOf(object), urgencyOf(object));
+    }
+  };
+  const drop = async (shard: number) => {
+    await controller.drain((share) => share.shard === shard);
+    // Others go on from here: what is remembered of it is true no longer.
+    for (const object of of(shard)) reconciler.forget(object);
+  };
+  const run = async (signal: AbortSignal) => {
     try {
-      const synced = await resources.whenSynced(leading).then(
+      const synced = await resources.whenSynced(signal).then(
         () => true,
         () => false,
       );
-      if (synced) await controller.run(leading, leading);
+      if (synced) await controller.run(signal, signal);
     } finally {
       queue.close();
       flow.close?.();
     }
   };
   const leavesNothing = flow.remove === undefined;
-  return { kind: type.kind, type, leavesNothing, resources, controller, run, enqueueWhere };
+  return { kind: type.kind, type, leavesNothing, resources, controller, run, take, drop, enqueueWhere };
 }
 
 /** Something that a reconcile goes by is not as it was; statuses and labels are not. */

@@ -29,6 +29,8 @@ export interface ReconcilerOptions<Client> extends Telling {
   readonly time: Time;
   readonly schedule: Schedule;
   readonly installation: Installation;
+  /** Whether this process may work on it now; default it may. */
+  readonly isMine?: (object: ManagedObject) => boolean;
 }
 
 /** How a reconcile waits. */
@@ -69,8 +71,10 @@ export class Reconciler<Client> {
       this.#options.memory.forget(object.metadata.uid ?? '');
       return { kind: 'done' };
     }
-    // What was given up because the process ends, or something more urgent came, says nothing about the resource.
-    const givenUp = signal.aborted && outcome?.kind === 'reported' && outcome.reason !== 'Available';
+    // What was given up because the process ends, something more urgent came, or another replica goes on with it, says
+    // nothing about the resource.
+    const isOver = signal.aborted || this.#options.isMine?.(object) === false;
+    const givenUp = isOver && outcome?.kind === 'reported' && outcome.reason !== 'Available';
     if (outcome === undefined || givenUp) return { kind: 'done' };
     this.#remember(object, outcome);
     return conclude(options, key, object, outcome);

@@ -10,7 +10,7 @@ export interface RegistryEntry {
   follow(object: ManagedObject): void;
   /** Why, as the end of a sentence that begins with the resource, it cannot be used now; undefined when it can. */
   problem(): string | undefined;
-  /** Changes with whatever else matters to its dependents. */
+  /** Changes with whatever else matters to its dependents, to those that are Ready too. */
   state?(): string;
   /** Waits a little for what it has to read before it can be used. */
   whenRead?(signal: AbortSignal): Promise<void>;
@@ -29,8 +29,8 @@ export interface RegistryOptions<Entry> extends Pick<Runtime, 'clock'> {
 interface Known<Entry> {
   readonly entry: Entry;
   /** What the dependents were last enqueued for. */
-  readonly usable: boolean;
-  readonly state: string;
+  readonly problem: string | undefined;
+  readonly state: string | undefined;
 }
 
 /** The shared connections of this operator, one for each resource that stands for one, by `namespace/name`. */
@@ -79,10 +79,12 @@ export class Registry<Entry extends RegistryEntry> {
     before?.entry.follow(object);
     const entry = before?.entry ?? this.#options.open(key, object);
     const problem = entry.problem();
-    const state = `${entry.state?.() ?? ''} ${problem ?? ''}`;
-    this.#known.set(key, { entry, usable: problem === undefined, state });
-    if (before?.state === state) return;
-    this.#options.enqueueDependents(key, before?.usable === true ? 'all' : 'unready');
+    const state = entry.state?.();
+    this.#known.set(key, { entry, problem, state });
+    const isOther = before !== undefined && before.state !== state;
+    if (before !== undefined && !isOther && before.problem === problem) return;
+    const wasUsable = before !== undefined && before.problem === undefined;
+    this.#options.enqueueDependents(key, wasUsable || isOther ? 'all' : 'unready');
   }
 
   #remove(key: string): void {

@@ -69,6 +69,15 @@ export class ObjectWriter {
     return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), 'status');
   }
 
+  /** Says in the status in which shard it is from now on, and nothing else. */
+  async place(object: ManagedObject, shard: string): Promise<void> {
+    try {
+      await this.#patch(object, { status: { shard } }, 'status');
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
   /** Deletes the resource as it was read; one that has changed since is a conflict. */
   async delete({ metadata }: ManagedObject): Promise<void> {
     const { uid = '', resourceVersion = '' } = metadata;

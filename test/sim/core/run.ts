@@ -76,6 +76,11 @@ export async function run(story: Story, options: RunOptions): Promise<Outcome> {
 const requestsPerHour = 15_000;
 const hourMs = 3_600_000;
 
+/** Each has a Lease. */
+function shardsOf({ beginnings }: World): number {
+  return Math.max(1, ...beginnings.map(({ settings }) => Number(settings.shards ?? 1)));
+}
+
 async function tell(world: World, options: RunOptions) {
   const { oracles, troubles, stopAtFirst = false, mostRequests = 20_000 } = options;
   const { story, scheduler, trace } = world;
@@ -87,7 +92,7 @@ async function tell(world: World, options: RunOptions) {
   };
   const enough = () => (stopAtFirst && violations.length > 0) || isEndless();
   const isEndless = () => {
-    if (world.network.sent <= mostRequests + requestsPerHour * (scheduler.now / hourMs)) return false;
+    if (world.network.sent <= mostRequests + requestsPerHour * shardsOf(world) * (scheduler.now / hourMs)) return false;
     report('endless', `more than ${mostRequests} requests, and no end of it`);
     return true;
   };

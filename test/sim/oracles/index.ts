@@ -11,6 +11,7 @@ import { noMoreThanNeeded } from './no-more-than-needed.ts';
 import { noWars } from './no-wars.ts';
 import { nobodyStarves } from './nobody-starves.ts';
 import { nothingStolen } from './nothing-stolen.ts';
+import { oneHolder } from './one-holder.ts';
 import { oneObjectEach } from './one-object-each.ts';
 import { retryAfter } from './retry-after.ts';
 import { sameAsFresh } from './same-as-fresh.ts';
@@ -25,6 +26,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'no-wars': noWars,
   'no-more-than-needed': noMoreThanNeeded,
   'single-leader': singleLeader,
+  'one-holder': oneHolder,
   budget,
   'retry-after': retryAfter,
   'known-bad-key': knownBadKey,

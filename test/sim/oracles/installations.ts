@@ -14,19 +14,14 @@ export interface Setup {
   readonly mirrorMs: number;
   /** Empty: all. */
   readonly namespaces: readonly string[];
-  readonly labelSelector: string | undefined;
   readonly elects: boolean;
+  readonly shards: number;
   /** Without a scheme, https. */
   readonly allowedOrigins: readonly string[];
 }
 
 /** A process that was told to stop may go on so long with what it was set up with. */
 const graceMs = 32 * second;
-
-export interface Labelled {
-  readonly namespace: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
 
 /** One installation of the operator, over time. */
 export class InstallationHistory {
@@ -66,11 +61,10 @@ export class InstallationHistory {
   }
 
   /** Whether the resource is its business. */
-  serves(resource: Labelled, now: number): boolean {
+  serves(resource: { readonly namespace: string }, now: number): boolean {
     const setup = this.at(now);
     if (setup === undefined) return false;
-    if (setup.namespaces.length > 0 && !setup.namespaces.includes(resource.namespace)) return false;
-    return setup.labelSelector === undefined || selects(setup.labelSelector, resource.labels);
+    return setup.namespaces.length === 0 || setup.namespaces.includes(resource.namespace);
   }
 
   #all(): readonly Setup[] {
@@ -100,8 +94,8 @@ function setupOf({ at, process, settings, apiKey }: Beginning): Setup {
     resyncMs: durationOf(settings.resyncInterval) ?? 10 * minute,
     mirrorMs: durationOf(settings.mirrorInterval) ?? 30 * second,
     namespaces: listOf(settings.watchNamespaces),
-    labelSelector: settings.labelSelector,
     elects: settings.leaderElect === 'true',
+    shards: Number(settings.shards ?? 1),
     allowedOrigins: listOf(settings.allowedApiHosts).map((host) => (host.includes('://') ? host : `https://${host}`)),
   };
 }
@@ -118,13 +112,4 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: second, m: minute, h
 function durationOf(text: string | undefined): number | undefined {
   const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text ?? '') ?? [];
   return number === undefined ? undefined : Number(number) * (units[unit] ?? 1);
-}
-
-/** `a=b,c!=d`; what else a selector can say is taken to select. */
-function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
-  return selector.split(',').every((term) => {
-    const [, name = '', operator, value] = /^\s*([^=!\s]+)\s*(==?|!=)\s*(\S*)\s*$/.exec(term) ?? [];
-    if (operator === undefined) return true;
-    return (labels[name] === value) === (operator !== '!=');
-  });
 }

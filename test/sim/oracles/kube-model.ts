@@ -12,6 +12,8 @@ export type Data = Readonly<Record<string, string>> | undefined;
 export interface Tenure {
   readonly at: number;
   readonly holder: string;
+  /** As its holder dated it. */
+  readonly renewed: string;
   readonly durationMs: number;
 }
 
@@ -173,9 +175,12 @@ export class KubeModel {
     const key = keyOf(object);
     const timeline = this.#leases.get(key) ?? new Timeline<Tenure>(256);
     this.#leases.set(key, timeline);
-    const { holderIdentity, leaseDurationSeconds } = fieldsOf(object.spec);
+    const { holderIdentity, leaseDurationSeconds, renewTime } = fieldsOf(object.spec);
     const holder = deleted ? '' : (textOf(holderIdentity) ?? '');
-    timeline.add(now, { at: now, holder, durationMs: Number(leaseDurationSeconds ?? 0) * 1_000 });
+    const renewed = textOf(renewTime) ?? '';
+    // Who asks for it renews nothing.
+    if (timeline.last?.holder === holder && timeline.last.renewed === renewed) return;
+    timeline.add(now, { at: now, holder, renewed, durationMs: Number(leaseDurationSeconds ?? 0) * 1_000 });
   }
 
   /** The answer to a write carries the revision that it was given. */

@@ -1,17 +1,19 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
 import { disturbancesOf } from './disturbances.ts';
+import { identitiesOf } from './identities.ts';
 import { installationsOf } from './installations.ts';
-import { fieldsOf, parsed, textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { installationOf } from './who.ts';
 import type { Witness } from './witness.ts';
 
-/** A process of an installation that elects a leader changes nothing while its Lease is another's, or has run out. */
+/**
+ * A process of an installation that elects a leader changes nothing while its Lease is another's, or has run out; where
+ * the work is shared out, while it holds none of them.
+ */
 export function singleLeader(world: Witness, report: Report) {
   const elections = new Elections(world);
   world.network.observers.add((flight) => {
-    elections.learn(flight);
     const why = elections.unled(flight);
     if (why !== undefined) report('single-leader', why);
   });
@@ -20,20 +22,13 @@ export function singleLeader(world: Witness, report: Report) {
 
 class Elections {
   readonly #world: Witness;
-  /** By the process, as it signs Leases. */
-  readonly #identities = new Map<string, string>();
   /** When a process first did something out of its term, right after it had been frozen. */
   readonly #thawed = new Map<string, number>();
 
   constructor(world: Witness) {
     this.#world = world;
     kubeModelOf(world);
-  }
-
-  learn({ from, path, method, body }: Flight): void {
-    if (method === 'GET' || !isLease(path)) return;
-    const holder = textOf(fieldsOf(fieldsOf(parsed(body)).spec).holderIdentity);
-    if (holder !== undefined && holder !== '') this.#identities.set(from.name, holder);
+    identitiesOf(world);
   }
 
   /** Undefined: it may. */
@@ -52,7 +47,7 @@ class Elections {
 
   /** Undefined: the process itself. */
   #holderAt(process: string, now: number): string | undefined {
-    const identity = this.#identities.get(process);
+    const identity = identitiesOf(this.#world).of(process);
     let why = 'nobody held the Lease';
     for (const tenures of kubeModelOf(this.#world).leases.values()) {
       const tenure = tenures.at(now);

@@ -164,11 +164,11 @@ export class FakeWorld implements Witness {
     await this.#put({ apiVersion: 'v1', kind, metadata, data: Object.fromEntries(encoded) }, by);
   }
 
-  async lease(holder: string, by: string): Promise<void> {
-    const metadata = { name: 'edge-operator', namespace: 'edge-operator', resourceVersion: String(++this.#revision) };
-    const spec = { holderIdentity: holder, leaseDurationSeconds: 15 };
+  async lease(holder: string, by: string, name = 'edge-operator'): Promise<void> {
+    const metadata = { name, namespace: 'edge-operator', resourceVersion: String(++this.#revision) };
+    const spec = { holderIdentity: holder, leaseDurationSeconds: 15, renewTime: `write ${this.#revision}` };
     const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
-    await this.#put(object, by, '/apis/coordination.k8s.io/v1/namespaces/edge-operator/leases/edge-operator');
+    await this.#put(object, by, `/apis/coordination.k8s.io/v1/namespaces/edge-operator/leases/${name}`);
   }
 
   /** A call to a cloud, answered at once. */

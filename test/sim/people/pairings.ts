@@ -36,6 +36,7 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'wrong-address': ['edits'],
   'wrong-key': ['edits'],
   restarts: ['edits', 'deletes'],
+  resharded: ['edits', 'deletes', 'account-swaps'],
   twins: ['lost-answers'],
   'annotations-copied': ['lost-answers'],
   'annotations-forged': ['lost-answers'],

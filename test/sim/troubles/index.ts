@@ -30,6 +30,7 @@ import { slowActs } from './network/slow-acts.ts';
 import { clockJumps } from './processes/clock-jumps.ts';
 import { crashes } from './processes/crashes.ts';
 import { freezes } from './processes/freezes.ts';
+import { resharded } from './processes/resharded.ts';
 import { restarts } from './processes/restarts.ts';
 import { wrongAddress } from './processes/wrong-address.ts';
 import { wrongKey } from './processes/wrong-key.ts';
@@ -70,6 +71,7 @@ export const troubles: Readonly<Record<string, TroubleKind>> = {
   'wrong-address': wrongAddress,
   'wrong-key': wrongKey,
   restarts: restarts,
+  resharded: resharded,
 };
 
 export type { Cast, Plan, TroubleKind } from './kind.ts';

@@ -4,6 +4,7 @@ import { isPaused } from '../../reconcile/annotations.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { AllowedHosts } from '../../reconcile/hosts.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
+import { firstShard, type Placement } from '../../reconcile/placement.ts';
 import { keyOf } from '../../reconcile/resource.ts';
 import { ServiceRoutes } from '../../reconcile/service-route.ts';
 import { AgentConnection } from './registry/agent-connection.ts';
@@ -48,13 +49,20 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
       enqueue: (agent) => this.enqueueProvider(agent),
       enqueueDependents: (agent, which) => this.dependents.enqueue(agent, which),
     });
-    super({ kinds, controllers: { ...shared, resyncIntervalMs, agents }, usedBy: agentKeyOf, registry: agents });
+    const held = new Set<number>();
+    // No credential stands behind them, and several may lead to the same agent.
+    const placement: Placement = {
+      shareOf: (object) => ({ shard: firstShard, connection: agentKeyOf(object) }),
+      isMine: () => held.has(firstShard),
+    };
+    const controllers = { ...shared, resyncIntervalMs, agents, placement };
+    super({ kinds, controllers, usedBy: agentKeyOf, registry: agents, held });
     this.#agents = agents;
     const tunnels = this.kinds.find(({ kind }) => kind === 'AgentTunnel')?.resources;
     if (tunnels !== undefined) agents.followTunnels(tunnels);
   }
 
-  /** The tunnels that run in the agents that this shard has, as last seen. */
+  /** The tunnels that run in the agents that this process looks at, as last seen. */
   running(): readonly { readonly agent: string; readonly tunnel: Tunnel }[] {
     return this.provider.resources.list().flatMap((object) => {
       const agent = keyOf(object);

@@ -10,6 +10,7 @@ import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { HeldSecrets } from '../../reconcile/held-secrets.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
 import { accountKeyOf } from '../../reconcile/ownership.ts';
+import { firstShard } from '../../reconcile/placement.ts';
 import type { AccountEntry } from './accounts/account-entry.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { apiHosts } from './accounts/address.ts';
@@ -17,6 +18,7 @@ import { Budgets } from './accounts/budgets.ts';
 import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-connection.ts';
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 import { DefaultAccountUsers } from './accounts/default-account.ts';
+import { Homes } from './accounts/homes.ts';
 import type { UseStore } from './accounts/use-record.ts';
 
 /** As accountKeyOf has it. */
@@ -33,6 +35,8 @@ export interface CloudFamilyOptions {
     readonly defaultAccountNamespaces: readonly string[] | '*';
     /** Of the default account's mirror; 0 for none. */
     readonly mirrorInterval: number;
+    /** So many replicas' shares the accounts are divided into. */
+    readonly shards: number;
   };
   /** Of the default account. */
   readonly credential: Credential | undefined;
@@ -40,10 +44,13 @@ export interface CloudFamilyOptions {
   readonly mirrorNamespace: string;
   /** Throws when this process may not start a call. */
   readonly guard: () => void;
-  /** Where is recorded what is sent, for who comes after this process. */
-  readonly useStore: UseStore;
+  /** Where is recorded what is sent for the accounts of a shard, for who has it after this process. */
+  readonly useStore: (shard: number) => UseStore;
   /** What is to be told of each connection's requests, and shown of its budget. */
-  readonly instrument: (key: string) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
+  readonly instrument: (
+    key: string,
+    isHeld: () => boolean,
+  ) => Pick<CloudConnectionOptions, 'onRequest' | 'watchBudget'>;
 }
 
 /** The kinds that the cloud backs: accounts, what uses them, the mirrors of endpoints. */
@@ -52,6 +59,10 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   readonly #options: CloudFamilyOptions;
   readonly #budgets: Budgets;
   readonly #defaultAccount: CloudConnection | undefined;
+  readonly #accounts: Accounts;
+  readonly #homes: Homes;
+  /** Shards that this process has had before. */
+  readonly #had = new Set<number>();
   /** Of all accounts, where none was given. */
   readonly #dispatcher: Dispatcher | undefined;
 
@@ -63,8 +74,15 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
     const { referents, clock } = shared;
-    const budgets = new Budgets(shared, { ...shared, store: options.useStore });
-    const defaultAccount = openDefault(options, budgets);
+    const held = new Set<number>();
+    const budgets = new Budgets(shared, {
+      ...shared,
+      store: options.useStore,
+      shardOf: (account) => homes.shardOf(account),
+    });
+    const isMine = (account: string) => homes.isMine(account);
+    const opening = { ...options, budgets, isMine };
+    const defaultAccount = openDefault(opening);
     const mirrors = new Mirrors({
       ...shared,
       installation: () => shared.installation.name,
@@ -75,16 +93,24 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
-      open: (key, account) => open(options, key, { ...account, budgets }),
-      ...{ referents, clock },
+      open: (key, account) => open(opening, key, account),
+      ...{ referents, clock, now: () => shared.monotonic.now() },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });
+    const homes = new Homes({
+      ...{ shards: settings.shards, held, accounts },
+      isForeign: (object) => shared.installation.otherOf(object) !== undefined,
+      now: () => shared.monotonic.now(),
+    });
     super({
       kinds,
+      held,
       controllers: {
         ...shared,
         accounts,
+        homes,
+        placement: homes.ofUsers,
         mirrors,
         heldSecrets: new HeldSecrets({ ...shared, type: kinds.provider.definition.type }),
         connectionOf: (object) => accounts.of(object),
@@ -96,6 +122,8 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     });
     this.#options = options;
     this.#budgets = budgets;
+    this.#accounts = accounts;
+    this.#homes = homes;
     this.#defaultAccount = defaultAccount;
     this.#dispatcher = own;
     this.mirrors = mirrors;
@@ -111,14 +139,16 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   }
 
   /** Mirrors too. */
-  override async run(leading: AbortSignal): Promise<void> {
-    const recording = this.#budgets.run();
-    this.#startDefaultMirror();
+  override async hold(shard: number, term: AbortSignal): Promise<void> {
+    if (this.#had.has(shard)) this.#distrust(shard);
+    this.#had.add(shard);
+    const recording = this.#budgets.run(shard);
+    if (shard === firstShard) this.#startDefaultMirror();
     try {
-      await super.run(leading);
-      await this.mirrors.close();
+      await super.hold(shard, term);
+      await this.mirrors.close((account) => this.#homes.shardOf(account) === shard);
     } finally {
-      await this.#budgets.close();
+      await this.#budgets.close(shard);
       await recording;
     }
   }
@@ -127,6 +157,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   override async close(): Promise<void> {
     await super.close();
     await this.#dispatcher?.close();
+  }
+
+  /** What was seen of its accounts before another replica had them is as good as nothing. */
+  #distrust(shard: number): void {
+    const connections = [this.#defaultAccount, ...this.#accounts.entries().map(({ connection }) => connection)];
+    for (const connection of connections)
+      if (connection !== undefined && this.#homes.shardOf(connection.key) === shard) connection.keyChanged();
   }
 
   #startDefaultMirror(): void {
@@ -139,23 +176,34 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   #defaultKeyChanged(): void {
     this.#defaultAccount?.keyChanged();
     this.dependents.enqueue(defaultKey, 'all');
+    // Those that have its key are to be where it is.
+    this.provider.enqueueWhere(() => true);
     this.mirrors.sweepNow(defaultKey);
   }
 }
 
+type Opening = CloudFamilyOptions & {
+  readonly budgets: Budgets;
+  /** Whether this process may send anything for the account. */
+  readonly isMine: (account: string) => boolean;
+};
+
 function open(
-  { shared, guard, instrument }: CloudFamilyOptions,
+  { shared, guard, instrument, budgets, isMine }: Opening,
   key: string,
-  account: Omit<CloudConnectionOptions, 'userAgent' | keyof Runtime>,
+  account: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | keyof Runtime>,
 ): CloudConnection {
-  const { onRequest, ...hooks } = instrument(key);
+  const { onRequest, ...hooks } = instrument(key, () => isMine(key));
   const { clock, monotonic, dispatcher } = shared;
   return new CloudConnection(key, {
-    ...{ clock, monotonic, dispatcher },
+    ...{ clock, monotonic, dispatcher, budgets },
     ...account,
     ...hooks,
     userAgent,
-    guard,
+    guard: () => {
+      guard();
+      if (!isMine(key)) throw new Error(`another replica has account ${key}`);
+    },
     onRequest: (report) => {
       onRequest?.(report);
       account.onRequest?.(report);
@@ -163,7 +211,7 @@ function open(
   });
 }
 
-function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnection | undefined {
+function openDefault(options: Opening): CloudConnection | undefined {
   const { credential, settings } = options;
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
@@ -173,7 +221,6 @@ function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnec
     requestsPerMinute,
     isDefault: true,
     isShared: options.shared.namespaces.length !== 1,
-    budgets,
     apiKey: () => credential.key(),
   });
 }

@@ -11,7 +11,7 @@ import { isNamed, recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 export interface LostCreateOptions {
-  /** Every resource of the kind in the cluster, read afresh and whatever shard it belongs to. */
+  /** Every resource of the kind in the cluster, read afresh. */
   readonly listResources: () => Promise<readonly ManagedObject[]>;
   /** How long after a create of unknown fate the service may still be carrying it out, in milliseconds. */
   readonly createSettleMs: number;

@@ -11,7 +11,7 @@ import type { Agents } from '../registry/agents.ts';
 import { words } from '../registry/words.ts';
 import type { Status } from './schema.ts';
 
-/** Tunnels of other shards are not seen going: they are looked for this often. */
+/** Tunnels that are not in the cache are not seen going: they are looked for this often. */
 const tunnelsRetryMs = 5_000;
 
 /** An agent has one or two. */

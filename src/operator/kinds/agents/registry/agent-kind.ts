@@ -2,12 +2,13 @@ import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { Kind, KindDefinition } from '../../../reconcile/kind.ts';
 import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
+import type { Placement } from '../../../reconcile/placement.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { spread } from '../../../reconcile/schedule.ts';
 import type { Agents } from './agents.ts';
 
 /** What every kind of this family is given. */
-export type AgentKindOptions = SharedOptions & { readonly agents: Agents };
+export type AgentKindOptions = SharedOptions & { readonly agents: Agents; readonly placement: Placement };
 
 /** These flows find their agent themselves: what was started in one that is gone must be deletable. */
 export type AgentContext = ReconcileContext<undefined>;

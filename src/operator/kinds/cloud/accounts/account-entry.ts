@@ -22,6 +22,8 @@ export interface AccountEntryOptions {
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
   readonly references: References;
+  /** On the monotonic clock. */
+  readonly now: () => number;
   /** Another API key is in force. */
   readonly onRotated: () => void;
   /** The account is to be looked at again. */
@@ -40,6 +42,7 @@ export class AccountEntry implements RegistryEntry {
   #secret: { readonly referent: Referent; readonly key: string; readonly name: string } | undefined;
   /** The last key read. Stays when its Secret goes: what uses the account must still be deletable. */
   #apiKey: string | undefined;
+  #placedAt: number;
   /** The last check that the account passed. */
   #passed: { readonly at: number; readonly apiKey: string } | undefined;
 
@@ -47,10 +50,26 @@ export class AccountEntry implements RegistryEntry {
     this.#object = object;
     this.#key = keyOf(object);
     this.#options = options;
+    this.#placedAt = options.now();
     this.follow(object);
   }
 
+  get object(): ManagedObject {
+    return this.#object;
+  }
+
+  /** When another replica was seen to give it away, on the monotonic clock. */
+  get placedAt(): number {
+    return this.#placedAt;
+  }
+
+  /** What uses it is where it is. */
+  state(): string {
+    return String(this.#object.status?.shard ?? '');
+  }
+
   follow(object: ManagedObject): void {
+    if (object.status?.shard !== this.#object.status?.shard) this.#placedAt = this.#options.now();
     this.#object = object;
     const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) this.#refuse(parsed.report.message);

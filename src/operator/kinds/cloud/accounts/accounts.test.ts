@@ -66,6 +66,7 @@ beforeEach(() => {
     },
     referents,
     ...systemRuntime,
+    now: () => systemRuntime.monotonic.now(),
     enqueue: (key) => woken.push(key),
     enqueueDependents: (key, which) => woken.push(`${which} users of ${key}`),
   });

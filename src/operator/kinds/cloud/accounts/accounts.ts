@@ -10,7 +10,7 @@ import type { CloudConnection } from './cloud-connection.ts';
 import type { DefaultAccountUsers } from './default-account.ts';
 
 export interface AccountsOptions
-  extends Pick<AccountEntryOptions, 'defaultURL' | 'hosts' | 'open'>,
+  extends Pick<AccountEntryOptions, 'defaultURL' | 'hosts' | 'open' | 'now'>,
     Pick<RegistryOptions<AccountEntry>, 'enqueueDependents' | 'clock'> {
   /** For resources that name none. */
   readonly defaultAccount: CloudConnection | undefined;
@@ -68,6 +68,11 @@ export class Accounts extends Registry<AccountEntry> {
     const key = accountKeyOf(object);
     const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
     return connection?.identity ?? key;
+  }
+
+  /** What the operator's own account really is; undefined without one, or without its key. */
+  get defaultIdentity(): string | undefined {
+    return this.#defaultAccount?.identity;
   }
 
   /** Whether what the resource claims can be its own. */

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../../../common/runtime.ts';
 import { KeyGate } from '../../../cloud/key-gate.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
-import { type AccountUse, UseRecord, type UseRecordOptions } from './use-record.ts';
+import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from './use-record.ts';
 
 /** An account, as far as it shares a credential with others. */
 export interface BudgetUser {
@@ -23,6 +23,13 @@ export interface Credential {
   readonly gate: KeyGate;
 }
 
+/** Where is recorded what is sent. */
+export interface BudgetsRecord extends Pick<UseRecordOptions, 'monotonic' | 'random' | 'log'> {
+  /** Of one shard. */
+  readonly store: (shard: number) => UseStore;
+  readonly shardOf: (account: string) => number;
+}
+
 /**
  * One budget for each credential: the service counts the requests of a key, however many accounts here use it. Keys
  * change, so whose budget it is is found anew for each request. `requestsPerMinute` bounds what the account uses itself;
@@ -31,7 +38,9 @@ export interface Credential {
  */
 export class Budgets {
   readonly #runtime: Pick<Runtime, 'monotonic'>;
-  readonly #record: UseRecord | undefined;
+  readonly #options: BudgetsRecord | undefined;
+  /** By the shard, of those that this process has. */
+  readonly #records = new Map<number, UseRecord>();
   /** Those that what earlier processes sent has been counted for. */
   readonly #charged = new Set<BudgetUser>();
   readonly #credentials = new Map<string, Credential>();
@@ -39,20 +48,26 @@ export class Budgets {
   readonly #users = new Map<BudgetUser, string | undefined>();
 
   /** @param record where what is sent is recorded; without it, a restart begins with fresh budgets */
-  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: Omit<UseRecordOptions, 'uses' | 'onChange'>) {
+  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: BudgetsRecord) {
     this.#runtime = runtime;
-    const hooks = { uses: () => this.#uses(), onChange: () => this.#recordChanged() };
-    this.#record = record && new UseRecord({ ...record, ...hooks });
+    this.#options = record;
   }
 
-  /** Sends are recorded from now on, and allowed, until it is closed. */
-  async run(): Promise<void> {
-    await this.#record?.run();
+  /** What is sent for the accounts of the shard is recorded from now on, and allowed, until it is closed. */
+  async run(shard: number): Promise<void> {
+    if (this.#options === undefined) return;
+    const { store, ...options } = this.#options;
+    const hooks = { uses: () => this.#uses(shard), onChange: () => this.#recordChanged() };
+    const record = new UseRecord({ ...options, store: store(shard), ...hooks });
+    this.#records.set(shard, record);
+    for (const user of this.#usersIn(shard)) this.#charged.delete(user);
+    await record.run();
   }
 
-  /** To be called when nothing is sent any more. */
-  async close(): Promise<void> {
-    await this.#record?.close();
+  /** To be called when nothing is sent for them any more. */
+  async close(shard: number): Promise<void> {
+    await this.#records.get(shard)?.close();
+    this.#records.delete(shard);
   }
 
   join(user: BudgetUser): void {
@@ -86,20 +101,29 @@ export class Budgets {
 
   /** What is on record is what may be used. */
   #followRecord(user: BudgetUser, { limiter }: Credential): void {
-    if (this.#record === undefined) return;
+    if (this.#options === undefined) return;
+    const record = this.#records.get(this.#options.shardOf(user.account));
+    if (record === undefined) {
+      limiter.record(user.account, 0);
+      return;
+    }
     const [name, limit] = [recordedName(user), user.requestsPerMinute];
-    const past = this.#charged.has(user) ? [] : this.#record.pastOf(name, limit);
+    const past = this.#charged.has(user) ? [] : record.pastOf(name, limit);
     if (past !== undefined) this.#charged.add(user);
     for (const { count, endedAt } of past ?? []) limiter.carry(user.account, Math.min(count, limit), endedAt);
-    limiter.record(user.account, this.#record.allowed(name, limit));
+    limiter.record(user.account, record.allowed(name, limit));
   }
 
   #recordChanged(): void {
     for (const [user, credential] of this.#users) if (credential !== undefined) this.of(user);
   }
 
-  #uses(): readonly AccountUse[] {
-    return [...this.#users.keys()].map((user) => this.#useOf(user));
+  #uses(shard: number): readonly AccountUse[] {
+    return this.#usersIn(shard).map((user) => this.#useOf(user));
+  }
+
+  #usersIn(shard: number): readonly BudgetUser[] {
+    return [...this.#users.keys()].filter(({ account }) => this.#options?.shardOf(account) === shard);
   }
 
   #useOf(user: BudgetUser): AccountUse {
@@ -111,7 +135,8 @@ export class Budgets {
 
   #needMore(account: string): void {
     const user = this.#users.keys().find((each) => each.account === account);
-    if (user !== undefined) this.#record?.need(this.#useOf(user));
+    const record = this.#records.get(this.#options?.shardOf(account) ?? 0);
+    if (user !== undefined) record?.need(this.#useOf(user));
   }
 
   /** A key that replaces another, which nobody uses any more, goes on with what was used. */

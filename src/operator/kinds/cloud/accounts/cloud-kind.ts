@@ -3,10 +3,12 @@ import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import type { KindOptions } from '../../../reconcile/kind-controller.ts';
 import type { Accounts } from './accounts.ts';
+import type { Homes } from './homes.ts';
 
 /** What every kind of this family is given. */
 export type CloudKindOptions = KindOptions<CloudClient> & {
   readonly accounts: Accounts;
+  readonly homes: Homes;
   readonly mirrors: Mirrors;
   readonly heldSecrets: HeldSecrets;
 };

@@ -51,7 +51,10 @@ class MemoryStore implements UseStore {
 
 /** One process with some accounts; `sent` has the time of each of its requests. */
 function start(time: ManualClock, store: MemoryStore, limits: Readonly<Record<string, number>>, log: Log = silentLog) {
-  const budgets = new Budgets({ monotonic: time }, { monotonic: time, random: () => 1, store, log });
+  const budgets = new Budgets(
+    { monotonic: time },
+    { monotonic: time, random: () => 1, store: () => store, shardOf: () => 0, log },
+  );
   const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
     const user = { account, url: 'https://api.test', apiKey: () => `key-of-${account}`, requestsPerMinute };
     return { ...user, isDefault: account === 'default', isShared: account === 'default' };
@@ -71,7 +74,7 @@ function start(time: ManualClock, store: MemoryStore, limits: Readonly<Record<st
           slot.release();
         });
   };
-  void budgets.run();
+  void budgets.run(0);
   return {
     budgets,
     sent,
@@ -154,7 +157,7 @@ test('after an orderly end the next one goes on where it was, whatever had been 
   const first = start(time, store, { 'a/own': 120 });
   first.ask(50);
   await pass(time, 30_000);
-  await first.budgets.close();
+  await first.budgets.close(0);
   expect(JSON.parse(store.stored.text ?? '')).toMatchObject({
     free: false,
     accounts: { 'a/own https://api.test': { open: 0 } },
@@ -174,7 +177,7 @@ test('how long ago it was written says the clock of who keeps it; where it says 
   const first = start(time, store, { 'a/own': 120 });
   first.ask(120);
   await pass(time, 1_000);
-  await first.budgets.close();
+  await first.budgets.close(0);
   await pass(time, 3_600_000);
   const [dated, undated] = [store.reopened(), store.reopened()];
   undated.stored = { ...store.stored, writtenAt: undefined };

@@ -107,6 +107,20 @@ export function textOf(state: UseState, now: number): string {
   return JSON.stringify({ free, starts: starts.map(ago), accounts: Object.fromEntries(accounts) });
 }
 
+/** Several records as one: whatever any of them says was sent, or may be, counts. */
+export function joined(texts: readonly string[]): string | undefined {
+  const records = texts.map((text) => schema.safeParse(jsonOf(text)));
+  const known = records.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  if (known.length < records.length) return texts.find((_, index) => records[index]?.success === false);
+  const accounts: Record<string, { open: number; past: [number, number][] }> = {};
+  for (const [account, { open, past }] of known.flatMap((record) => Object.entries(record.accounts))) {
+    const before = accounts[account];
+    accounts[account] = { open: open + (before?.open ?? 0), past: [...(before?.past ?? []), ...past] };
+  }
+  const starts = known.flatMap((record) => [...record.starts, ...(record.free ? [0] : [])]);
+  return JSON.stringify({ free: false, starts, accounts });
+}
+
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -20,9 +20,10 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { CloudConnection } from '../accounts/cloud-connection.ts';
+import type { Homes } from '../accounts/homes.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
-/** Dependents of other shards are not seen going: they are looked for this often. */
+/** Dependents that are not in the cache are not seen going: they are looked for this often. */
 const dependentsRetryMs = 5_000;
 const firstSweepRetryMs = 1_000;
 /** That a mirror is in trouble is said no longer than so after it is over. */
@@ -33,6 +34,7 @@ type Context = ReconcileContext<undefined>;
 
 export interface AccountFlowOptions {
   readonly accounts: Accounts;
+  readonly homes: Pick<Homes, 'ofAccounts'>;
   readonly mirrors: Mirrors;
   /** What uses accounts. */
   readonly dependents: Dependents;
@@ -42,12 +44,14 @@ export interface AccountFlowOptions {
 /** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives what uses it. */
 export class AccountFlow implements Flow<undefined> {
   readonly #accounts: Accounts;
+  readonly #homes: AccountFlowOptions['homes'];
   readonly #mirrors: Mirrors;
   readonly #dependents: Dependents;
   readonly #heldSecrets: HeldSecrets;
 
   constructor(options: AccountFlowOptions) {
     this.#accounts = options.accounts;
+    this.#homes = options.homes;
     this.#mirrors = options.mirrors;
     this.#dependents = options.dependents;
     this.#heldSecrets = options.heldSecrets;
@@ -92,10 +96,10 @@ export class AccountFlow implements Flow<undefined> {
     return `what the resources that use CloudAccount ${keyOf(object)} made`;
   }
 
-  /** It may have gone by force, or to another shard: nobody else stops its mirror, or lets go of its Secret. */
+  /** It may have gone by force: nobody else stops its mirror, or lets go of its Secret; or to another replica. */
   forget(object: ManagedObject): void {
     void this.#mirrors.stop(keyOf(object));
-    this.#heldSecrets.forget(object);
+    if (this.#homes.ofAccounts.isCharge(object)) this.#heldSecrets.forget(object);
   }
 
   /** A person who was told that much of the account is missing says that it is. */
@@ -107,7 +111,8 @@ export class AccountFlow implements Flow<undefined> {
   async #refused({ resource }: Context, entry: AccountEntry): Promise<Outcome> {
     await this.#mirrors.stop(keyOf(resource.object));
     await this.#holdSecret(resource, entry);
-    return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields: mirroredField(resource.object) });
+    const fields = { ...mirroredField(resource.object), ...placeField(resource.object) };
+    return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields });
   }
 
   async #holdSecret(resource: CurrentResource, { keySecret }: AccountEntry): Promise<void> {
@@ -128,7 +133,7 @@ export class AccountFlow implements Flow<undefined> {
   #failed(object: ManagedObject, account: CloudConnection, error: unknown): Outcome {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
-    const fields = { apiURL: account.url, ...verdict, ...mirroredField(object) };
+    const fields = { apiURL: account.url, ...verdict, ...mirroredField(object), ...placeField(object) };
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
@@ -138,14 +143,14 @@ export class AccountFlow implements Flow<undefined> {
     account: CloudConnection,
   ): Promise<Outcome> {
     const namespace = namespaceOf(object);
-    const fields = { apiURL: account.url, reachable: true, authenticated: true };
+    const fields = { apiURL: account.url, reachable: true, authenticated: true, ...placeField(object) };
     const message = `${account.url} accepts the API key`;
     if (endpointMirror?.enabled !== true) {
       if (isMirrored(object) || this.#mirrors.isRunning(account.key))
         await this.#mirrors.remove(account.key, namespace);
       return report('Available', message, { fields });
     }
-    // Gone meanwhile, or to another shard: `forget` has stopped its mirror, and would not stop another.
+    // Gone meanwhile: `forget` has stopped its mirror, and would not stop another.
     if (!peers.isThere(object)) return { kind: 'finished' };
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
@@ -192,6 +197,11 @@ function verdictOf({ reason }: ApiError, { status }: ManagedObject): Readonly<Re
 /** As it is shown: an earlier process may have left ConfigMaps behind that are still to be removed. */
 function mirroredField({ status }: ManagedObject): Readonly<Record<string, unknown>> {
   return { endpointsMirrored: status?.endpointsMirrored };
+}
+
+/** Who works for it is none of the flow's business. */
+function placeField({ status }: ManagedObject): Readonly<Record<string, unknown>> {
+  return { shard: status?.shard };
 }
 
 function isMirrored({ spec, status }: ManagedObject): boolean {

@@ -1,17 +1,29 @@
 import { isPaused } from '../../../reconcile/annotations.ts';
+import type { Dependents } from '../../../reconcile/dependents.ts';
 import type { Kind } from '../../../reconcile/kind.ts';
-import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
+import { kindController } from '../../../reconcile/kind-controller.ts';
 import { keyOf } from '../../../reconcile/resource.ts';
-import { AccountFlow, type AccountFlowOptions } from './flow.ts';
+import type { CloudKindOptions } from '../accounts/cloud-kind.ts';
+import { AccountFlow } from './flow.ts';
+import { relocate } from './relocate.ts';
 import { definition } from './schema.ts';
 
-export const cloudAccount: Kind<SharedOptions & AccountFlowOptions> = {
+type AccountOptions = CloudKindOptions & { readonly dependents: Dependents };
+
+export const cloudAccount: Kind<AccountOptions> = {
   definition,
   controller: (options) => {
     const epoch = options.monotonic.now();
+    const drain = (account: string) => options.dependents.drain(({ connection }) => connection === account);
+    const means = { ...options, drain };
     const controller = kindController<undefined>(
       definition.type,
-      { ...options, connectionOf: (object) => ({ key: keyOf(object), client: undefined }) },
+      {
+        ...options,
+        connectionOf: (object) => ({ key: keyOf(object), client: undefined }),
+        placement: options.homes.ofAccounts,
+        relocate: (object, place) => relocate(means, object, place),
+      },
       () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),
     );
     // A paused account is not reconciled, and makes no call.

@@ -48,6 +48,11 @@ export const status = z.object({
   reachable: z.boolean().optional().describe('Whether the API answered the last check.'),
   authenticated: z.boolean().optional().describe('Whether the API accepted the key at the last check.'),
   endpointsMirrored: z.int().min(0).optional().describe('Endpoints that are mirrored.'),
+  shard: z
+    .string()
+    .max(16)
+    .optional()
+    .describe('Which replica works for this account, where it is not as its name says: the shard, and of how many.'),
 });
 
 export type Spec = z.infer<typeof spec>;

@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { systemRuntime } from '../common/runtime.ts';
+import { BudgetLease } from './budget-lease.ts';
+import { ManualClock } from './controller/manual-clock.fixture.ts';
+import type { KubeClient } from './kube/client.ts';
+import { FakeApi } from './kube/fake-api.fixture.ts';
+
+let api: FakeApi;
+let client: KubeClient;
+let monotonic: ManualClock;
+beforeEach(async () => {
+  api = await FakeApi.start();
+  client = await api.client();
+  monotonic = new ManualClock();
+});
+afterEach(() => api.stop());
+
+const never = new AbortController().signal;
+const lease = (shards: number, shard = 0, scope?: string) =>
+  new BudgetLease({ ...systemRuntime, client, monotonic, namespace: 'ops', scope, shard, shards });
+const record = (open: number) => JSON.stringify({ free: false, starts: [], accounts: { 'a/own': { open, past: [] } } });
+const openIn = (text = '') => JSON.parse(text || '{"accounts":{}}').accounts['a/own']?.open;
+
+async function write(store: BudgetLease, open: number): Promise<void> {
+  await store.read(never);
+  expect(await store.write(record(open), never)).toBeDefined();
+}
+
+test('each shard has a record of its own, and nothing of the others', async () => {
+  await write(lease(2, 0), 7);
+  await write(lease(2, 1), 9);
+  expect(openIn((await lease(2, 0).read(never)).text)).toBe(7);
+  expect(openIn((await lease(2, 1).read(never)).text)).toBe(9);
+});
+
+test('what those have on record who divided the work otherwise counts for all, until a minute after it was last changed', async () => {
+  await write(lease(1), 30);
+  const shard = lease(2, 1);
+  await write(shard, 5);
+  expect(openIn((await lease(2, 0).read(never)).text)).toBe(30);
+  expect(openIn((await lease(2, 1).read(never)).text)).toBe(35);
+  expect(openIn((await lease(1).read(never)).text)).toBe(35);
+  await monotonic.advance(60_000);
+  await shard.write(record(6), never);
+  expect(openIn((await lease(2, 0).read(never)).text)).toBeUndefined();
+  expect(openIn((await lease(2, 1).read(never)).text)).toBe(6);
+});
+
+test('an operator of other namespaces is none of its business', async () => {
+  await write(lease(1, 0, '["b"]'), 30);
+  await write(lease(4, 3, '["b"]'), 30);
+  expect((await lease(2, 0).read(never)).text).toBeUndefined();
+  expect((await lease(2, 0, '["a"]').read(never)).text).toBeUndefined();
+});

@@ -1,0 +1,30 @@
+import type { Mirrors } from '../../../mirror/mirrors.ts';
+import type { Place, Relocated } from '../../../reconcile/placement.ts';
+import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import type { Homes } from '../accounts/homes.ts';
+
+export interface RelocateOptions {
+  readonly homes: Pick<Homes, 'relocationOf' | 'recordOf' | 'holds'>;
+  readonly mirrors: Pick<Mirrors, 'stop'>;
+  /** Nothing that uses the account is under way any more, once it resolves. */
+  readonly drain: (account: string) => Promise<void>;
+}
+
+/**
+ * Gives an account whose key belongs to another shard to who has that: ends what is under way for it, then writes where
+ * it is from now on.
+ */
+export async function relocate(
+  { homes, mirrors, drain }: RelocateOptions,
+  object: ManagedObject,
+  place: Place,
+): Promise<Relocated> {
+  const relocation = homes.relocationOf(object);
+  if (relocation === undefined) return { kind: 'here' };
+  const { to, inMs } = relocation;
+  if (inMs > 0) return { kind: 'later', ms: inMs };
+  const key = keyOf(object);
+  await Promise.all([drain(key), mirrors.stop(key)]);
+  await place(homes.recordOf(to));
+  return { kind: homes.holds(to) ? 'here' : 'gone' };
+}
