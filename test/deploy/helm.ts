@@ -48,12 +48,19 @@ export async function helm(args: readonly string[], options: { readonly values?:
 /** Name and namespace of the release that `render` renders. */
 export const release = { name: 'edge', namespace: 'edge-system' };
 
-/** What `helm install` would create; `served`: kinds that the cluster has already, as `group/version/Kind`. */
+interface RenderOptions {
+  readonly chart?: string;
+  /** Kinds that the cluster has already, as `group/version/Kind`. */
+  readonly served?: readonly string[];
+  readonly kubernetes?: string;
+}
+
+/** What `helm install` would create. */
 export async function render(
   values: Values,
-  { chart = chartDir, served = [] }: { readonly chart?: string; readonly served?: readonly string[] } = {},
+  { chart = chartDir, served = [], kubernetes = '1.30.0' }: RenderOptions = {},
 ): Promise<readonly Rendered[]> {
-  const args = ['template', release.name, chart, '--namespace', release.namespace, '--kube-version', '1.29.0'];
+  const args = ['template', release.name, chart, '--namespace', release.namespace, '--kube-version', kubernetes];
   const text = await helm([...args, ...served.flatMap((kind) => ['--api-versions', kind])], { values });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Rendered | null)
