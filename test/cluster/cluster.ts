@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
-import { chartDir, helm, type Rendered, type Values } from '../deploy/helm.ts';
+import { chartDir, type Helm, helm, type Rendered, type Values } from '../deploy/helm.ts';
 import { kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { namespaceType, startWorld } from '../support/world.ts';
@@ -21,6 +21,8 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 export interface Release {
   readonly name: string;
   readonly namespace: string;
+  /** Default Helm 4. */
+  readonly by?: Helm;
 }
 
 /** What is known of a pod that runs: the ports that it really has, by those that it asked for. */
@@ -37,9 +39,10 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
   const env = { ...process.env, POD_SYNC_MS: '500' };
   await run(join(scripts, 'pods'), [dir, imageOf(String(process.env.TEST_RUN))], { env });
 
-  const onRelease = ({ namespace }: Release, args: readonly string[], values?: Values) =>
+  const onRelease = ({ namespace, by = 'helm' }: Release, args: readonly string[], values?: Values) =>
     helm([...args, '--namespace', namespace], {
       env: { KUBECONFIG: kubeconfig },
+      by,
       ...(values === undefined ? {} : { values }),
     });
   /** The default account is that of the reference cloud. */

@@ -28,7 +28,8 @@ onCluster('releases', () => {
   });
   afterAll(() => cluster?.stop());
 
-  onCluster('one after another', () => {
+  onCluster.each(['helm', 'helm-3'] as const)('one after another, with %s', (by) => {
+    const release = { name: 'edge', namespace: 'edge-system', by };
     let object: ManagedObject;
     let id: unknown;
 
@@ -71,6 +72,14 @@ onCluster('releases', () => {
       const kinds = 'clusterrole,clusterrolebinding,configmap,crd';
       expect(await cluster.kubectl('get', kinds, '-A', '-o', 'name')).not.toMatch(/edge-|configmap\/endpoint-/);
     });
+  });
+
+  test('installed by Helm 3 over definitions that kubectl applied, as docs/install.md has it', async () => {
+    const older = { ...release, by: 'helm-3' as const };
+    await cluster.kubectl('apply', '--server-side', '-f', join(import.meta.dirname, '../../crds'));
+    await expect(cluster.install(older)).rejects.toThrow('invalid ownership metadata');
+    await cluster.install(older, {}, '--take-ownership');
+    await cluster.uninstall(older);
   });
 
   test('installed over definitions of another version that kubectl applied, as docs/install.md has it', async () => {

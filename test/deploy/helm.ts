@@ -29,15 +29,25 @@ export interface Rendered {
   readonly [field: string]: any;
 }
 
+/** Helm 4 and Helm 3, as test/tools has them. */
+export type Helm = 'helm' | 'helm-3';
+
+interface HelmOptions {
+  readonly values?: Values;
+  readonly env?: object;
+  /** Default Helm 4. */
+  readonly by?: Helm;
+}
+
 /** Runs Helm, with nothing of the user's own configuration; resolves with what it printed, fails with what it complained of. */
-export async function helm(args: readonly string[], options: { readonly values?: Values; readonly env?: object } = {}) {
+export async function helm(args: readonly string[], options: HelmOptions = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'edge-operator-helm-'));
   const file = join(dir, 'values.yaml');
   writeFileSync(file, JSON.stringify(options.values ?? {}));
   try {
     const withValues = options.values === undefined ? args : [...args, '--values', file];
     const env = { PATH: process.env.PATH, HOME: dir, ...options.env };
-    return (await run(await tool('helm'), withValues, { env, maxBuffer: 64 * 1024 * 1024 })).stdout;
+    return (await run(await tool(options.by ?? 'helm'), withValues, { env, maxBuffer: 64 * 1024 * 1024 })).stdout;
   } catch (error) {
     throw new Error((error as { stderr?: string }).stderr || String(error), { cause: error });
   } finally {
