@@ -10,6 +10,7 @@ import { kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { namespaceType, startWorld } from '../support/world.ts';
 import type { AuditEvent } from './audit.ts';
+import { tellEndedPods } from './ended-pods.ts';
 import { clusterScripts, imageOf } from './scripts.ts';
 
 const run = promisify(execFile);
@@ -73,6 +74,20 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
       await onRelease(release, ['rollback', release.name, String(revision), ...waits]);
     },
 
+    /** `helm test`; fails with what its pods said. */
+    async test(release: Release): Promise<void> {
+      const ended = new AbortController();
+      const telling = tellEndedPods(world.kube, ended.signal);
+      try {
+        await onRelease(release, ['test', release.name, '--timeout', '60s']).catch((error: Error) => {
+          throw new Error(`${error.message}\n${logs(release.namespace, 'doctor')}`, { cause: error });
+        });
+      } finally {
+        ended.abort();
+        await telling;
+      }
+    },
+
     async uninstall(release: Release): Promise<void> {
       await onRelease(release, ['uninstall', release.name, ...waits]);
     },
@@ -130,11 +145,11 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
       .map((line) => line.replace(/^pod\//, ''));
   }
 
-  function logs(namespace: string): string {
+  function logs(namespace: string, container = ''): string {
     const files = readdirSync(join(dir, 'pods')).filter((file) => file.startsWith(`${namespace}_`));
     const text = (file: string) => readFileSync(join(dir, 'pods', file), 'utf8');
     return files
-      .filter((file) => file.endsWith('.log'))
+      .filter((file) => file.endsWith(`${container}.log`))
       .map(text)
       .join('');
   }

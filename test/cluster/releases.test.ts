@@ -38,11 +38,28 @@ onCluster('releases', () => {
       object = await cluster.apply('ReservedAddr', 'default', 'first', { description: 'installed' });
       id = await idOf(object);
       cluster.cloud.clearRequests();
-      await cluster.upgrade(release, { replicas: 2 });
+      await cluster.upgrade(release, { replicas: 2, test: { sample: { namespace: 'default' } } });
       expect(await cluster.podNames(release)).toHaveLength(2);
       expect(writes()).toEqual([]);
       expect(await worksOn(object, 'upgraded')).toBe(id);
       expect(writes()).toHaveLength(1);
+    });
+
+    test('tested, it makes a sample, deletes it, and leaves nothing of the test', async () => {
+      cluster.cloud.clearRequests();
+      await cluster.test(release);
+      const made = writes().map(({ method, path }) => `${method} /${path.split('/')[1]}`);
+      expect(made).toEqual(['POST /bot_users', 'DELETE /bot_users']);
+      const left = await cluster.kubectl('get', 'pod,role,rolebinding,serviceaccount,bot', '-A', '-o', 'name');
+      expect(left).not.toContain('test');
+      expect(left).not.toContain('sample');
+    });
+
+    test('tested while no operator runs, it fails and says so', async () => {
+      await cluster.scale(release, 0);
+      await expect(cluster.test(release)).rejects.toThrow('FAIL  operator: no operator acts');
+      await cluster.kubectl('-n', release.namespace, 'delete', 'pod', `${release.name}-edge-operator-test`);
+      await cluster.scale(release, 2);
     });
 
     test('rolled back, the same', async () => {

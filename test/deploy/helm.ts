@@ -63,14 +63,25 @@ interface RenderOptions {
   /** Kinds that the cluster has already, as `group/version/Kind`. */
   readonly served?: readonly string[];
   readonly kubernetes?: string;
+  /** With what `helm test` would create; default without. */
+  readonly tests?: boolean;
 }
 
 /** What `helm install` would create. */
 export async function render(
   values: Values,
-  { chart = chartDir, served = [], kubernetes = '1.30.0' }: RenderOptions = {},
+  { chart = chartDir, served = [], kubernetes = '1.30.0', tests = false }: RenderOptions = {},
 ): Promise<readonly Rendered[]> {
-  const args = ['template', release.name, chart, '--namespace', release.namespace, '--kube-version', kubernetes];
+  const args = [
+    'template',
+    release.name,
+    chart,
+    '--namespace',
+    release.namespace,
+    '--kube-version',
+    kubernetes,
+    ...(tests ? [] : ['--skip-tests']),
+  ];
   const text = await helm([...args, ...served.flatMap((kind) => ['--api-versions', kind])], { values });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Rendered | null)
