@@ -108,8 +108,9 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
 
     /** Resolves when as many pods are ready, and no other is there. */
     async scale({ name, namespace }: Release, replicas: number): Promise<void> {
-      await kubectl('-n', namespace, 'scale', `deployment/${name}-edge-operator`, `--replicas=${replicas}`);
-      await kubectl('-n', namespace, 'rollout', 'status', `deployment/${name}-edge-operator`, '--timeout=60s');
+      const of = ['deployment', '-l', labelsOf({ name, namespace })];
+      await kubectl('-n', namespace, 'scale', ...of, `--replicas=${replicas}`);
+      await kubectl('-n', namespace, 'rollout', 'status', ...of, '--timeout=60s');
       await until(`${replicas} pods`, async () => (await podNames({ name, namespace })).length === replicas);
     },
 
@@ -137,9 +138,8 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
     return (await run('kubectl', [...args, ...kubectlArgs(world.kube)], { timeout: 60_000 })).stdout;
   }
 
-  async function podNames({ name, namespace }: Release): Promise<readonly string[]> {
-    const labels = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=operator`;
-    return (await kubectl('-n', namespace, 'get', 'pods', '-l', labels, '-o', 'name'))
+  async function podNames(release: Release): Promise<readonly string[]> {
+    return (await kubectl('-n', release.namespace, 'get', 'pods', '-l', labelsOf(release), '-o', 'name'))
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => line.replace(/^pod\//, ''));
@@ -154,3 +154,6 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
       .join('');
   }
 }
+
+/** Of everything that runs the operator of a release. */
+const labelsOf = ({ name }: Release) => `app.kubernetes.io/instance=${name},app.kubernetes.io/component=operator`;

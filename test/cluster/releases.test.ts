@@ -7,6 +7,9 @@ import { type Cluster, onCluster, startCluster } from './cluster.ts';
 const release = { name: 'edge', namespace: 'edge-system' };
 const otherKey = 'other-cloud-api-key';
 
+/** For how long two releases go on in each other's way. */
+const overlapMs = 1_000 * Number(process.env.TEST_OVERLAP_SECONDS ?? 0);
+
 let cluster: Cluster;
 const addrsOf = async (key: string): Promise<readonly { readonly id: string }[]> => {
   const headers = { authorization: `Bearer ${key}`, 'service-version': '2' };
@@ -114,32 +117,45 @@ onCluster('releases', () => {
   onCluster('that overlap, with keys of different accounts', () => {
     const narrow = { name: 'narrow', namespace: 'narrow-system' };
 
-    test('each resource has one object; who did not make it says Conflict, and whose it is', async () => {
-      await cluster.createNamespaces('shared');
-      const names = ['a', 'b', 'c'];
-      const objects = await Promise.all(names.map((name) => cluster.apply('ReservedAddr', 'shared', name, {})));
-      const ids = await Promise.all(objects.map(idOf));
-      await cluster.install(narrow, {
-        watchNamespaces: ['shared'],
-        crds: { install: false },
-        account: { apiKey: otherKey },
-      });
-      const note = await until('somebody to say Conflict', async () => {
-        const events = (await Promise.all(objects.map((object) => cluster.events(object)))).flat();
-        return events.find((event) => event.note.startsWith('Conflict: '))?.note;
-      });
-      const uid = (
-        await cluster.kubectl('get', 'namespace', release.namespace, '-o', 'jsonpath={.metadata.uid}')
-      ).slice(0, 8);
-      expect(note).toContain(`managed by another installation of the operator, ${release.namespace}-${uid}:`);
-      for (const object of objects) await cluster.reason(object, 'Available');
-      // Both have work to do again.
-      expect(await Promise.all(objects.map((object) => worksOn(object, 'changed')))).toEqual(ids);
-      expect((await addrsOf(cluster.cloud.apiKey)).map(({ id }) => id).sort()).toEqual([...ids].sort());
-      expect(await addrsOf(otherKey)).toEqual([]);
-      for (const object of objects) await cluster.delete(object);
-      for (const object of objects) await cluster.gone(object);
-      expect(await addrsOf(cluster.cloud.apiKey)).toEqual([]);
-    });
+    test(
+      'each resource has one object; who did not make it says Conflict, and whose it is',
+      async () => {
+        await cluster.createNamespaces('shared');
+        const names = ['a', 'b', 'c'];
+        const objects = await Promise.all(names.map((name) => cluster.apply('ReservedAddr', 'shared', name, {})));
+        const ids = await Promise.all(objects.map(idOf));
+        await cluster.install(narrow, {
+          watchNamespaces: ['shared'],
+          crds: { install: false },
+          account: { apiKey: otherKey },
+        });
+        const note = await until('somebody to say Conflict', async () => {
+          const events = (await Promise.all(objects.map((object) => cluster.events(object)))).flat();
+          return events.find((event) => event.note.startsWith('Conflict: '))?.note;
+        });
+        const uid = (
+          await cluster.kubectl('get', 'namespace', release.namespace, '-o', 'jsonpath={.metadata.uid}')
+        ).slice(0, 8);
+        expect(note).toContain(`managed by another installation of the operator, ${release.namespace}-${uid}:`);
+        for (const object of objects) await cluster.reason(object, 'Available');
+        const endsAt = performance.now() + overlapMs;
+        let rounds = 0;
+        do {
+          cluster.cloud.clearRequests();
+          // Both have work to do again; one does it.
+          const worked = objects.map((object) => worksOn(object, `changed ${rounds}`));
+          expect(await Promise.all(worked)).toEqual(ids);
+          expect(writes().map(({ method }) => method)).toEqual(objects.map(() => 'PATCH'));
+          expect((await addrsOf(cluster.cloud.apiKey)).map(({ id }) => id).sort()).toEqual([...ids].sort());
+          expect(await addrsOf(otherKey)).toEqual([]);
+          rounds += 1;
+        } while (performance.now() < endsAt);
+        console.info(`${rounds} changes of ${objects.length} resources, as many objects, and a call for each change`);
+        for (const object of objects) await cluster.delete(object);
+        for (const object of objects) await cluster.gone(object);
+        expect(await addrsOf(cluster.cloud.apiKey)).toEqual([]);
+      },
+      120_000 + overlapMs,
+    );
   });
 });
