@@ -19,7 +19,13 @@ const operatorPath = 'deploy/base/operator.yaml';
 
 /** The operator without its definitions, as the chart renders it. */
 export async function renderOperator(): Promise<string> {
-  const release = ['edge-operator', join(project, 'charts/edge-operator'), '--namespace', 'edge-operator'];
+  const release = [
+    'edge-operator',
+    join(project, 'charts/edge-operator'),
+    '--namespace',
+    'edge-operator',
+    '--skip-tests',
+  ];
   const values = ['--values', join(project, 'deploy/values.yaml'), '--set', 'crds.install=false'];
   const { stdout } = await promisify(execFile)(await tool('helm'), ['template', ...release, ...values]);
   const reviver = (key: unknown, value: unknown) => (helmLabels.includes(String(key)) ? undefined : value);

@@ -27,10 +27,12 @@ export async function tool(name: string): Promise<string> {
   return path;
 }
 
-/** Where the one module is that test/tools/`name` requires: fetched, not built. */
-export async function sourcesOf(name: string): Promise<string> {
-  const { Dir } = JSON.parse(await go(join(modules, name), ['mod', 'download', '-json'])) as { Dir: string };
-  return Dir;
+/** Where the modules are that test/tools/`name` requires: fetched, not built. */
+export async function sourcesOf(name: string): Promise<readonly string[]> {
+  // An object for each, one after another.
+  const answer = await go(join(modules, name), ['mod', 'download', '-json']);
+  const objects = JSON.parse(`[${answer.replaceAll(/\n}\s*{/g, '\n},{')}]`) as readonly { readonly Dir: string }[];
+  return objects.map(({ Dir }) => Dir);
 }
 
 export function toolNames(): readonly string[] {

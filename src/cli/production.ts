@@ -7,5 +7,6 @@ export type Commands = ReadonlyMap<string, () => Promise<Command>>;
 export const productionCommands: Commands = new Map([
   ['run', async () => (await import('./run.ts')).runCommand()],
   ['agent', async () => (await import('./agent/index.ts')).agentCommand()],
+  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
   ['crds', async () => (await import('./crds.ts')).crdsCommand()],
 ]);

@@ -5,11 +5,12 @@ import { promisify } from 'node:util';
 import { describe } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
-import { chartDir, helm, type Rendered, type Values } from '../deploy/helm.ts';
+import { chartDir, type Helm, helm, type Rendered, type Values } from '../deploy/helm.ts';
 import { kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { namespaceType, startWorld } from '../support/world.ts';
 import type { AuditEvent } from './audit.ts';
+import { tellEndedPods } from './ended-pods.ts';
 import { clusterScripts, imageOf } from './scripts.ts';
 
 const run = promisify(execFile);
@@ -21,6 +22,8 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 export interface Release {
   readonly name: string;
   readonly namespace: string;
+  /** Default Helm 4. */
+  readonly by?: Helm;
 }
 
 /** What is known of a pod that runs: the ports that it really has, by those that it asked for. */
@@ -37,9 +40,10 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
   const env = { ...process.env, POD_SYNC_MS: '500' };
   await run(join(scripts, 'pods'), [dir, imageOf(String(process.env.TEST_RUN))], { env });
 
-  const onRelease = ({ namespace }: Release, args: readonly string[], values?: Values) =>
+  const onRelease = ({ namespace, by = 'helm' }: Release, args: readonly string[], values?: Values) =>
     helm([...args, '--namespace', namespace], {
       env: { KUBECONFIG: kubeconfig },
+      by,
       ...(values === undefined ? {} : { values }),
     });
   /** The default account is that of the reference cloud. */
@@ -70,6 +74,20 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
       await onRelease(release, ['rollback', release.name, String(revision), ...waits]);
     },
 
+    /** `helm test`; fails with what its pods said. */
+    async test(release: Release): Promise<void> {
+      const ended = new AbortController();
+      const telling = tellEndedPods(world.kube, ended.signal);
+      try {
+        await onRelease(release, ['test', release.name, '--timeout', '60s']).catch((error: Error) => {
+          throw new Error(`${error.message}\n${logs(release.namespace, 'doctor')}`, { cause: error });
+        });
+      } finally {
+        ended.abort();
+        await telling;
+      }
+    },
+
     async uninstall(release: Release): Promise<void> {
       await onRelease(release, ['uninstall', release.name, ...waits]);
     },
@@ -90,8 +108,9 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
 
     /** Resolves when as many pods are ready, and no other is there. */
     async scale({ name, namespace }: Release, replicas: number): Promise<void> {
-      await kubectl('-n', namespace, 'scale', `deployment/${name}-edge-operator`, `--replicas=${replicas}`);
-      await kubectl('-n', namespace, 'rollout', 'status', `deployment/${name}-edge-operator`, '--timeout=60s');
+      const of = ['deployment', '-l', labelsOf({ name, namespace })];
+      await kubectl('-n', namespace, 'scale', ...of, `--replicas=${replicas}`);
+      await kubectl('-n', namespace, 'rollout', 'status', ...of, '--timeout=60s');
       await until(`${replicas} pods`, async () => (await podNames({ name, namespace })).length === replicas);
     },
 
@@ -119,20 +138,22 @@ export async function startCluster(cloud: Partial<CloudApiOptions> = {}) {
     return (await run('kubectl', [...args, ...kubectlArgs(world.kube)], { timeout: 60_000 })).stdout;
   }
 
-  async function podNames({ name, namespace }: Release): Promise<readonly string[]> {
-    const labels = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=operator`;
-    return (await kubectl('-n', namespace, 'get', 'pods', '-l', labels, '-o', 'name'))
+  async function podNames(release: Release): Promise<readonly string[]> {
+    return (await kubectl('-n', release.namespace, 'get', 'pods', '-l', labelsOf(release), '-o', 'name'))
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => line.replace(/^pod\//, ''));
   }
 
-  function logs(namespace: string): string {
+  function logs(namespace: string, container = ''): string {
     const files = readdirSync(join(dir, 'pods')).filter((file) => file.startsWith(`${namespace}_`));
     const text = (file: string) => readFileSync(join(dir, 'pods', file), 'utf8');
     return files
-      .filter((file) => file.endsWith('.log'))
+      .filter((file) => file.endsWith(`${container}.log`))
       .map(text)
       .join('');
   }
 }
+
+/** Of everything that runs the operator of a release. */
+const labelsOf = ({ name }: Release) => `app.kubernetes.io/instance=${name},app.kubernetes.io/component=operator`;

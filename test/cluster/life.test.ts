@@ -116,5 +116,8 @@ onCluster('every kind', () => {
       expect(accesses.filter((access) => !grants.allows(access))).toEqual([]);
       expect(grants.unused().filter((right) => !explained.some(([pattern]) => pattern.test(right)))).toEqual([]);
     });
+
+    // After the comparison: it asks with the same account.
+    test('helm test finds nothing', () => cluster.test(release));
   });
 });

@@ -7,6 +7,9 @@ import { type Cluster, onCluster, startCluster } from './cluster.ts';
 const release = { name: 'edge', namespace: 'edge-system' };
 const otherKey = 'other-cloud-api-key';
 
+/** For how long two releases go on in each other's way. */
+const overlapMs = 1_000 * Number(process.env.TEST_OVERLAP_SECONDS ?? 0);
+
 let cluster: Cluster;
 const addrsOf = async (key: string): Promise<readonly { readonly id: string }[]> => {
   const headers = { authorization: `Bearer ${key}`, 'service-version': '2' };
@@ -28,7 +31,8 @@ onCluster('releases', () => {
   });
   afterAll(() => cluster?.stop());
 
-  onCluster('one after another', () => {
+  onCluster.each(['helm', 'helm-3'] as const)('one after another, with %s', (by) => {
+    const release = { name: 'edge', namespace: 'edge-system', by };
     let object: ManagedObject;
     let id: unknown;
 
@@ -37,11 +41,28 @@ onCluster('releases', () => {
       object = await cluster.apply('ReservedAddr', 'default', 'first', { description: 'installed' });
       id = await idOf(object);
       cluster.cloud.clearRequests();
-      await cluster.upgrade(release, { replicas: 2 });
+      await cluster.upgrade(release, { replicas: 2, test: { sample: { namespace: 'default' } } });
       expect(await cluster.podNames(release)).toHaveLength(2);
       expect(writes()).toEqual([]);
       expect(await worksOn(object, 'upgraded')).toBe(id);
       expect(writes()).toHaveLength(1);
+    });
+
+    test('tested, it makes a sample, deletes it, and leaves nothing of the test', async () => {
+      cluster.cloud.clearRequests();
+      await cluster.test(release);
+      const made = writes().map(({ method, path }) => `${method} /${path.split('/')[1]}`);
+      expect(made).toEqual(['POST /bot_users', 'DELETE /bot_users']);
+      const left = await cluster.kubectl('get', 'pod,role,rolebinding,serviceaccount,bot', '-A', '-o', 'name');
+      expect(left).not.toContain('test');
+      expect(left).not.toContain('sample');
+    });
+
+    test('tested while no operator runs, it fails and says so', async () => {
+      await cluster.scale(release, 0);
+      await expect(cluster.test(release)).rejects.toThrow('FAIL  operator: no operator acts');
+      await cluster.kubectl('-n', release.namespace, 'delete', 'pod', `${release.name}-edge-operator-test`);
+      await cluster.scale(release, 2);
     });
 
     test('rolled back, the same', async () => {
@@ -73,6 +94,14 @@ onCluster('releases', () => {
     });
   });
 
+  test('installed by Helm 3 over definitions that kubectl applied, as docs/install.md has it', async () => {
+    const older = { ...release, by: 'helm-3' as const };
+    await cluster.kubectl('apply', '--server-side', '-f', join(import.meta.dirname, '../../crds'));
+    await expect(cluster.install(older)).rejects.toThrow('invalid ownership metadata');
+    await cluster.install(older, {}, '--take-ownership');
+    await cluster.uninstall(older);
+  });
+
   test('installed over definitions of another version that kubectl applied, as docs/install.md has it', async () => {
     const crds = join(import.meta.dirname, '../../crds');
     await cluster.kubectl('apply', '--server-side', '-f', crds);
@@ -88,32 +117,45 @@ onCluster('releases', () => {
   onCluster('that overlap, with keys of different accounts', () => {
     const narrow = { name: 'narrow', namespace: 'narrow-system' };
 
-    test('each resource has one object; who did not make it says Conflict, and whose it is', async () => {
-      await cluster.createNamespaces('shared');
-      const names = ['a', 'b', 'c'];
-      const objects = await Promise.all(names.map((name) => cluster.apply('ReservedAddr', 'shared', name, {})));
-      const ids = await Promise.all(objects.map(idOf));
-      await cluster.install(narrow, {
-        watchNamespaces: ['shared'],
-        crds: { install: false },
-        account: { apiKey: otherKey },
-      });
-      const note = await until('somebody to say Conflict', async () => {
-        const events = (await Promise.all(objects.map((object) => cluster.events(object)))).flat();
-        return events.find((event) => event.note.startsWith('Conflict: '))?.note;
-      });
-      const uid = (
-        await cluster.kubectl('get', 'namespace', release.namespace, '-o', 'jsonpath={.metadata.uid}')
-      ).slice(0, 8);
-      expect(note).toContain(`managed by another installation of the operator, ${release.namespace}-${uid}:`);
-      for (const object of objects) await cluster.reason(object, 'Available');
-      // Both have work to do again.
-      expect(await Promise.all(objects.map((object) => worksOn(object, 'changed')))).toEqual(ids);
-      expect((await addrsOf(cluster.cloud.apiKey)).map(({ id }) => id).sort()).toEqual([...ids].sort());
-      expect(await addrsOf(otherKey)).toEqual([]);
-      for (const object of objects) await cluster.delete(object);
-      for (const object of objects) await cluster.gone(object);
-      expect(await addrsOf(cluster.cloud.apiKey)).toEqual([]);
-    });
+    test(
+      'each resource has one object; who did not make it says Conflict, and whose it is',
+      async () => {
+        await cluster.createNamespaces('shared');
+        const names = ['a', 'b', 'c'];
+        const objects = await Promise.all(names.map((name) => cluster.apply('ReservedAddr', 'shared', name, {})));
+        const ids = await Promise.all(objects.map(idOf));
+        await cluster.install(narrow, {
+          watchNamespaces: ['shared'],
+          crds: { install: false },
+          account: { apiKey: otherKey },
+        });
+        const note = await until('somebody to say Conflict', async () => {
+          const events = (await Promise.all(objects.map((object) => cluster.events(object)))).flat();
+          return events.find((event) => event.note.startsWith('Conflict: '))?.note;
+        });
+        const uid = (
+          await cluster.kubectl('get', 'namespace', release.namespace, '-o', 'jsonpath={.metadata.uid}')
+        ).slice(0, 8);
+        expect(note).toContain(`managed by another installation of the operator, ${release.namespace}-${uid}:`);
+        for (const object of objects) await cluster.reason(object, 'Available');
+        const endsAt = performance.now() + overlapMs;
+        let rounds = 0;
+        do {
+          cluster.cloud.clearRequests();
+          // Both have work to do again; one does it.
+          const worked = objects.map((object) => worksOn(object, `changed ${rounds}`));
+          expect(await Promise.all(worked)).toEqual(ids);
+          expect(writes().map(({ method }) => method)).toEqual(objects.map(() => 'PATCH'));
+          expect((await addrsOf(cluster.cloud.apiKey)).map(({ id }) => id).sort()).toEqual([...ids].sort());
+          expect(await addrsOf(otherKey)).toEqual([]);
+          rounds += 1;
+        } while (performance.now() < endsAt);
+        console.info(`${rounds} changes of ${objects.length} resources, as many objects, and a call for each change`);
+        for (const object of objects) await cluster.delete(object);
+        for (const object of objects) await cluster.gone(object);
+        expect(await addrsOf(cluster.cloud.apiKey)).toEqual([]);
+      },
+      120_000 + overlapMs,
+    );
   });
 });

@@ -148,6 +148,15 @@ describe('the definitions', () => {
     }
   });
 
+  test('are without what Kubernetes 1.29 refuses', async () => {
+    const found = await render({}, { kubernetes: '1.29.14' });
+    const definitions = found.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    const versions = (each: Rendered) =>
+      each.spec.versions.map(({ selectableFields: _, ...version }: object & { selectableFields?: unknown }) => version);
+    const newer = of('defaults').filter(({ kind }) => kind === 'CustomResourceDefinition');
+    expect(definitions.map(({ spec }) => spec.versions)).toEqual(newer.map(versions));
+  });
+
   test('are left out on demand', () => {
     const kinds = of('nothing that another makes').map(({ kind }) => kind);
     expect(kinds).toEqual(['Deployment']);

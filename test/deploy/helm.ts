@@ -29,15 +29,25 @@ export interface Rendered {
   readonly [field: string]: any;
 }
 
+/** Helm 4 and Helm 3, as test/tools has them. */
+export type Helm = 'helm' | 'helm-3';
+
+interface HelmOptions {
+  readonly values?: Values;
+  readonly env?: object;
+  /** Default Helm 4. */
+  readonly by?: Helm;
+}
+
 /** Runs Helm, with nothing of the user's own configuration; resolves with what it printed, fails with what it complained of. */
-export async function helm(args: readonly string[], options: { readonly values?: Values; readonly env?: object } = {}) {
+export async function helm(args: readonly string[], options: HelmOptions = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'edge-operator-helm-'));
   const file = join(dir, 'values.yaml');
   writeFileSync(file, JSON.stringify(options.values ?? {}));
   try {
     const withValues = options.values === undefined ? args : [...args, '--values', file];
     const env = { PATH: process.env.PATH, HOME: dir, ...options.env };
-    return (await run(await tool('helm'), withValues, { env, maxBuffer: 64 * 1024 * 1024 })).stdout;
+    return (await run(await tool(options.by ?? 'helm'), withValues, { env, maxBuffer: 64 * 1024 * 1024 })).stdout;
   } catch (error) {
     throw new Error((error as { stderr?: string }).stderr || String(error), { cause: error });
   } finally {
@@ -48,12 +58,30 @@ export async function helm(args: readonly string[], options: { readonly values?:
 /** Name and namespace of the release that `render` renders. */
 export const release = { name: 'edge', namespace: 'edge-system' };
 
-/** What `helm install` would create; `served`: kinds that the cluster has already, as `group/version/Kind`. */
+interface RenderOptions {
+  readonly chart?: string;
+  /** Kinds that the cluster has already, as `group/version/Kind`. */
+  readonly served?: readonly string[];
+  readonly kubernetes?: string;
+  /** With what `helm test` would create; default without. */
+  readonly tests?: boolean;
+}
+
+/** What `helm install` would create. */
 export async function render(
   values: Values,
-  { chart = chartDir, served = [] }: { readonly chart?: string; readonly served?: readonly string[] } = {},
+  { chart = chartDir, served = [], kubernetes = '1.30.0', tests = false }: RenderOptions = {},
 ): Promise<readonly Rendered[]> {
-  const args = ['template', release.name, chart, '--namespace', release.namespace, '--kube-version', '1.29.0'];
+  const args = [
+    'template',
+    release.name,
+    chart,
+    '--namespace',
+    release.namespace,
+    '--kube-version',
+    kubernetes,
+    ...(tests ? [] : ['--skip-tests']),
+  ];
   const text = await helm([...args, ...served.flatMap((kind) => ['--api-versions', kind])], { values });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Rendered | null)

@@ -63,7 +63,7 @@ onRealServer('every object of every set of values', () => {
 
 /** Those of the Prometheus operator for the kinds that the chart makes. */
 async function monitoringCrds(): Promise<readonly object[]> {
-  const dir = join(await sourcesOf('prometheus-operator'), 'example/prometheus-operator-crd');
+  const dir = join(...(await sourcesOf('prometheus-operator')), 'example/prometheus-operator-crd');
   const read = (plural: string) => parse(readFileSync(join(dir, `monitoring.coreos.com_${plural}.yaml`), 'utf8'));
   return ['servicemonitors', 'prometheusrules'].map(read);
 }

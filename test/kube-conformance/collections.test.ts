@@ -188,6 +188,23 @@ describe('watches', () => {
     expect([event?.type, event?.object.metadata.name]).toEqual(['ADDED', 'b']);
   });
 
+  test('by a field of the status: what comes to have it is added, what has it no more is deleted', async () => {
+    const path = await cluster.fresh();
+    const { resourceVersion } = (await cluster.send('GET', path)).body.metadata;
+    await cluster.send('POST', path, widget('a'));
+    const phase = (text: string) => cluster.merge(`${path}/a/status`, { status: { phase: text } });
+    for (const text of ['Up', 'Down']) await phase(text);
+    const query = `watch=true&fieldSelector=status.phase%3DUp&resourceVersion=${resourceVersion}`;
+    const events = await watchUntil(cluster, `${path}?${query}`, (seen) => seen.length === 2);
+    // What is deleted is shown as it was when it had the field.
+    expect(events.map(({ type, object }) => [type, object.status.phase])).toEqual([
+      ['ADDED', 'Up'],
+      ['DELETED', 'Up'],
+    ]);
+    expect(names((await cluster.send('GET', `${path}?fieldSelector=status.phase%3DUp`)).body)).toEqual([]);
+    expect(names((await cluster.send('GET', `${path}?fieldSelector=status.phase%3DDown`)).body)).toEqual(['a']);
+  });
+
   test('across namespaces', async () => {
     const [one, two] = [await cluster.fresh(), await cluster.fresh()];
     const all = '/apis/test.example.com/v1/widgets';

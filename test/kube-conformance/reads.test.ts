@@ -67,6 +67,7 @@ describe('lists', () => {
     ['fieldSelector=metadata.name!=a', 'bcd'],
     ['fieldSelector=spec.color=blue', 'b'],
     ['fieldSelector=spec.color=red&labelSelector=tier', 'a'],
+    ['fieldSelector=spec.size=3,spec.active=true,status.phase=', 'abcd'],
   ] as const;
   test.each(selectors)('%s', async (query, wanted) => {
     const path = await filled();

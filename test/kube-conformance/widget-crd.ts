@@ -94,7 +94,9 @@ export const widgetCrd = {
         served: true,
         storage: true,
         subresources: { status: {} },
-        selectableFields: [{ jsonPath: '.spec.color' }],
+        selectableFields: ['.spec.color', '.spec.size', '.spec.active', '.status.phase'].map((jsonPath) => ({
+          jsonPath,
+        })),
         additionalPrinterColumns: [
           { name: 'COLOR', type: 'string', jsonPath: '.spec.color' },
           { name: 'SIZE', type: 'integer', jsonPath: '.spec.size' },

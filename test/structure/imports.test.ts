@@ -19,6 +19,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'operator/kinds/cloud': ['operator/reconcile', 'operator/cloud', 'operator/mirror', 'common'],
   'operator/kinds/agents': ['operator/reconcile', 'operator/agent-client', 'common'],
   'operator/kinds': ['operator/kinds/cloud', 'operator/kinds/agents', 'operator/reconcile'],
+  'operator/doctor': [
+    'operator',
+    'operator/kinds',
+    'operator/kinds/cloud',
+    'operator/reconcile',
+    'operator/controller',
+    'operator/cloud',
+    'operator/kube',
+    'common',
+  ],
   operator: [
     'operator/kinds',
     'operator/kinds/cloud',
@@ -34,6 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'reference/kube-api': ['common'],
   cli: [
     'operator',
+    'operator/doctor',
     'operator/kinds',
     'operator/reconcile',
     'operator/kube',

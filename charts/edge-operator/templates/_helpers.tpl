@@ -59,6 +59,33 @@ app.kubernetes.io/component: {{ .component }}
 {{- default $own .Values.account.existingSecret }}
 {{- end }}
 
+{{/* What a container that works with the default account mounts, and what its pod has for that. */}}
+{{- define "edge-operator.volumeMounts" -}}
+{{- if include "edge-operator.accountSecret" . }}
+# The whole folder, not one file of it: only so does a changed key arrive.
+- name: account
+  mountPath: /var/run/secrets/edge-operator/account
+  readOnly: true
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "edge-operator.volumes" -}}
+{{- with include "edge-operator.accountSecret" . }}
+- name: account
+  secret:
+    secretName: {{ . }}
+    items:
+      - key: {{ $.Values.account.secretKey | quote }}
+        path: {{ $.Values.account.secretKey | quote }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* Name of the Secret with the key of one of `accounts`. Takes a dict of root and account. */}}
 {{- define "edge-operator.secretOfAccount" -}}
 {{- default (printf "%s-account-%s" (include "edge-operator.fullname" .root) .account.name) .account.existingSecret }}

@@ -93,13 +93,23 @@ describe.each(definitions.map((definition) => [definition.type.kind, toCrd(defin
       expect(fields).toEqual(expect.arrayContaining(expected));
     });
 
+    test('is selected by what it refers to and by what it made', () => {
+      const paths = version?.selectableFields.map(({ jsonPath }) => jsonPath);
+      const references = Object.keys(version?.schema.openAPIV3Schema.properties.spec.properties ?? {})
+        .filter((field) => /^(account|agent|apiKeySecret|service)Ref$/.test(field))
+        .map((field) => `.spec.${field}.name`);
+      const made = 'id' in (version?.schema.openAPIV3Schema.properties.status.properties ?? {}) ? ['.status.id'] : [];
+      expect(paths).toEqual(expect.arrayContaining([...references, ...made]));
+    });
+
     test('shows what it stands for first, then READY, REASON and AGE', () => {
       const columns = version?.additionalPrinterColumns ?? [];
       expect(columns[0]?.jsonPath).toMatch(/^\.(status\.(id|apiURL|url|publicURL)|spec\.(edgeID|requestID))$/);
-      expect(columns.slice(-3).map(({ name, priority }) => [name, priority])).toEqual([
+      expect(columns.slice(-4).map(({ name, priority }) => [name, priority])).toEqual([
         ['READY', undefined],
         ['REASON', undefined],
         ['AGE', undefined],
+        ['MESSAGE', 1],
       ]);
     });
 

@@ -7,6 +7,8 @@ const commonColumns: readonly PrinterColumn[] = [
   { name: 'READY', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   { name: 'REASON', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
   { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  // Last, for it is long.
+  { name: 'MESSAGE', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
 ];
 
 /** By which all definitions are found, however they were installed. */
@@ -31,6 +33,7 @@ export function toCrd(kind: KindDefinition) {
           storage: true,
           subresources: { status: {} },
           additionalPrinterColumns: [...kind.columns, ...commonColumns],
+          selectableFields: kind.selectable.map((jsonPath) => ({ jsonPath })),
           schema: { openAPIV3Schema: objectSchema(kind) },
         },
       ],

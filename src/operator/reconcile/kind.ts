@@ -23,6 +23,8 @@ export interface KindDefinition {
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject;
   readonly columns: readonly PrinterColumn[];
+  /** Paths of the fields that `kubectl get --field-selector` takes, such as `.spec.edgeID`. */
+  readonly selectable: readonly string[];
 }
 
 export function edgeType(kind: string, plural: string): ResourceType {

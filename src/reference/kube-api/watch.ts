@@ -6,7 +6,7 @@ import { selectorOf } from './list.ts';
 import { checkWatchOptions, parseNumber, parseVersion } from './list-options.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
 import type { Store } from './store.ts';
-import type { StoredObject } from './stored-object.ts';
+import { StoredObject } from './stored-object.ts';
 
 /** Receives the events of one watch. */
 export interface Sink {
@@ -115,5 +115,10 @@ function sendChange(change: Change, { type, namespace, matches }: WatchRequest, 
   const after = change.type !== 'DELETED' && matches(current);
   if (before && after) sink.event('MODIFIED', current);
   else if (after) sink.event('ADDED', current);
-  else if (before) sink.event('DELETED', current);
+  else if (before) sink.event('DELETED', change.type === 'DELETED' ? current : asItWas(previous, change.revision));
+}
+
+/** What a selector does not select any more is told as it was when it did, with the version of the change. */
+function asItWas({ object }: StoredObject, revision: number): StoredObject {
+  return StoredObject.of({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }

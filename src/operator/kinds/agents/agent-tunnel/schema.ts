@@ -56,4 +56,5 @@ export const definition: KindDefinition = {
     { name: 'PROTO', type: 'string', jsonPath: '.spec.proto' },
     { name: 'ADDR', type: 'string', jsonPath: '.spec.addr' },
   ],
+  selectable: ['.spec.agentRef.name'],
 };

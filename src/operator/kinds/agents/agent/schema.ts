@@ -62,4 +62,5 @@ export const definition: KindDefinition = {
     { name: 'VERSION', type: 'string', jsonPath: '.status.agentVersion' },
     { name: 'TUNNELS', type: 'integer', jsonPath: '.status.tunnelCount' },
   ],
+  selectable: ['.spec.serviceRef.name'],
 };

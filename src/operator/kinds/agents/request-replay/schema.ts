@@ -48,4 +48,5 @@ export const definition: KindDefinition = {
     { name: 'AGENT', type: 'string', jsonPath: '.spec.agentRef.name' },
     { name: 'COMPLETED', type: 'date', jsonPath: '.status.completedAt' },
   ],
+  selectable: ['.spec.agentRef.name', '.spec.requestID'],
 };

@@ -30,4 +30,5 @@ export const definition: KindDefinition = {
     { name: 'USERNAME', type: 'string', jsonPath: '.spec.name' },
     { name: 'ACTIVE', type: 'boolean', jsonPath: '.spec.active' },
   ],
+  selectable: ['.spec.accountRef.name', '.status.id'],
 };

@@ -70,4 +70,5 @@ export const definition: KindDefinition = {
     { name: 'AUTHENTICATED', type: 'boolean', jsonPath: '.status.authenticated' },
     { name: 'ENDPOINTS', type: 'integer', jsonPath: '.status.endpointsMirrored' },
   ],
+  selectable: ['.spec.apiKeySecretRef.name'],
 };

@@ -65,4 +65,5 @@ export const definition: KindDefinition = {
     readiness('TERMINATION', 'TlsTerminationReady'),
     { name: 'TERMINATE-AT', type: 'string', jsonPath: '.status.tlsTermination.terminateAt', priority: 1 },
   ],
+  selectable: ['.spec.accountRef.name', '.spec.edgeID'],
 };

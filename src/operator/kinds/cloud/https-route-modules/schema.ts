@@ -192,4 +192,5 @@ export const definition: KindDefinition = {
     readiness('WEBHOOK', 'WebhookVerificationReady'),
     readiness('COMPRESSION', 'CompressionReady'),
   ],
+  selectable: ['.spec.accountRef.name', '.spec.edgeID', '.spec.routeID'],
 };

@@ -69,4 +69,5 @@ export const definition: KindDefinition = {
     { name: 'ADDR', type: 'string', jsonPath: '.status.addr' },
     { name: 'REGION', type: 'string', jsonPath: '.spec.region' },
   ],
+  selectable: ['.spec.accountRef.name', '.status.id'],
 };

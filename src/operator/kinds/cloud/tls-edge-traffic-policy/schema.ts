@@ -75,4 +75,5 @@ export const definition: KindDefinition = {
     { name: 'RULES', type: 'integer', jsonPath: '.status.ruleCount' },
     { name: 'HASH', type: 'string', jsonPath: '.status.appliedPolicyHash', priority: 1 },
   ],
+  selectable: ['.spec.accountRef.name', '.spec.edgeID'],
 };

@@ -1,0 +1,63 @@
+import { Command, Option } from 'commander';
+import { systemRuntime } from '../common/runtime.ts';
+import { parseDuration, UsageError } from '../common/usage.ts';
+import type { Result } from '../operator/doctor/check.ts';
+import { parseSettings, settingsHelp } from '../operator/settings.ts';
+import { print } from './print.ts';
+
+/** Those of `run` that say where the operator works, and with what. */
+const shared = ['kubeconfig', 'watchNamespaces', 'apiUrl', 'apiKeyFile', 'leaderElectNamespace'];
+
+interface Flags extends Record<string, unknown> {
+  readonly sample?: string;
+  readonly sampleAccount?: string;
+  readonly timeout: string;
+  readonly exitCode: boolean;
+  readonly output: 'table' | 'json';
+}
+
+export function doctorCommand(): Command {
+  const command = new Command('doctor').description(
+    'Look whether an installation can work: definitions, rights, account, and whether an operator acts.',
+  );
+  for (const { name, flag, variable, arg, about } of settingsHelp()) {
+    if (shared.includes(name)) command.addOption(new Option(`${flag} <${arg}>`, about).env(variable));
+  }
+  return command
+    .option('--sample <namespace>', 'instead: make a BotUser there, wait until it is Ready, and delete it again')
+    .option('--sample-account <name>', 'the CloudAccount of the sample (default: the default account)')
+    .option('--timeout <duration>', 'how long the sample may take to be Ready, and to be gone', '60s')
+    .option('--exit-code', 'exit with 3 when something was found', false)
+    .addOption(new Option('-o, --output <format>', 'table or json').choices(['table', 'json']).default('table'))
+    .action(run);
+}
+
+/** Exit codes: 0 done, 1 something could not be found out, 3 with `--exit-code` there are findings. */
+async function run({ sample, sampleAccount, timeout, exitCode, output, ...given }: Flags): Promise<void> {
+  const timeoutMs = parseDuration(timeout);
+  if (timeoutMs === undefined) throw new UsageError(`--timeout ${timeout} is no duration: write 500ms, 30s, 5m or 1h`);
+  const [{ examine }, { silentLog }] = await Promise.all([
+    import('../operator/doctor/doctor.ts'),
+    import('../common/log.ts'),
+  ]);
+  const results = await examine({
+    settings: parseSettings(given),
+    apiKey: process.env.EDGE_OPERATOR_API_KEY,
+    ...(sample === undefined ? {} : { sample: { namespace: sample, account: sampleAccount, timeoutMs } }),
+    log: silentLog,
+    runtime: systemRuntime,
+  });
+  await print(output === 'json' ? `${JSON.stringify({ checks: results }, null, 2)}\n` : textOf(results));
+  if (results.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
+  else if (exitCode && results.some(({ findings }) => findings.length > 0)) process.exitCode = 3;
+}
+
+function textOf(results: readonly Result[]): string {
+  return results.map(linesOf).join('');
+}
+
+function linesOf({ check, at, findings, failed }: Result): string {
+  if (failed !== undefined) return `?     ${check}: ${failed}\n`;
+  if (findings.length === 0) return `ok    ${check}: ${at}\n`;
+  return findings.map(({ problem, cure }) => `FAIL  ${check}: ${problem}\n      do: ${cure}\n`).join('');
+}

@@ -1,0 +1,70 @@
+import { toCrd } from '../kinds/crd.ts';
+import { definitions } from '../kinds/index.ts';
+import type { KubeConnection } from '../kube/connection.ts';
+import { isNothingThere } from '../kube/errors.ts';
+import { apiGroup, apiVersion } from '../reconcile/kind.ts';
+import { ask } from './ask.ts';
+import type { Check, Finding } from './check.ts';
+
+const path = `/openapi/v3/apis/${apiGroup}/${apiVersion}`;
+const cure = 'install the definitions of this version: edge-operator crds | kubectl apply --server-side -f -';
+
+/** A schema as far as its fields go. */
+interface Fields {
+  readonly properties?: Readonly<Record<string, Fields>>;
+  readonly items?: Fields;
+}
+
+interface Document {
+  readonly components?: { readonly schemas?: Readonly<Record<string, ServedKind>> };
+}
+
+type ServedKind = Fields & { readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[] };
+
+/** Whether the cluster serves every kind, with every field that this version knows. */
+export function definitionsCheck(connection: KubeConnection): Check {
+  return {
+    name: 'definitions',
+    run: async () => {
+      const served = await servedKinds(connection);
+      const findings = definitions.flatMap((definition): readonly Finding[] => {
+        const { kind } = definition.type;
+        const found = served.get(kind);
+        if (found === undefined) return [{ problem: `the cluster has no kind ${kind}`, cure }];
+        const [version] = toCrd(definition).spec.versions;
+        const missing = missingFields(version?.schema.openAPIV3Schema as Fields, found);
+        return missing.length === 0
+          ? []
+          : [{ problem: `the definition of ${kind} is older: it lacks ${missing.join(', ')}`, cure }];
+      });
+      return { at: `${definitions.length} kinds`, findings };
+    },
+  };
+}
+
+/** As every user may read them: definitions themselves are for few. */
+async function servedKinds(connection: KubeConnection): Promise<ReadonlyMap<string, Fields>> {
+  const { components } = await ask<Document>(connection, { path, doing: 'reading what the cluster serves' }).catch(
+    (error): Document => {
+      if (isNothingThere(error)) return {};
+      throw error;
+    },
+  );
+  const schemas = Object.values(components?.schemas ?? {});
+  return new Map(
+    schemas.flatMap((schema) => (schema['x-kubernetes-group-version-kind'] ?? []).map(({ kind }) => [kind, schema])),
+  );
+}
+
+/** Paths of the fields that are known and not served. */
+function missingFields(known: Fields, served: Fields, at = ''): readonly string[] {
+  const ofItems = known.items === undefined ? [] : missingFields(known.items, served.items ?? {}, `${at}[]`);
+  const ofFields = Object.entries(known.properties ?? {}).flatMap(([name, field]) => {
+    const there = served.properties?.[name];
+    // Of metadata every server has its own.
+    if (at === '' && name === 'metadata') return [];
+    const where = at === '' ? name : `${at}.${name}`;
+    return there === undefined ? [where] : missingFields(field, there, where);
+  });
+  return [...ofItems, ...ofFields];
+}

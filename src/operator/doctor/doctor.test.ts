@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemRuntime } from '../../common/runtime.ts';
+import { bot, json, type ScriptedAPI, startScriptedAPI } from '../cloud/scripted-api.fixture.ts';
+import type { LeaseSpec } from '../controller/lease.ts';
+import { toCrd } from '../kinds/crd.ts';
+import { definitions } from '../kinds/index.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeConnection } from '../kube/connection.ts';
+import type { ObjectRef, ResourceType } from '../kube/types.ts';
+import type { ManagedObject } from '../reconcile/resource.ts';
+import { accountCheck } from './account.ts';
+import { look } from './check.ts';
+import { definitionsCheck } from './definitions.ts';
+import { leaderCheck } from './leader.ts';
+import { type Right, rightsCheck } from './rights.ts';
+import { sampleCheck } from './sample.ts';
+
+test('a check that fails says why, and stops no other', async () => {
+  const broken = { name: 'a', run: () => Promise.reject(new Error('no answer')) };
+  const fine = { name: 'b', run: async () => ({ at: 'it', findings: [] }) };
+  expect(await look([broken, fine])).toEqual([
+    { check: 'a', findings: [], failed: 'no answer' },
+    { check: 'b', at: 'it', findings: [] },
+  ]);
+});
+
+describe('definitions', () => {
+  /** As the API server publishes them. */
+  const served = () =>
+    Object.fromEntries(
+      definitions.map((definition) => {
+        const { kind } = definition.type;
+        const schema = structuredClone(toCrd(definition).spec.versions[0]?.schema.openAPIV3Schema);
+        return [kind, { ...schema, 'x-kubernetes-group-version-kind': [{ kind }] }];
+      }),
+    );
+  const problems = async (schemas: object, status = 200) => {
+    const text = async () => JSON.stringify({ components: { schemas } });
+    const connection = { request: async () => ({ status, text }) } as unknown as KubeConnection;
+    return (await definitionsCheck(connection).run()).findings.map(({ problem }) => problem);
+  };
+
+  test('those of this version are as they should be', async () => {
+    expect(await problems(served())).toEqual([]);
+  });
+
+  test('a kind that is not there, and fields that an older version did not have, are named', async () => {
+    const { Agent: _, ...schemas } = served();
+    // biome-ignore lint/suspicious/noExplicitAny: a schema of any shape
+    const { spec, status } = (schemas as any).ReservedAddr.properties;
+    delete spec.properties.accountRef.properties.name;
+    delete status.properties.conditions.items.properties.reason;
+    expect(await problems(schemas)).toEqual([
+      'the definition of ReservedAddr is older: it lacks spec.accountRef.name, status.conditions[].reason',
+      'the cluster has no kind Agent',
+    ]);
+    expect(await problems({}, 404)).toHaveLength(definitions.length);
+  });
+});
+
+describe('rights', () => {
+  const options = { watchNamespaces: [], ownNamespace: 'edge' };
+  /** The answer is as it is on a cluster: without a name. */
+  const asked = (allows: (right: Right) => boolean) => {
+    const request = async ({ body = '' }: { body?: string }) => {
+      const allowed = allows(JSON.parse(body).spec.resourceAttributes);
+      return { status: 201, text: async () => JSON.stringify({ metadata: {}, status: { allowed } }) };
+    };
+    return { request } as unknown as KubeConnection;
+  };
+
+  test('what is refused is named, with where', async () => {
+    const refusing = (right: Right) => right.resource !== 'configmaps' && right.subresource === undefined;
+    const connection = asked((right) => refusing(right) || right.resource === 'agents');
+    const { findings } = await rightsCheck({ ...options, watchNamespaces: ['a', 'b'], connection }).run();
+    const problems = findings.map(({ problem }) => problem);
+    expect(problems).toContain('may not list configmaps in namespace a');
+    expect(problems).toContain('may not patch botusers/status.edge-operator.dev in namespace b');
+    expect(problems).toHaveLength(2 * (2 + 8));
+    expect((await rightsCheck({ ...options, connection: asked(() => true) }).run()).findings).toEqual([]);
+  });
+
+  test('a server without authorization is asked for nothing more', async () => {
+    const request = async () => ({ status: 404, text: async () => '404 page not found' });
+    const connection = { request } as unknown as KubeConnection;
+    const looked = await rightsCheck({ ...options, connection }).run();
+    expect(looked).toEqual({ at: 'nothing: this API server asks for none', findings: [] });
+  });
+});
+
+describe('the account', () => {
+  let api: ScriptedAPI;
+  beforeAll(async () => {
+    api = await startScriptedAPI();
+  });
+  afterAll(() => api.close());
+  const credential = { key: () => 'key-for-tests', watch: async () => {} };
+  const check = () => accountCheck({ ...systemRuntime, apiURL: api.url, credential });
+  const page = { bot_users: [bot], uri: 'u', next_page_uri: null };
+
+  test('is asked once', async () => {
+    api.play(json(200, page));
+    expect(await check().run()).toEqual({ at: api.url, findings: [] });
+    expect(api.requests.map(({ url }) => url)).toEqual(['/bot_users?limit=1']);
+  });
+
+  test('a key that is refused is found, a cloud that does not answer is not found out', async () => {
+    api.play(json(401, {}));
+    const [finding] = (await check().run()).findings;
+    expect(finding?.cure).toContain('account.existingSecret');
+    await expect(check().run()).rejects.toThrow('500');
+  });
+
+  test('clocks that are far apart', async () => {
+    api.play(json(200, page, { date: new Date(Date.now() - 600_000).toUTCString() }));
+    const [finding] = (await check().run()).findings;
+    expect(finding?.problem).toMatch(/^the clocks are (599|600|601) s apart$/);
+  });
+});
+
+describe('the operator', () => {
+  const now = Date.parse('2026-01-01T00:00:20Z');
+  const clock = { ...systemRuntime.clock, now: () => now };
+  const check = (spec?: LeaseSpec) => {
+    const client = { get: async () => spec && { spec } } as unknown as KubeClient;
+    return leaderCheck({ client, clock, namespace: 'edge' }).run();
+  };
+  const held = { holderIdentity: 'pod_1', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:10.000000Z' };
+
+  test('that holds the Lease acts', async () => {
+    expect(await check(held)).toEqual({ at: 'pod_1', findings: [] });
+  });
+
+  test.each([
+    ['there is no Lease', undefined, 'no operator acts'],
+    ['it was given away', { ...held, holderIdentity: '' }, 'no operator acts'],
+    ['it ran out', { ...held, renewTime: '2025-12-31T23:59:00Z' }, 'the operator that acted, pod_1, is gone'],
+  ])('%s', async (_why, spec, problem) => {
+    expect((await check(spec)).findings.map((finding) => finding.problem)).toEqual([problem]);
+  });
+});
+
+describe('a sample', () => {
+  const waits = { ...systemRuntime, clock: { ...systemRuntime.clock, sleep: async () => {} } };
+  let seen: ManagedObject[];
+  /** An operator that makes it Ready, and lets it go, as it is asked to. */
+  const cluster = (does: { readonly ready: boolean; readonly gone: boolean }) => {
+    let stored: ManagedObject | undefined;
+    seen = [];
+    const Ready = { type: 'Ready', status: does.ready ? 'True' : 'False', reason: 'Rejected', message: 'not so' };
+    return {
+      create: async (_: ResourceType, object: ManagedObject) => {
+        seen.push(object);
+        stored = { ...object, status: { conditions: [Ready] } } as unknown as ManagedObject;
+      },
+      get: async (_: ResourceType, _ref: ObjectRef) => stored,
+      delete: async () => {
+        stored =
+          does.gone || stored === undefined
+            ? undefined
+            : { ...stored, metadata: { ...stored.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+      },
+    } as unknown as KubeClient;
+  };
+  const run = async (client: KubeClient) => {
+    const options = { ...waits, client, namespace: 'team', account: 'acct', timeoutMs: 5 };
+    return (await sampleCheck(options).run()).findings.map(({ problem }) => problem.replace(/-\w{8} /, ' '));
+  };
+
+  test('is a bot user that may not act, and leaves nothing behind', async () => {
+    expect(await run(cluster({ ready: true, gone: true }))).toEqual([]);
+    expect(seen[0]).toMatchObject({ kind: 'BotUser', spec: { active: false, accountRef: { name: 'acct' } } });
+  });
+
+  test('that is never Ready is deleted all the same, and what it says is told', async () => {
+    expect(await run(cluster({ ready: false, gone: true }))).toEqual([
+      'BotUser team/edge-operator-sample is not Ready: Rejected: not so',
+    ]);
+  });
+
+  test('that does not go is told', async () => {
+    expect(await run(cluster({ ready: true, gone: false }))).toEqual([
+      'BotUser team/edge-operator-sample is not gone: Rejected: not so',
+    ]);
+  });
+});

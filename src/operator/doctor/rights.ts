@@ -1,0 +1,105 @@
+import { definitions } from '../kinds/index.ts';
+import type { KubeConnection } from '../kube/connection.ts';
+import { isNothingThere } from '../kube/errors.ts';
+import { apiGroup } from '../reconcile/kind.ts';
+import { ask } from './ask.ts';
+import type { Check, Finding } from './check.ts';
+
+/** What the API server is asked whether it is allowed. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  /** Undefined: everywhere. */
+  readonly namespace: string | undefined;
+  readonly name?: string;
+}
+
+interface Review {
+  readonly status?: { readonly allowed: boolean };
+}
+
+export interface RightsOptions {
+  readonly connection: KubeConnection;
+  /** Empty: all. */
+  readonly watchNamespaces: readonly string[];
+  readonly ownNamespace: string;
+}
+
+/** Whether whoever asks may do all that the operator does whatever resources there are. */
+export function rightsCheck({ connection, ...where }: RightsOptions): Check {
+  return {
+    name: 'rights',
+    run: async () => {
+      const rights = neededRights(where);
+      const refused = await refusedOf(connection, rights);
+      return refused === undefined
+        ? { at: 'nothing: this API server asks for none', findings: [] }
+        : { at: `${rights.length} of them`, findings: refused.map(findingOf) };
+    },
+  };
+}
+
+/** As the chart grants them by default. */
+export function neededRights({ watchNamespaces, ownNamespace }: Omit<RightsOptions, 'connection'>): readonly Right[] {
+  const watched = watchNamespaces.length === 0 ? [undefined] : watchNamespaces;
+  const leases = { group: 'coordination.k8s.io', resource: 'leases', namespace: ownNamespace };
+  return [
+    ...watched.flatMap(rightsIn),
+    { verb: 'create', ...leases },
+    ...['edge-operator', 'edge-operator-budget'].flatMap((name) =>
+      ['get', 'update'].map((verb) => ({ verb, ...leases, name })),
+    ),
+    { verb: 'get', group: '', resource: 'namespaces', namespace: ownNamespace, name: ownNamespace },
+  ];
+}
+
+function rightsIn(namespace: string | undefined): readonly Right[] {
+  const to = (group: string, resource: string, ...verbs: readonly string[]) =>
+    verbs.map((verb): Right => ({ verb, group, resource, namespace }));
+  return [
+    ...definitions.flatMap(({ type: { plural } }) => [
+      ...to(apiGroup, plural, 'get', 'list', 'watch', 'patch'),
+      { verb: 'patch', group: apiGroup, resource: plural, subresource: 'status', namespace },
+    ]),
+    ...to(apiGroup, 'requestreplays', 'delete'),
+    ...to('', 'configmaps', 'list', 'watch'),
+    ...to('', 'services', 'get'),
+    ...to('discovery.k8s.io', 'endpointslices', 'list'),
+    ...to('events.k8s.io', 'events', 'create', 'patch'),
+  ];
+}
+
+/** Undefined where the API server does not know the question. */
+async function refusedOf(connection: KubeConnection, rights: readonly Right[]): Promise<readonly Right[] | undefined> {
+  try {
+    const allowed = await Promise.all(rights.map((right) => isAllowed(connection, right)));
+    return rights.filter((_, index) => !allowed[index]);
+  } catch (error) {
+    if (isNothingThere(error)) return undefined;
+    throw error;
+  }
+}
+
+async function isAllowed(connection: KubeConnection, resourceAttributes: Right): Promise<boolean> {
+  const review = await ask<Review>(connection, {
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes },
+    },
+    doing: 'asking for a right',
+  });
+  return review.status?.allowed === true;
+}
+
+function findingOf({ verb, group, resource, subresource, namespace, name }: Right): Finding {
+  const what = [resource, subresource].filter(Boolean).join('/') + (group === '' ? '' : `.${group}`);
+  const where = namespace === undefined ? 'in all namespaces' : `in namespace ${namespace}`;
+  return {
+    problem: `may not ${verb} ${what}${name === undefined ? '' : ` ${name}`} ${where}`,
+    cure: 'bring the roles of this version along, with helm upgrade or kubectl apply -k deploy',
+  };
+}

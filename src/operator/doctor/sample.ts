@@ -1,0 +1,72 @@
+import type { Runtime } from '../../common/runtime.ts';
+import { definition } from '../kinds/cloud/bot-user/schema.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { conditionOf, type ManagedObject } from '../reconcile/resource.ts';
+import type { Check, Looked } from './check.ts';
+
+const { type } = definition;
+const pollMs = 500;
+
+export interface SampleOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'uuid'> {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  /** Name of a CloudAccount; default the operator's account. */
+  readonly account: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Makes a bot user that may not act, waits until it is Ready, and deletes it again. */
+export function sampleCheck(options: SampleOptions): Check {
+  return { name: 'sample', run: () => new Sample(options).run() };
+}
+
+class Sample {
+  readonly #options: SampleOptions;
+  readonly #ref: { readonly namespace: string; readonly name: string };
+
+  constructor(options: SampleOptions) {
+    this.#options = options;
+    this.#ref = { namespace: options.namespace, name: `edge-operator-sample-${options.uuid().slice(0, 8)}` };
+  }
+
+  async run(): Promise<Looked> {
+    const { client, account } = this.#options;
+    const accountRef = account === undefined ? {} : { accountRef: { name: account } };
+    const spec = { name: this.#ref.name, active: false, ...accountRef };
+    const apiVersion = `${type.group}/${type.version}`;
+    await client.create(type, { apiVersion, kind: type.kind, metadata: this.#ref, spec } as ManagedObject);
+    const made = await this.#until((object) => conditionOf(object, 'Ready')?.status === 'True');
+    await client.delete(type, this.#ref);
+    const gone = await this.#until(() => false);
+    const at = `BotUser ${this.#ref.namespace}/${this.#ref.name}`;
+    return {
+      at,
+      findings: [...(made === undefined ? [] : [this.#finding(made)]), ...(gone ? [this.#finding(gone)] : [])],
+    };
+  }
+
+  /** Undefined when it is so, or the object is not there any more; else the object as it was last. */
+  async #until(isSo: (object: ManagedObject) => boolean): Promise<ManagedObject | undefined> {
+    const { client, clock, monotonic, timeoutMs } = this.#options;
+    const startedAt = monotonic.now();
+    for (;;) {
+      const object = await client.get<ManagedObject>(type, this.#ref);
+      if (object === undefined || isSo(object)) return undefined;
+      if (monotonic.now() - startedAt > timeoutMs) return object;
+      await clock.sleep(pollMs);
+    }
+  }
+
+  #finding(object: ManagedObject) {
+    const { reason, message } = conditionOf(object, 'Ready') ?? {
+      reason: 'no condition yet',
+      message: 'no operator saw it',
+    };
+    const { namespace, name } = this.#ref;
+    const state = object.metadata.deletionTimestamp === undefined ? 'not Ready' : 'not gone';
+    return {
+      problem: `${type.kind} ${namespace}/${name} is ${state}: ${reason}: ${message}`,
+      cure: `kubectl -n ${namespace} describe ${definition.singular} ${name}`,
+    };
+  }
+}
