@@ -205,7 +205,7 @@ export const defects: readonly Defect[] = [
     find: 'const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));',
     replace:
       'const deletes: StoreChange<T>[] = vanished.slice(0, 0).map(([key, stored]) => this.#delete(key, stored, version));',
-    only: ['compacted', 'lost-secrets'],
+    only: ['compacted', 'watches-frozen', 'lost-secrets'],
   },
   {
     name: 'a-key-has-two-workers',
@@ -510,7 +510,7 @@ export const defects: readonly Defect[] = [
     name: 'pauses-are-ignored',
     sort: 'policy ignored',
     file: 'reconcile/annotations.ts',
-    find: "return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused) ?? '');",
+    find: "return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused)?.trim() ?? '');",
     replace: "return annotationOf(object, annotation.paused) === 'always';",
     only: ['pauses', 'edits'],
   },
