@@ -1,7 +1,7 @@
-/** Of one resource there are some 30 texts, so that those of a few hundred are compared. */
-const mostTexts = 8_192;
-/** Longer ones hardly repeat. */
-const longestText = 256;
+/** Of one resource there are some 20 such texts, so that those of about fifty are compared. */
+const mostTexts = 1_024;
+/** Of shorter ones the parser keeps one copy itself, and longer ones hardly repeat. */
+const [shortestText, longestText] = [11, 256];
 
 /**
  * One copy of each text that repeats, within an object or from object to object: half of what a cached resource takes are
@@ -25,7 +25,7 @@ export class RepeatedTexts {
   }
 
   #of(text: string): string {
-    if (text.length > longestText) return text;
+    if (text.length < shortestText || text.length > longestText) return text;
     const known = this.#texts.get(text);
     if (known !== undefined) return known;
     if (this.#texts.size === mostTexts) this.#texts.clear();
