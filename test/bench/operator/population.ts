@@ -106,9 +106,10 @@ async function whenQuiet(cloud: Cloud, running: Running) {
     const [, at] = news.arrivals.find(([name]) => name.startsWith('POST ')) ?? [];
     if (Number.isNaN(firstPostAt) && at !== undefined) firstPostAt = at;
     const { cpuSeconds } = await running.figures();
-    const isIdle = cpuSeconds - cpuBefore < 0.1;
+    const busySeconds = cpuSeconds - cpuBefore;
     cpuBefore = cpuSeconds;
-    return !Number.isNaN(firstPostAt) && news.arrivals.length === 0 && isIdle;
+    if (!Number.isNaN(firstPostAt) && news.arrivals.length === 0 && busySeconds < 0.2) return true;
+    throw new Error(`first create at ${firstPostAt}, ${news.arrivals.length} calls and ${busySeconds} s of CPU in 2 s`);
   };
   await until('the operator to be quiet', isQuiet, 300_000);
   return { calls, firstPostAt };
