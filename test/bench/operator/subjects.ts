@@ -46,7 +46,7 @@ export const floor: Subject = {
 /** The same in the plainest way of controller-runtime, with as many workers. */
 export async function controllerRuntime(): Promise<Subject> {
   const command = await peer('controller-runtime');
-  return { name: 'peer', start: async (kube, cloud) => run(command, [kube.kubeconfig, cloud.url, cloud.key, '4']) };
+  return { name: 'peer', start: async (kube, cloud) => run(command, [kube.kubeconfig, cloud.url, cloud.key, '8']) };
 }
 
 function run(command: string, args: readonly string[]): Running {
