@@ -1,7 +1,7 @@
 /**
  * Tools for tests that are written in Go: each folder of test/tools is a Go module that pins one, with every version and
- * checksum. `npm run tools -- [NAME...]` builds what is not yet in the cache (all of them, when none is named) and prints
- * the paths.
+ * checksum; so is each peer of test/bench/peers. `npm run tools -- [NAME...]` builds what is not yet in the cache (all of
+ * test/tools, when none is named) and prints the paths.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 const modules = join(import.meta.dirname, '../test/tools');
+const peers = join(import.meta.dirname, '../test/bench/peers');
 
 export class ToolError extends Error {
   override name = 'ToolError';
@@ -20,8 +21,16 @@ export class ToolError extends Error {
 
 /** Path of the executable of test/tools/`name`, built from the Go module proxy when it is not in the cache. */
 export async function tool(name: string): Promise<string> {
-  const dir = join(modules, name);
   if (!toolNames().includes(name)) throw new ToolError(`no tool ${name}; there are: ${toolNames().join(', ')}`);
+  return built(name, join(modules, name));
+}
+
+/** As `tool`, of test/bench/peers. */
+export function peer(name: string): Promise<string> {
+  return built(name, join(peers, name));
+}
+
+async function built(name: string, dir: string): Promise<string> {
   const path = join(cache(), `${name}-${fingerprint(dir)}`);
   if (!existsSync(path)) await build(dir, path);
   return path;

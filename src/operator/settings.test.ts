@@ -11,7 +11,7 @@ describe('settings', () => {
       mirrorInterval: 30_000,
       createSettle: 60_000,
       takeOver: false,
-      concurrency: 4,
+      concurrency: 8,
       leaderElect: false,
       metricsAddr: { host: '0.0.0.0', port: 8080 },
       healthAddr: { host: '0.0.0.0', port: 8081 },

@@ -169,7 +169,7 @@ export const runSettings = z.object({
     .meta({ arg: 'name', about: 'what this installation is known by (default: an identity of its own)' }),
   takeOver: flag.default(false).meta({ about: 'take over what other installations hold' }),
   concurrency: count(1_000)
-    .default(4)
+    .default(8)
     .meta({ arg: 'n', about: 'resources of a kind worked on at the same time; waiting for a service does not count' }),
   leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
   leaderElectNamespace: namespace

@@ -196,7 +196,7 @@ test.concurrent('metrics and health', () =>
     await world.reason(await world.apply('BotUser', namespace, 'a', { name: 'a' }), 'Available');
     expect((await fetch(`${await operator.url('health')}/healthz`)).status).toBe(200);
     const text = await (await fetch(`${await operator.url('metrics')}/metrics`)).text();
-    expect(text).toContain('controller_runtime_max_concurrent_reconciles{controller="botuser"} 4');
+    expect(text).toContain('controller_runtime_max_concurrent_reconciles{controller="botuser"} 8');
     expect(text).toMatch(/controller_runtime_reconcile_total\{controller="botuser",result="requeue_after"\} [1-9]/);
     expect(text).toMatch(/edge_operator_resources\{kind="BotUser",ready="True",reason="Available"\} 1/);
     expect(text).toMatch(

@@ -7,8 +7,9 @@ import { isForbidden, type KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
+import { RepeatedTexts } from './repeated-texts.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
-import { sameUid } from './version.ts';
+import { sameUid, versionOf } from './version.ts';
 
 export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'clock' | 'random'> {
   readonly client: KubeClient;
@@ -45,6 +46,7 @@ interface Registration<T extends KubeObject> extends HandlerOptions {
 export class Informer<T extends KubeObject> {
   readonly #store = new ObjectStore<T>();
   readonly #deferred = new DeferredEvents();
+  readonly #texts = new RepeatedTexts();
   readonly #handlers = new Set<Registration<T>>();
   readonly #reflector: Reflector<T>;
   readonly #transform: (object: T) => T;
@@ -163,7 +165,7 @@ export class Informer<T extends KubeObject> {
       get newest() {
         return store.newest;
       },
-      slim: (object: T) => this.#slim(object),
+      slim: (object: T) => (this.#isKnown(object) ? object : this.#slim(object)),
       replace: (objects: readonly T[], version: bigint, floor: bigint) => this.#replace(objects, version, floor),
       alive: () => this.#readable(),
       failed: (error: unknown) => isForbidden(error) && this.#refuse(error),
@@ -201,10 +203,16 @@ export class Informer<T extends KubeObject> {
     this.#settled.resolve();
   }
 
+  /** It will not be stored, as what is stored is not older: such is every echo of our own writes. */
+  #isKnown(object: T): boolean {
+    const stored = this.#store.get(keyOf(object));
+    return stored !== undefined && sameUid(stored, object) && versionOf(object) <= versionOf(stored);
+  }
+
   /** Without `managedFields`, which nobody reads here and which are half of an object. */
   #slim(object: T): T {
     const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
-    return this.#transform({ ...object, metadata });
+    return this.#texts.share(this.#transform({ ...object, metadata }));
   }
 
   #notify(changes: readonly StoreChange<T>[], initial: boolean): void {

@@ -1,39 +1,49 @@
-const none: ReadonlySet<string> = new Set();
+/** Mostly one: a list or a set of one would take more than what is in it. */
+type OneOrMore<Many> = string | Many;
 
 /** Finds the keys of objects by a value computed from them; an object may have several values or none. */
 export class StoreIndex<T> {
   readonly #valuesOf: (object: T) => readonly string[];
-  readonly #keys = new Map<string, Set<string>>();
-  readonly #values = new Map<string, readonly string[]>();
+  readonly #keys = new Map<string, OneOrMore<Set<string>>>();
+  readonly #values = new Map<string, OneOrMore<readonly string[]>>();
 
   constructor(valuesOf: (object: T) => readonly string[]) {
     this.#valuesOf = valuesOf;
   }
 
   keys(value: string): readonly string[] {
-    return [...(this.#keys.get(value) ?? none)];
+    return listOf(this.#keys.get(value));
   }
 
   set(key: string, object: T): void {
     const values = this.#valuesOf(object);
     this.delete(key);
-    if (values.length === 0) return;
-    this.#values.set(key, values);
-    for (const value of values) this.#keysOf(value).add(key);
+    const [first] = values;
+    if (first === undefined) return;
+    this.#values.set(key, values.length === 1 ? first : values);
+    for (const value of values) this.#add(value, key);
   }
 
   delete(key: string): void {
-    for (const value of this.#values.get(key) ?? []) {
-      const keys = this.#keys.get(value);
-      keys?.delete(key);
-      if (keys?.size === 0) this.#keys.delete(value);
-    }
+    for (const value of listOf(this.#values.get(key))) this.#remove(value, key);
     this.#values.delete(key);
   }
 
-  #keysOf(value: string): Set<string> {
-    const keys = this.#keys.get(value) ?? new Set();
-    this.#keys.set(value, keys);
-    return keys;
+  #add(value: string, key: string): void {
+    const keys = this.#keys.get(value);
+    if (keys === undefined) this.#keys.set(value, key);
+    else if (typeof keys !== 'string') keys.add(key);
+    else if (keys !== key) this.#keys.set(value, new Set([keys, key]));
   }
+
+  #remove(value: string, key: string): void {
+    const keys = this.#keys.get(value);
+    if (keys === key) this.#keys.delete(value);
+    else if (keys instanceof Set && keys.delete(key) && keys.size === 0) this.#keys.delete(value);
+  }
+}
+
+function listOf(some: OneOrMore<Iterable<string>> | undefined): readonly string[] {
+  if (some === undefined) return [];
+  return typeof some === 'string' ? [some] : [...some];
 }

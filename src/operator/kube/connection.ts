@@ -70,8 +70,11 @@ export interface ConnectOptions extends Pick<Runtime, 'clock' | 'dispatcher' | '
 /** Finds the cluster and how to authenticate to it; sends nothing yet. Throws a KubeConfigError. */
 export async function connect(options: ConnectOptions): Promise<KubeConnection> {
   const access = await findAccess(options.kubeconfig, options);
+  const { origin, pathname } = new URL(access.server);
   const shared = {
     ...access,
+    origin,
+    basePath: pathname.replace(/\/$/, ''),
     userAgent: options.userAgent,
     log: options.log,
     credentials: new CredentialCache(access, options.clock),
@@ -83,6 +86,9 @@ export async function connect(options: ConnectOptions): Promise<KubeConnection> 
 
 interface Shared {
   readonly server: string;
+  /** The two parts of `server`: a path, without a slash at its end, where a proxy stands before several. */
+  readonly origin: string;
+  readonly basePath: string;
   readonly namespace: string;
   readonly inCluster: boolean;
   readonly userAgent: string;
@@ -174,8 +180,8 @@ class Connection implements KubeConnection {
   #dispatch(request: KubeRequest, transport: Transport, credentials: Credentials, { interceptor }: PermittedSending) {
     const { method, path, body, contentType, accept = 'application/json', silenceTimeoutMs, signal } = request;
     return transport[request.watch ? 'watches' : this.#pool].compose(interceptor).request({
-      origin: new URL(this.#shared.server).origin,
-      path: new URL(this.#shared.server).pathname.replace(/\/$/, '') + path,
+      origin: this.#shared.origin,
+      path: this.#shared.basePath + path,
       method,
       headers: {
         ...credentials.headers,

@@ -141,8 +141,24 @@ test('what cannot be written is logged and dropped', async () => {
 test('thousands at once are bounded, and the newest survive', async () => {
   const events = recorder();
   for (let index = 0; index < 2_050; index++) events.record({ regarding: regarding(`w${index}`), ...created });
-  await until('dropped ones', () => warnings.length === 50);
   await events.flush();
   expect(api.requests).toHaveLength(2_000);
   expect(bodies().at(-1).regarding.name).toBe('w2049');
+  expect(warnings).toEqual([{ events: 50 }]);
+});
+
+test('many at once are written little by little, until they are to be written without delay', async () => {
+  const sleeps: number[] = [];
+  const never = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((_, reject) => {
+      sleeps.push(ms);
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  const clock = { ...systemClock, now: () => now, sleep: never };
+  const events = new EventRecorder({ client, instance: 'host-1', log, clock });
+  for (let index = 0; index < 110; index++) events.record({ regarding: regarding(`w${index}`), ...created });
+  await until('the first wait', () => sleeps.length > 0);
+  expect(api.requests.length).toBe(101);
+  await events.flush();
+  expect(api.requests).toHaveLength(110);
 });

@@ -6,6 +6,7 @@ import type { KubeClient } from './client.ts';
 import { isNamespaceTerminating, isNotFound } from './errors.ts';
 import { cutUtf8, type EventInput, type EventObject, eventType, toEvent } from './event-object.ts';
 import { EventSeries } from './event-series.ts';
+import { Pace } from './pace.ts';
 
 export type { EventInput } from './event-object.ts';
 
@@ -21,16 +22,24 @@ export interface EventRecorderOptions extends Pick<Runtime, 'clock'> {
 /** How long after an event the same one again only counts up its series, as in client-go. */
 const seriesMs = 6 * 60_000;
 const maxSeries = 2_000;
+/** Of thousands of creates the events would be a fifth of all that is asked of the API server. */
+const rate = { perSecond: 20, burst: 100 };
 
 /**
  * Writes Kubernetes events (events.k8s.io/v1) in the background, in order. The same event again within six minutes is
- * counted in a series of the first one. Never throws and never waits: what cannot be written is logged and dropped.
+ * counted in a series of the first one. Never throws and never waits: what cannot be written is logged and dropped. Many at
+ * once are written little by little, and of thousands only the newest.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   readonly #series = new Map<string, EventSeries>();
   readonly #due = new Set<EventSeries>();
+  readonly #pace = new Pace(rate);
+  /** Aborts when what is due is to be written without delay. */
+  #hurry = new AbortController();
+  /** How many were left out since all that was due was written. */
+  #leftOut = 0;
   #sending: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
@@ -56,9 +65,11 @@ export class EventRecorder {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when everything recorded has been written or dropped. */
+  /** Resolves when everything recorded has been written or dropped, which is then done without delay. */
   async flush(): Promise<void> {
+    this.#hurry.abort();
     await this.#sending;
+    this.#hurry = new AbortController();
   }
 
   #begin(input: EventInput, now: number, key: string): EventSeries {
@@ -72,7 +83,7 @@ export class EventRecorder {
     const [oldest] = this.#series;
     if (this.#series.size <= maxSeries || oldest === undefined) return;
     this.#series.delete(oldest[0]);
-    if (this.#due.delete(oldest[1])) this.#log(oldest[1].event, new Error('too many events at once'));
+    if (this.#due.delete(oldest[1])) this.#leftOut++;
   }
 
   async #send(): Promise<void> {
@@ -81,8 +92,17 @@ export class EventRecorder {
     for (let [series] = this.#due; series !== undefined; [series] = this.#due) {
       this.#due.delete(series);
       await this.#write(series).catch((error: unknown) => this.#log(series.event, error));
+      if (this.#due.size > 0) await this.#wait();
     }
+    if (this.#leftOut > 0) this.#options.log.warn('events were left out: too many at once', { events: this.#leftOut });
+    this.#leftOut = 0;
     this.#sending = undefined;
+  }
+
+  async #wait(): Promise<void> {
+    const ms = this.#pace.take(this.#clock.now());
+    const { signal } = this.#hurry;
+    if (ms > 0 && !signal.aborted) await this.#clock.sleep(ms, signal).catch(() => {});
   }
 
   async #write(series: EventSeries): Promise<void> {

@@ -70,8 +70,10 @@ export function isUsableID(id: string): boolean {
 
 /** What the operator keeps on record of the resource. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
-  const isRecord = ([name]: readonly [string, string]) => name.startsWith(`${domain}/`) && !wishes.includes(name);
-  return Object.fromEntries(Object.entries(annotations).filter(isRecord));
+  const all = Object.entries(annotations);
+  const records = all.filter(([name]) => name.startsWith(`${domain}/`) && !wishes.includes(name));
+  // Mostly there is nothing else, and no copy is needed.
+  return records.length === all.length ? annotations : Object.fromEntries(records);
 }
 
 /** The mark of a create that was begun and whose result is not recorded yet. */

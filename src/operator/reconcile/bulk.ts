@@ -15,6 +15,8 @@ const mostFieldBytes = 512;
 const mostAnnotationBytes = 4 * 1024;
 const mostAnnotationsBytes = 8 * 1024;
 
+const known: ReadonlySet<string> = new Set(Object.values(annotation));
+
 const lacksBulk = Symbol('lacks bulk');
 
 type Cached = ManagedObject & { readonly [lacksBulk]?: true };
@@ -51,10 +53,13 @@ function withoutLarge(value: unknown): unknown {
 
 /** Those of our domain, known ones first, as far as they are of a size that we would write. */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const known = new Set<string>(Object.values(annotation));
-  const own = Object.entries(annotations).filter(
+  const all = Object.entries(annotations);
+  const own = all.filter(
     ([name, value]) => name.startsWith('edge-operator.dev/') && value.length <= mostAnnotationBytes,
   );
+  const sum = own.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0);
+  // Mostly there are no others, and no copy is needed.
+  if (own.length === all.length && sum <= mostAnnotationsBytes) return annotations;
   const kept: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of own.toSorted(([a], [b]) => Number(known.has(b)) - Number(known.has(a)))) {

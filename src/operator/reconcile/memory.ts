@@ -1,7 +1,7 @@
 /** Two witnesses of one absence are this far apart. */
 export const witnessesApartMs = 3_000;
 
-/** What one process remembers of one resource; moments are of the monotonic clock. */
+/** What one process remembers of one resource: nothing that it need not, for there are many. Moments are of the monotonic clock. */
 export interface Facts {
   /** When this process sent the resource's unresolved create, if it did; lost sight of it, or first met it; and first looked. */
   unresolved?: { readonly sentAt?: number; readonly since: number; lookedAt?: number };
@@ -18,13 +18,13 @@ export interface Facts {
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
-  readonly refused: Map<string, { readonly until: number; readonly message: string }>;
+  refused?: Map<string, { readonly until: number; readonly message: string }>;
   /** Of each part a fingerprint of what this process last knew to be in place: where another is asked for, that is no drift. */
-  readonly inPlace: Map<string, string>;
+  inPlace?: Map<string, string>;
   /** The parts that an answer said are not there, and when. */
-  readonly absentParts: Map<string, number>;
+  absentParts?: Map<string, number>;
   /** The parts whose change was sent and not answered, and when. */
-  readonly lostParts: Map<string, number>;
+  lostParts?: Map<string, number>;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
@@ -42,12 +42,7 @@ export class Memory {
   of(uid: string): Facts {
     const known = this.#facts.get(uid);
     if (known !== undefined) return known;
-    const fresh: Facts = {
-      refused: new Map(),
-      inPlace: new Map(),
-      absentParts: new Map(),
-      lostParts: new Map(),
-    };
+    const fresh: Facts = {};
     this.#facts.set(uid, fresh);
     return fresh;
   }

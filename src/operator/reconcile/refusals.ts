@@ -16,21 +16,21 @@ export async function unlessRefused(
   const { facts, time } = context;
   const known = refusedLately(context, what);
   if (known !== undefined) return known;
-  const { refused } = facts;
   const outcome = await attempt().catch(reportFailure);
-  forgetAged(refused, time.now());
+  forgetAged(facts, time.now());
   if (outcome.kind === 'reported' && outcome.reason === 'Rejected') {
-    const until = refused.get(what)?.until ?? time.now() + rejectedRetryMs;
-    refused.set(what, { until, message: outcome.message });
+    const until = facts.refused?.get(what)?.until ?? time.now() + rejectedRetryMs;
+    facts.refused ??= new Map();
+    facts.refused.set(what, { until, message: outcome.message });
   } else {
-    refused.delete(what);
+    facts.refused?.delete(what);
   }
   return outcome;
 }
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */
 export function refusedLately({ facts, occasion, time }: Attempting, what: string): Report | undefined {
-  const known = facts.refused.get(what);
+  const known = facts.refused?.get(what);
   if (known === undefined || occasion.requested || time.now() >= known.until) return undefined;
   return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - time.now() } });
 }
@@ -41,6 +41,6 @@ export function notTaken(displayName: string, fields: readonly string[]): Report
   return report('Rejected', message);
 }
 
-function forgetAged(refused: Facts['refused'], now: number): void {
+function forgetAged({ refused = new Map() }: Facts, now: number): void {
   for (const [what, { until }] of refused) if (until <= now) refused.delete(what);
 }

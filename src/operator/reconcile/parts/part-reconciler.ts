@@ -87,7 +87,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       differences: observed === undefined ? [] : this.part.diff(body, observed),
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
     });
-    if (this.named && action.kind === 'none') this.#context.facts.inPlace.set(this.part.name, fingerprint(body));
+    if (this.named && action.kind === 'none') this.#setInPlace(body);
     const refused = action.kind === 'replace' ? refusedLately(this.#context, this.#attemptOf(body)) : undefined;
     return refused === undefined ? { action, body, observed } : { ...stop(refused), observed };
   }
@@ -105,7 +105,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
-    const { connection, call, facts, time } = this.#context;
+    const { connection, call, time } = this.#context;
     const { spec, seen, claim, parent } = this.#scope;
     let replaced: unknown;
     try {
@@ -113,12 +113,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     } catch (error) {
       seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);
-      if (isLost) facts.lostParts.set(this.part.name, time.now());
+      if (isLost) this.#setLost();
       throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`) : error;
     }
     this.#remember(replaced, time.now());
     this.#tellReplaced(body, observed === undefined, fields);
-    this.#context.facts.inPlace.set(this.part.name, fingerprint(body));
+    this.#setInPlace(body);
     return replaced;
   }
 
@@ -129,6 +129,18 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     } catch (error) {
       return { report: reportFailure(error) };
     }
+  }
+
+  #setLost(): void {
+    const { facts, time } = this.#context;
+    facts.lostParts ??= new Map();
+    facts.lostParts.set(this.part.name, time.now());
+  }
+
+  #setInPlace(body: unknown): void {
+    const { facts } = this.#context;
+    facts.inPlace ??= new Map();
+    facts.inPlace.set(this.part.name, fingerprint(body));
   }
 
   /** Names a PUT, and shows nothing of what is in it. */
@@ -147,7 +159,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
   #isDrift(body: unknown): boolean {
     const { occasion, resource, facts } = this.#context;
-    const inPlace = facts.inPlace.get(this.part.name);
+    const inPlace = facts.inPlace?.get(this.part.name);
     // What it refers to has changed.
     if (inPlace !== undefined && inPlace !== fingerprint(body)) return false;
     if (occasion.drift || this.part.condition === undefined) return occasion.drift;

@@ -28,14 +28,14 @@ export class PartRemoval<Spec, Client> {
     if (unsettled !== undefined) return unsettled;
     const { connection, call, facts, time } = this.#context;
     const { spec } = this.#scope;
-    const absentAt = facts.absentParts.get(this.#part.name);
+    const absentAt = facts.absentParts?.get(this.#part.name);
     if (absentAt === undefined) {
       const result = await this.#part.delete(connection.client, spec, call);
       return result === 'absent' ? this.#lookAgain(witnessesApartMs) : this.#gone('removed');
     }
     const waitMs = absentAt + witnessesApartMs - time.now();
     if (waitMs > 0) return this.#lookAgain(waitMs);
-    facts.absentParts.delete(this.#part.name);
+    facts.absentParts?.delete(this.#part.name);
     // There after all: what said that it is not was something else.
     if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();
     return this.#gone('was gone already');
@@ -49,20 +49,20 @@ export class PartRemoval<Spec, Client> {
   /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
   #unsettled(): Report | undefined {
     const { lostParts } = this.#context.facts;
-    const lostAt = lostParts.get(this.#part.name) ?? Number.NEGATIVE_INFINITY;
+    const lostAt = lostParts?.get(this.#part.name) ?? Number.NEGATIVE_INFINITY;
     const waitMs = lostAt + this.#scope.createSettleMs - this.#context.time.now();
     if (waitMs > 0) {
       return this.#waiting(`an unanswered change of the ${this.#part.displayName} may still be carried out`, waitMs);
     }
-    lostParts.delete(this.#part.name);
+    lostParts?.delete(this.#part.name);
     return undefined;
   }
 
   /** One answer is one witness. */
   #lookAgain(ms: number): Report {
     const { facts, time } = this.#context;
-    const { absentParts } = facts;
-    if (!absentParts.has(this.#part.name)) absentParts.set(this.#part.name, time.now());
+    facts.absentParts ??= new Map();
+    if (!facts.absentParts.has(this.#part.name)) facts.absentParts.set(this.#part.name, time.now());
     return this.#waiting(`the ${this.#part.displayName} was not found: making sure that it is gone`, ms);
   }
 

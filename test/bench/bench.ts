@@ -1,0 +1,88 @@
+/**
+ * What the operator costs, as a real process: `npm run bench -- [--quick] [--rounds N] [--count N] [--populations A,B]
+ * [--only floor,operator,peer] [--json FILE]`. Linux only. Beside it on the same servers, in turn, a floor (only the calls
+ * that the job cannot do without) and a peer on controller-runtime, built by Go. TEST_KUBE_APISERVER names the API server,
+ * else it is the embedded one. Exit code 1 when what is exact (calls, writes, size) has grown; docs/performance.md says more.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ToolError } from '../../scripts/tools.ts';
+import { Bundle } from '../support/bundle.ts';
+import { converge } from './operator/converge.ts';
+import { exceeded } from './operator/limits.ts';
+import { populations } from './operator/population.ts';
+import { convergenceTable, populationTable, type Rounds } from './operator/report.ts';
+import { controllerRuntime, floor, operator, type Subject } from './operator/subjects.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    count: { type: 'string' },
+    populations: { type: 'string' },
+    only: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+const usual = values.quick
+  ? { rounds: '1', count: '300', populations: '0,500', only: 'floor,operator' }
+  : { rounds: '5', count: '2000', populations: '0,10000', only: 'floor,operator,peer' };
+const { rounds, count, populations: sizes, only } = { ...usual, ...values };
+
+const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+try {
+  const product = await operator(folder);
+  const subjects = await wanted(product);
+  const converged = await inTurn(subjects, Number(rounds), Number(count));
+  if (converged.length > 0) console.log(`\n${count} resources\n\n${convergenceTable(converged)}\n`);
+  const counts = sizes.split(',').filter(Boolean).map(Number);
+  const options = values.quick ? { edits: 5, quietMs: 5_000 } : { edits: 100, quietMs: 60_000 };
+  const populated = await populations(product, counts, options);
+  if (populated.length > 0) console.log(`${populationTable(populated)}\n`);
+  const bytes = (await Bundle.of('image')).startBytes();
+  console.log(`run starts from ${bytes} bytes`);
+  if (values.json !== undefined)
+    await writeFile(values.json, JSON.stringify({ count, converged, populated, bytes }, undefined, 2));
+  const own = converged.find(({ name }) => name === 'operator')?.rounds ?? [];
+  const grown = exceeded(Number(count), own, populated, bytes);
+  for (const line of grown) console.error(line);
+  process.exitCode = grown.length === 0 ? 0 : 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function wanted(product: Subject): Promise<readonly Subject[]> {
+  const found = await Promise.all(
+    only.split(',').map(async (name) => {
+      if (name === 'floor') return floor;
+      if (name === 'operator') return product;
+      return name === 'peer' ? peerIfAny() : undefined;
+    }),
+  );
+  return found.filter((subject) => subject !== undefined);
+}
+
+async function peerIfAny(): Promise<Subject | undefined> {
+  try {
+    return await controllerRuntime();
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    console.error(`without the peer: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** So that what else the machine does strikes all alike. */
+async function inTurn(subjects: readonly Subject[], times: number, resources: number): Promise<readonly Rounds[]> {
+  const all = subjects.map(({ name }) => ({ name, rounds: [] as Awaited<ReturnType<typeof converge>>[] }));
+  for (let round = 0; round < times; round++) {
+    for (const [index, subject] of subjects.entries()) {
+      const figures = await converge(subject, resources);
+      all[index]?.rounds.push(figures);
+      console.error(`${subject.name} ${JSON.stringify(figures)}`);
+    }
+  }
+  return all;
+}
