@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { definitions } from '../../src/operator/kinds/index.ts';
-import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
+import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { annotation, holderFinalizer } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
@@ -20,7 +19,6 @@ import { namespaceType, secretMark, secretType, startWorld, type World } from '.
  * cloud knows the operator's own account and another one, `tenant`, that has two keys.
  */
 
-const accountType = definitions.find(({ type }) => type.kind === 'CloudAccount')?.type as ResourceType;
 const keys = [`${secretMark}-1`, `${secretMark}-2`] as const;
 const wrongKey = `${secretMark}-wrong`;
 const ref = { name: 'keys', key: 'api-key' };
@@ -645,48 +643,37 @@ test.concurrent('no account and no Secret of another namespace can be used', () 
     );
   }));
 
-test.concurrent('shards: any account can be used from any, and goes after the users of every one', () =>
-  withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
-    const shard = async (object: ManagedObject, name: string) => {
-      const type = definitions.find((definition) => definition.type.kind === object.kind)?.type as ResourceType;
-      await world.client.patch(type, object.metadata, {
-        type: 'merge',
-        body: { metadata: { labels: { shard: name } } },
-      });
+test('shards: replicas share the accounts out, those of one key are with one, and go to the other when it ends', () =>
+  withSetting(async ({ namespace, cloud, start, account, bot, writeSecret }) => {
+    const election = ['--leader-elect', '--leader-elect-namespace', namespace, '--shards', '4'];
+    const replicas = [1, 2].map(() => start(...election, '--resync-interval', '1h'));
+    const held = async (operator: OperatorProcess) =>
+      (await operator.metrics()).match(/^edge_operator_shard_held\{shard="\d"\} 1$/gm)?.length ?? 0;
+    const all = async (value: (operator: OperatorProcess) => Promise<number | boolean>) =>
+      (await Promise.all(replicas.map(value))).map(Number).sort().join();
+    await until('two shards each', async () => (await all(held)) === '2,2', 40_000);
+    await writeSecret(keys[0]);
+    const { metadata } = await account();
+    const names = ['second', 'third', 'fourth'];
+    for (const name of names) await world.apply('CloudAccount', namespace, name, { apiKeySecretRef: ref });
+    await world.reason(await bot('a'), 'Available');
+    for (const name of names) {
+      const spec = { name: `of ${name}`, accountRef: { name } };
+      await world.reason(await world.apply('BotUser', namespace, name, spec), 'Available');
+    }
+    const users = [metadata.name, ...names].map((name) => `${namespace}/${name}`);
+    const has = async (operator: OperatorProcess) => {
+      const text = await operator.metrics();
+      return users.filter((user) => text.includes(`account_state{account="${user}",state="usable"} 1`)).length;
     };
-    for (const name of ['a', 'b']) start('--label-selector', `shard=${name}`, '--resync-interval', '1h');
-    await writeSecret(keys[0]);
-    const [acct, user] = [await account(), await bot('b')];
-    await shard(acct, 'a');
-    await shard(user, 'b');
-    await world.reason(user, 'Available');
-    expect(checks(cloud)).toHaveLength(1);
-    await world.delete(acct);
-    await troubled(acct, 'Deleting', /BotUser b$/);
-    await world.delete(user);
-    await world.gone(user);
-    await world.gone(acct);
-    expect(await botsIn(cloud)).toEqual([]);
-  }));
-
-test('shards: a mirror moves with its account', () =>
-  withSetting(async ({ namespace, start, account, writeSecret }) => {
-    const options = (shard: string) => ['--label-selector', `shard=${shard}`, '--resync-interval', '1h'];
-    const [a, b] = [start(...options('a')), start(...options('b'))];
-    const move = (object: ManagedObject, shard: string) =>
-      world.client.patch(accountType, object.metadata, {
-        type: 'merge',
-        body: { metadata: { labels: { shard } } },
-      });
-    const mirrors = async (operator: OperatorProcess) =>
-      (await operator.metrics()).includes(`edge_operator_mirrored_endpoints{account="${namespace}/acct"}`);
-    await writeSecret(keys[0]);
-    const acct = await account({ endpointMirror: {} });
-    await move(acct, 'a');
-    await until('the one to mirror', () => mirrors(a));
-    await move(acct, 'b');
-    await until('the other to mirror', () => mirrors(b));
-    await until('the one to stop', async () => !(await mirrors(a)));
+    expect(await all(has)).toBe('0,4');
+    const [one] = replicas;
+    const [user, other] = (await has(one as OperatorProcess)) === 4 ? replicas : replicas.toReversed();
+    expect(await user?.stop('SIGTERM')).toBe(0);
+    await world.reason(await bot('b'), 'Available');
+    await until('four shards', async () => (await held(other as OperatorProcess)) === 4);
+    expect(cloud.requests().filter(({ method }) => method === 'POST')).toHaveLength(5);
+    expect(await botsIn(cloud)).toHaveLength(5);
   }));
 
 describe('endpoint mirrors', () => {

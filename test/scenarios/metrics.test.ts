@@ -115,6 +115,7 @@ test('labels take only values that are known beforehand, but for accounts', () =
     operation: /^(reserved_addrs|bot_users|endpoints|https_edge_\w+|https_route_\w+|tls_edge_\w+)\.[a-z]+$/,
     le: /^(\+Inf|[\d.e-]+)$/,
     name: /^[a-z]+$/,
+    shard: /^\d+$/,
   };
   const own = samples().filter(({ name }) => !/^(process|nodejs)_/.test(name));
   const unknown = own.flatMap(({ name, labels }) =>

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
+import { Memory, witnessesApartMs } from '../memory.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import { Census } from './census.ts';
@@ -35,14 +35,16 @@ const unproven = (name: string) => {
   return resource(name, { metadata: { name, annotations } });
 };
 
-/** What is said of the first one's object, which two lists and a get do not show. */
-async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Promise<string | undefined> {
+/** Of the first one's object. */
+function presenceOf(...all: readonly [ManagedObject, ...ManagedObject[]]) {
   const [first] = all;
   const memory = new Memory();
   const now = () => clock.now();
   const index = { get: () => first, list: () => all, claimants: () => [] };
-  const connection = { key: 'default', client: undefined };
-  const context = { ...contextOf(first, { writer: {}, connection, memory, now }), peers: new Peers({ index, memory }) };
+  const connection: { key: string; client: undefined; since?: number } = { key: 'default', client: undefined };
+  const asked = contextOf(first, { writer: {}, connection, memory, now });
+  const occasion = { ...asked.occasion, requested: false, lastDue: () => Number.NEGATIVE_INFINITY };
+  const context = { ...asked, occasion, peers: new Peers({ index, memory }) };
   const identity = ({ id }: Thing) => ({ id, createdAt: '2030-01-01T00:00:00Z' });
   const pending = new PendingCreates<Thing>({
     list: async function* () {
@@ -51,12 +53,22 @@ async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Pro
     identityOf: identity,
     now,
   });
-  const contract = { displayName: 'thing', identity, get: async () => undefined };
+  const contract = {
+    displayName: 'thing',
+    identity,
+    get: async (_: undefined, id: string) => there.find((each) => each.id === id),
+  };
   const presence = new Presence<Thing, undefined>(context, contract, pending, {
     census: new Census(),
     createSettleMs: settleMs,
   });
-  const { name } = first.metadata;
+  return { presence, connection };
+}
+
+/** What is said of the first one's object, which two lists and a get do not show. */
+async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Promise<string | undefined> {
+  const { presence } = presenceOf(...all);
+  const { name } = all[0].metadata;
   await presence.observe(name);
   await presence.confirmGone(name);
   clock.advance(settleMs);
@@ -80,4 +92,22 @@ test('what somebody merely says that he made neither vanishes nor is there', asy
 
 test('but for where nothing is proven, as after the restore of a backup without statuses', async () => {
   expect(await saidOf(unproven('a'), unproven('b'))).toMatch(/^2 of 2 objects .* vanished at once/);
+});
+
+test('what was listed before a key was put in force was not seen with it: who misses it then looks again later', async () => {
+  const waits = async (rotated: boolean) => {
+    there = [{ id: 'a' }, { id: 'b' }];
+    const { presence, connection } = presenceOf(proven('a'), proven('b'));
+    await presence.observe('a');
+    await clock.advance(1_000);
+    if (rotated) connection.since = clock.now();
+    await clock.advance(1);
+    await presence.observe('a');
+    there = [{ id: 'b' }];
+    await presence.confirmGone('a');
+    await clock.advance(witnessesApartMs);
+    return (await presence.confirmGone('a'))?.message;
+  };
+  expect(await waits(true)).toMatch(/making sure that it is gone/);
+  expect(await waits(false)).toBeUndefined();
 });

@@ -79,7 +79,9 @@ export class Presence<Observed, Client> {
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
-      facts.seen = { id, at: time.now() };
+      // What was listed before the key was put in force says nothing of what that one opens.
+      const isSeen = cache.known(id, connection.since ?? Number.NEGATIVE_INFINITY) !== undefined;
+      if (isSeen) facts.seen = { id, at: time.now() };
     }
     return observed;
   }
