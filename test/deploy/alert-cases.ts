@@ -166,7 +166,7 @@ export const cases: readonly AlertCase[] = [
     'EdgeOperatorMemoryHigh',
     ['95 percent for a quarter of an hour', 16, [a], memory('95+0x90'), memoryLimit],
     ['80 percent', 60, memory('80+0x90'), memoryLimit],
-    ['there is no limit', 60, memory('95+0x90')],
+    ['there is no limit', 60, memory('95+0x90'), { ...memoryLimit, values: '0+0x90' }],
   ),
   ...both(
     'EdgeOperatorKubernetesUnreachable',
@@ -212,6 +212,13 @@ export const cases: readonly AlertCase[] = [
     ['five wait and nothing ends', 20, [{ ...a, ...controller }], depth('5+0x90'), worked('7+0x90'), leads],
     ['reconciles end', 60, depth('5+0x90'), worked('7+1x90'), leads],
     ['the queue was empty in between', 20, depth('5 5 5 5 5 5 5 5 5 5 0 5+0x60'), worked('7+0x90'), leads],
+    [
+      'it has just started, with much to do',
+      20,
+      depth(`${'_ '.repeat(20)}500-10x40`),
+      worked(`${'_ '.repeat(20)}0+10x40`),
+      leads,
+    ],
     ['a replica that does not lead collects keys', 60, depth('5+0x90'), follows],
     ['an account waits out a 429', 60, depth('5+0x90'), worked('7+0x90'), leads, paused('1+0x90')],
   ),

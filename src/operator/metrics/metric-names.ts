@@ -72,7 +72,7 @@ export const operatorMetrics = {
 /** Metrics whose values are asked for at each scrape. */
 export const polledMetrics = {
   ready: gauge('edge_operator_ready', '1 while /readyz says so.'),
-  memoryLimit: gauge('edge_operator_memory_limit_bytes', 'What the process may use; absent without a limit.'),
+  memoryLimit: gauge('edge_operator_memory_limit_bytes', 'What the process may use; 0 without a limit.'),
   watches: gauge('edge_operator_kubernetes_watches', 'Watches that are open.', 'resource'),
   watchSilence: gauge(
     'edge_operator_kubernetes_watch_silence_seconds',

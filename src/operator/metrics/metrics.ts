@@ -70,10 +70,10 @@ export function createMetrics({ version, ofProcess = true, now }: MetricsOptions
   };
 }
 
-/** What the container may use, where it is bounded: without a bound the system says 0, or more than any machine has. */
+/** Of the container; where none is set the system says 0, or more than any machine has. */
 function memoryLimit() {
-  const value = process.constrainedMemory();
-  return value > 0 && value < 2 ** 50 ? [{ labels: {}, value }] : [];
+  const limit = process.constrainedMemory();
+  return [{ labels: {}, value: limit < 2 ** 50 ? limit : 0 }];
 }
 
 function codeClass(status: number | undefined): string {

@@ -20,6 +20,8 @@ export interface FamilyOptions<Entry extends RegistryEntry, Options> {
   readonly controllers: Options;
   /** Key of the connection that a dependent uses. */
   readonly usedBy: (object: ManagedObject) => string;
+  /** What the log calls a connection. */
+  readonly usedAs: 'account' | 'agent';
   readonly registry: Registry<Entry>;
 }
 
@@ -33,16 +35,21 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
   readonly #everyProvider: InformerGroup<ManagedObject>;
   readonly #registry: Registry<Entry>;
 
-  constructor({ kinds, controllers, usedBy, registry }: FamilyOptions<Entry, Options>) {
+  constructor({ kinds, controllers, usedBy, usedAs, registry }: FamilyOptions<Entry, Options>) {
     this.#registry = registry;
-    this.#dependentKinds = kinds.dependents.map(({ controller }) => controller(controllers));
+    const uses = (object: ManagedObject) => ({ [usedAs]: usedBy(object) });
+    this.#dependentKinds = kinds.dependents.map(({ controller }) => controller({ ...controllers, uses }));
     this.dependents = new Dependents({
       kinds: this.#dependentKinds,
       usedBy,
       client: controllers.client,
       onReleased: (key) => this.enqueueProvider(key),
     });
-    this.provider = kinds.provider.controller({ ...controllers, dependents: this.dependents });
+    this.provider = kinds.provider.controller({
+      ...controllers,
+      uses: (object) => ({ [usedAs]: keyOf(object) }),
+      dependents: this.dependents,
+    });
     this.#everyProvider = everyShard(this.provider, controllers);
     registry.follow(this.#everyProvider);
     this.kinds = [this.provider, ...this.#dependentKinds];

@@ -48,7 +48,13 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
       enqueue: (agent) => this.enqueueProvider(agent),
       enqueueDependents: (agent, which) => this.dependents.enqueue(agent, which),
     });
-    super({ kinds, controllers: { ...shared, resyncIntervalMs, agents }, usedBy: agentKeyOf, registry: agents });
+    super({
+      kinds,
+      controllers: { ...shared, resyncIntervalMs, agents },
+      usedBy: agentKeyOf,
+      usedAs: 'agent',
+      registry: agents,
+    });
     this.#agents = agents;
     const tunnels = this.kinds.find(({ kind }) => kind === 'AgentTunnel')?.resources;
     if (tunnels !== undefined) agents.followTunnels(tunnels);

@@ -64,7 +64,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { apiUrl, allowedApiHosts } = settings;
     const { referents, clock } = shared;
     const budgets = new Budgets(shared, { ...shared, store: options.useStore });
-    const defaultAccount = openDefault(options, budgets);
+    const defaultAccount = openDefault(options, budgets, () => this.#back(defaultKey));
     const mirrors = new Mirrors({
       ...shared,
       installation: () => shared.installation.name,
@@ -75,7 +75,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
-      open: (key, account) => open(options, key, { ...account, budgets }),
+      open: (key, account) => open(options, key, { ...account, budgets, onBack: () => this.#back(key) }),
       ...{ referents, clock },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
@@ -92,6 +92,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         mayHold: (object) => accounts.mayHold(object),
       },
       usedBy: accountKeyOf,
+      usedAs: 'account',
       registry: accounts,
     });
     this.#options = options;
@@ -136,6 +137,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     this.mirrors.start(this.#defaultAccount, { namespace, intervalMs });
   }
 
+  /** Those that failed for the service's sake need not wait any longer; how quickly they ask is for the budget to say. */
+  #back(key: string): void {
+    this.enqueueProvider(key);
+    this.dependents.enqueue(key, 'unready');
+    this.mirrors.sweepNow(key);
+  }
+
   #defaultKeyChanged(): void {
     this.#defaultAccount?.keyChanged();
     this.dependents.enqueue(defaultKey, 'all');
@@ -146,12 +154,12 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
 function open(
   { shared, guard, instrument }: CloudFamilyOptions,
   key: string,
-  account: Omit<CloudConnectionOptions, 'userAgent' | keyof Runtime>,
+  account: Omit<CloudConnectionOptions, 'userAgent' | 'log' | keyof Runtime>,
 ): CloudConnection {
   const { onRequest, ...hooks } = instrument(key);
-  const { clock, monotonic, dispatcher } = shared;
+  const { clock, monotonic, random, dispatcher, log } = shared;
   return new CloudConnection(key, {
-    ...{ clock, monotonic, dispatcher },
+    ...{ clock, monotonic, random, dispatcher, log },
     ...account,
     ...hooks,
     userAgent,
@@ -163,7 +171,7 @@ function open(
   });
 }
 
-function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnection | undefined {
+function openDefault(options: CloudFamilyOptions, budgets: Budgets, onBack: () => void): CloudConnection | undefined {
   const { credential, settings } = options;
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
@@ -173,7 +181,7 @@ function openDefault(options: CloudFamilyOptions, budgets: Budgets): CloudConnec
     requestsPerMinute,
     isDefault: true,
     isShared: options.shared.namespaces.length !== 1,
-    budgets,
+    ...{ budgets, onBack },
     apiKey: () => credential.key(),
   });
 }
