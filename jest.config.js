@@ -14,8 +14,8 @@ export const everything = {
   ...base,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  // Need Go, kubectl, a cluster: `npm run test:deploy`, `npm run test:cluster`.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/', '<rootDir>/test/cluster/'],
+  // Need Go, kubectl, a cluster, Prometheus: `npm run test:deploy`, `npm run test:cluster`, `npm run test:alerts`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(deploy|cluster|alerts)/'],
 };
 
 /** What the servers must do, once more without sockets: all but what is about connections, files and processes. */

@@ -5,9 +5,7 @@ import type { AgentFamily } from './kinds/agents/family.ts';
 import type { CloudFamily } from './kinds/cloud/family.ts';
 import { healthRoutes, metricsRoute, type Routes, startTelemetryServer } from './metrics/http.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import type { KindController } from './reconcile/kind-controller.ts';
-import { isReason } from './reconcile/reasons.ts';
-import { type Condition, conditionOf } from './reconcile/resource.ts';
+import { readinessOf, unready } from './readiness.ts';
 import type { RunSettings } from './settings.ts';
 
 type Mirrors = CloudFamily['mirrors'];
@@ -29,7 +27,9 @@ export async function serveTelemetry(
 ): Promise<void> {
   const { settings, metrics, cloud, agents, log } = options;
   const kinds = [...cloud.kinds, ...agents.kinds];
-  metrics.poll('resources', () => kinds.flatMap(readiness));
+  metrics.poll('resources', () => kinds.flatMap(readinessOf));
+  // Of each kind, also while it has none.
+  metrics.poll('watches', () => kinds.map(({ type }) => ({ labels: { resource: type.plural }, value: 0 })));
   const refused = () => kinds.flatMap(({ resources }) => resources.refused);
   metrics.poll('refusedKinds', () => [
     ...settings.watchNamespaces.map((watched) => ({ labels: { watched }, value: 0 })),
@@ -52,8 +52,8 @@ export async function serveTelemetry(
   );
   const stuck = () => kinds.filter((kind) => kind.controller.oldestReconcileMs() > stuckMs).map((kind) => kind.kind);
   const healthy = () => (stuck().length === 0 ? undefined : `makes no progress: ${stuck().join(', ')}`);
-  const waiting = () => kinds.filter((kind) => !kind.resources.synced).map((kind) => kind.kind);
-  const ready = () => (waiting().length === 0 ? undefined : `not synced yet: ${waiting().join(', ')}`);
+  const ready = () => unready(kinds);
+  metrics.poll('ready', () => [{ labels: {}, value: ready() === undefined ? 1 : 0 }]);
   const remark = () => {
     const namespaces = [...new Set(refused())];
     return namespaces.length === 0 ? undefined : `may not be read: ${namespaces.join(', ')}`;
@@ -101,17 +101,4 @@ function showTunnels(metrics: Metrics, agents: AgentFamily): void {
     'tunnelRequests',
     running(({ http }) => http.count),
   );
-}
-
-function readiness({ kind, resources }: KindController) {
-  return resources.list().map((object) => {
-    const condition = conditionOf(object, 'Ready');
-    return { labels: { kind, ready: condition?.status ?? 'Unknown', reason: knownReason(condition) }, value: 1 };
-  });
-}
-
-/** Whoever may write a status could write anything there. */
-function knownReason(condition: Condition | undefined): string {
-  if (condition === undefined) return '';
-  return isReason(condition.reason) ? condition.reason : 'other';
 }

@@ -144,8 +144,13 @@ describe('settings', () => {
   });
 
   test('a host of agents may be a pattern of one label', () => {
-    const allowedAgentHosts = '*.Agents.svc:4040, *.example.com';
-    expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual(['*.agents.svc:4040', '*.example.com']);
+    const allowedAgentHosts = '*.Agents.svc:4040, *.example.com, 10.0.8.0/24:4040, [fd00::/8]:1';
+    expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual([
+      '*.agents.svc:4040',
+      '*.example.com',
+      '10.0.8.0/24:4040',
+      '[fd00::/8]:1',
+    ]);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isBaseURL } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
 import { parseDuration, UsageError } from '../common/usage.ts';
+import { HostRange } from './reconcile/host-range.ts';
 
 /*
  * The settings of `edge-operator run`. Each is a flag and an environment variable, both named after
@@ -74,17 +75,19 @@ function originOf(entry: string): string | undefined {
   return /[/?#@*]/.test(host) ? undefined : URL.parse(`${scheme}://${host}`)?.origin;
 }
 
-/** As `URL.host` writes them; the first label may be `*`. */
+/** As `URL.host` writes them; the first label may be `*`, and an address may be that of a network, with its prefix. */
 const hosts = names.transform((given, context) => {
   const parsed = given.map(hostOf);
   const usable = parsed.filter((host) => host !== undefined);
   if (usable.length === given.length) return usable;
-  const form = 'host or host:port, separated by commas, or *.domain:port for any one label before the domain';
+  const form =
+    'host or host:port, separated by commas, *.domain:port for any one label before the domain, or 10.0.8.0/24:port for a network';
   context.addIssue({ code: 'custom', message: `is no list of hosts: write ${form}` });
   return z.NEVER;
 });
 
 function hostOf(entry: string): string | undefined {
+  if (HostRange.parse(entry) !== undefined) return entry;
   const [, label = '', rest = ''] = /^(\*\.)?(.*)$/s.exec(entry) ?? [];
   const host = /[/?#@*]/.test(rest) ? undefined : URL.parse(`https://${rest}`)?.host;
   // No label stands before an address.
@@ -139,7 +142,7 @@ export const runSettings = z.object({
   allowedAgentHosts: hosts.default([]).meta({
     arg: 'hosts',
     about:
-      'hosts that an Agent may name as its url, separated by commas; *.domain:port for any one label (default: none)',
+      'hosts that an Agent may name as its url, separated by commas; *.domain:port for any one label, 10.0.8.0/24:port for a network (default: none)',
   }),
   mirrorNamespace: namespace.optional().meta({
     arg: 'name',

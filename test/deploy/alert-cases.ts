@@ -17,7 +17,7 @@ export interface AlertCase {
 }
 
 /** Of every series, as Prometheus adds them at a scrape. */
-export const target: Labels = { namespace: 'edge', job: 'edge-operator' };
+export const target: Labels = { namespace: 'edge-operator', job: 'edge-operator-metrics' };
 
 const a = { instance: 'a' };
 const b = { instance: 'b' };
@@ -86,6 +86,18 @@ const drift = (values: string) => series('edge_operator_drift_corrected_total', 
 const pending = (values: string) => series('edge_operator_mirror_pending_configmaps', values, account);
 const bots = { kind: 'BotUser' };
 
+const isReady = (values: string) => series('edge_operator_ready', values);
+const ofBots = { resource: 'botusers' };
+const watches = (values: string) => series('edge_operator_kubernetes_watches', values, ofBots);
+const memory = (values: string) => series('process_resident_memory_bytes', values);
+const memoryLimit = series('edge_operator_memory_limit_bytes', '100+0x90');
+const kubernetes = (code: string, values: string) =>
+  series('edge_operator_kubernetes_requests_total', values, { verb: 'list', resource: 'botusers', code });
+/** The API server answers nothing. */
+const unreachable = [kubernetes('200', '50+0x90'), kubernetes('none', '0+1x90')];
+const seconds = (le: string, values: string) =>
+  series('edge_operator_cloud_request_seconds_bucket', values, { operation: 'bot_users.get', le });
+
 export const cases: readonly AlertCase[] = [
   ...both(
     'EdgeOperatorAbsent',
@@ -93,10 +105,18 @@ export const cases: readonly AlertCase[] = [
     ['one replica is there', 60, build],
     ['it was away for 4 minutes', 7, { ...build, values: '1 1 stale _ _ _ 1+0x60' }],
   ),
+  ...both('EdgeOperatorAbsent', [
+    'another release is there',
+    6,
+    [{}],
+    { ...build, labels: { ...build.labels, namespace: 'other' } },
+    { ...build, labels: { ...build.labels, job: 'other-metrics' } },
+  ]),
   ...both(
     'EdgeOperatorNoLeader',
     ['two replicas follow', 3, [shard], lacks, { ...lacks, labels: { ...lacks.labels, ...b } }],
     ['one of two leads', 30, lacks, { ...holds, labels: { ...holds.labels, ...b } }],
+    ['the API server is away, which has an alert of its own', 30, lacks, ...unreachable],
     [
       'another takes over within a minute',
       4,
@@ -117,9 +137,58 @@ export const cases: readonly AlertCase[] = [
   ),
   ...both(
     'EdgeOperatorRestarting',
-    ['four restarts in half an hour', 20, [a], starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60'), build],
-    ['three restarts', 20, starts('1 1 1 2 2 2 3 3 3 4+0x60'), build],
-    ['another program restarts', 20, starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60')],
+    ['four restarts in half an hour', 20, [a], starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60')],
+    ['three restarts', 20, starts('1 1 1 2 2 2 3 3 3 4+0x60')],
+    [
+      'another program restarts',
+      20,
+      { ...starts('1 1 1 2 2 2 3 3 3 4 4 4 5+0x60'), labels: { ...target, ...a, job: 'other' } },
+    ],
+  ),
+  ...both(
+    'EdgeOperatorReplicaNotReady',
+    [
+      'one of two',
+      16,
+      [b],
+      isReady('1+0x90'),
+      { ...isReady('0+0x90'), labels: { ...target, ...b } },
+      watches('1+0x90'),
+    ],
+    ['it starts', 60, isReady('0+0x10 1+0x60'), watches('1+0x90')],
+    ['a definition is gone, which has an alert of its own', 60, isReady('0+0x90'), watches('0+0x90')],
+    [
+      'a namespace may not be read, which has one too',
+      60,
+      isReady('0+0x90'),
+      watches('1+0x90'),
+      refused('b', '9+0x90'),
+    ],
+  ),
+  ...both(
+    'EdgeOperatorMemoryHigh',
+    ['95 percent for a quarter of an hour', 16, [a], memory('95+0x90'), memoryLimit],
+    ['80 percent', 60, memory('80+0x90'), memoryLimit],
+    ['there is no limit', 60, memory('95+0x90'), { ...memoryLimit, values: '0+0x90' }],
+  ),
+  ...both(
+    'EdgeOperatorKubernetesUnreachable',
+    ['no answer for 8 minutes', 20, [{}], kubernetes('200', '50+0x90'), kubernetes('none', '0+0x10 1+5x80')],
+    ['some are answered', 60, kubernetes('200', '50+5x90'), kubernetes('none', '0+1x90')],
+    ['nothing is asked', 60, kubernetes('200', '50+0x90'), kubernetes('none', '5+0x90')],
+  ),
+  ...both(
+    'EdgeOperatorKindNotWatched',
+    ['the definition is gone', 11, [{ resource: 'botusers' }], watches('0+0x90')],
+    [
+      'another replica watches it',
+      60,
+      watches('0+0x90'),
+      { ...watches('1+0x90'), labels: { ...target, ...b, ...ofBots } },
+    ],
+    ['it is opened anew now and then', 60, watches('1 1 0 1 1 1 0 1 1+0x60')],
+    ['a namespace may not be read, which has an alert of its own', 60, watches('0+0x90'), refused('b', '9+0x90')],
+    ['the API server is away, which has one too', 60, watches('0+0x90'), ...unreachable],
   ),
   ...both(
     'EdgeOperatorNamespaceRefused',
@@ -132,12 +201,27 @@ export const cases: readonly AlertCase[] = [
     ['none takes longer than 10 minutes', 80, longest('600+0x90'), leads],
     ['an account waits out a 429', 22, longest('0+60x90'), leads, paused('1+0x90')],
     ["it is another operator's", 22, longest('0+60x90')],
+    [
+      'the whole queue stands still, which has an alert of its own',
+      40,
+      longest('0+60x90'),
+      leads,
+      depth('5+0x90'),
+      worked('7+0x90'),
+    ],
   ),
   ...both(
     'EdgeOperatorQueueStuck',
     ['five wait and nothing ends', 20, [{ ...a, ...controller }], depth('5+0x90'), worked('7+0x90'), leads],
     ['reconciles end', 60, depth('5+0x90'), worked('7+1x90'), leads],
     ['the queue was empty in between', 20, depth('5 5 5 5 5 5 5 5 5 5 0 5+0x60'), worked('7+0x90'), leads],
+    [
+      'it has just started, with much to do',
+      20,
+      depth(`${'_ '.repeat(20)}500-10x40`),
+      worked(`${'_ '.repeat(20)}0+10x40`),
+      leads,
+    ],
     ['a replica that does not lead collects keys', 60, depth('5+0x90'), follows],
     ['an account waits out a 429', 60, depth('5+0x90'), worked('7+0x90'), leads, paused('1+0x90')],
   ),
@@ -145,16 +229,24 @@ export const cases: readonly AlertCase[] = [
   ...both(
     'EdgeOperatorQueueSlow',
     [
-      'all wait for more than 100 seconds',
+      'all wait for between 5 and 10 minutes',
       40,
       [{ controller: 'botuser' }],
-      waits('100', '0+0x90'),
-      waits('1000', '0+1x90'),
+      waits('300', '0+0x90'),
+      waits('600', '0+1x90'),
       waits('+Inf', '0+1x90'),
       leads,
     ],
-    ['all wait for less', 40, waits('100', '0+1x90'), waits('1000', '0+1x90'), waits('+Inf', '0+1x90'), leads],
-    ["it is another operator's", 40, waits('100', '0+0x90'), waits('1000', '0+1x90'), waits('+Inf', '0+1x90')],
+    [
+      'all wait for nearly 4 minutes',
+      40,
+      waits('180', '0+0x90'),
+      waits('240', '0+1x90'),
+      waits('300', '0+1x90'),
+      waits('+Inf', '0+1x90'),
+      leads,
+    ],
+    ["it is another operator's", 40, waits('300', '0+0x90'), waits('600', '0+1x90'), waits('+Inf', '0+1x90')],
   ),
   ...both(
     'EdgeOperatorReconcileErrors',
@@ -168,6 +260,15 @@ export const cases: readonly AlertCase[] = [
       leads,
     ],
     ['one in twenty', 40, errors('0+1x90'), reconciles('error', '0+1x90'), reconciles('success', '0+19x90'), leads],
+    [
+      'the API server is away, which has an alert of its own',
+      40,
+      errors('0+2x90'),
+      reconciles('error', '0+2x90'),
+      reconciles('success', '0+0x90'),
+      leads,
+      ...unreachable,
+    ],
     ['nothing happens', 40, errors('5+0x90'), reconciles('error', '5+0x90'), reconciles('success', '0+0x90'), leads],
   ),
   ...both(
@@ -186,17 +287,39 @@ export const cases: readonly AlertCase[] = [
     'EdgeOperatorCloudErrors',
     ['one in five', 40, [{}], requests('Unreachable', '0+2x90'), requests('ok', '0+8x90')],
     ['one in twenty', 40, requests('Unreachable', '0+1x90'), requests('ok', '0+19x90')],
+    [
+      'no request of an account is answered, which has an alert of its own',
+      60,
+      requests('Unreachable', '0+2x90'),
+      requests('ok', '0+8x90'),
+      state('unreachable', '1+0x90'),
+    ],
     ['what is refused is no such error', 40, requests('Rejected', '0+9x90'), requests('ok', '0+1x90')],
+  ),
+  ...both(
+    'EdgeOperatorCloudSlow',
+    [
+      'one in five takes 8 seconds',
+      40,
+      [{}],
+      seconds('5', '0+8x90'),
+      seconds('10', '0+10x90'),
+      seconds('+Inf', '0+10x90'),
+    ],
+    ['one in twenty', 40, seconds('5', '0+19x90'), seconds('10', '0+20x90'), seconds('+Inf', '0+20x90')],
+    ['nothing is asked', 40, seconds('5', '0+0x90'), seconds('10', '9+0x90'), seconds('+Inf', '9+0x90')],
   ),
   ...both(
     'EdgeOperatorBudgetExhausted',
     ['115 of 120', 16, [account], used('115+0x90'), budget],
     ['drift takes its half', 60, used('60+0x90'), budget],
+    ['changes wait, which has an alert of its own', 60, used('115+0x90'), budget, waiting('change', '3+0x90')],
     ['a burst of 10 minutes', 30, used('118+0x10 20+0x60'), budget],
   ),
   ...both(
     'EdgeOperatorChangesWait',
     ['always some', 11, [account], waiting('change', '3+0x90')],
+    ['a 429 is waited out, which has an alert of its own', 60, waiting('change', '3+0x90'), paused('1+0x90')],
     ['drift waits', 60, waiting('change', '0+0x90'), waiting('resync', '40+0x90')],
   ),
   ...both(
@@ -207,6 +330,7 @@ export const cases: readonly AlertCase[] = [
   ...both(
     'EdgeOperatorRateLimited',
     ['three times in half an hour', 20, [account], limited('0 0 0 1 1 1 2 2 2 3+0x60')],
+    ['the pause is long, which has an alert of its own', 20, limited('0 0 0 1 1 1 2 2 2 3+0x60'), paused('1+0x90')],
     ['twice', 20, limited('0 0 0 1 1 1 2+0x60')],
     ['three times in three hours', 180, limited('0+0x60 1+0x60 2+0x60 3+0x60')],
   ),
@@ -246,6 +370,12 @@ export const cases: readonly AlertCase[] = [
     ['corrected within 10 minutes', 30, resources('1+0x10 0+0x60', 'BotUser', 'Rejected')],
     ['paused, as asked', 60, resources('1+0x90', 'BotUser', 'Paused')],
     ['on their way', 60, resources('1+0x90', 'BotUser', 'Unreachable')],
+    [
+      'the key is refused, which has an alert of its own',
+      60,
+      resources('1+0x90', 'BotUser', 'Unauthorized'),
+      state('unauthorized', '1+0x90'),
+    ],
   ),
   ...both(
     'EdgeOperatorResourcesNotReady',
@@ -259,6 +389,20 @@ export const cases: readonly AlertCase[] = [
     ['ready', 80, resources('9+0x90', 'BotUser', 'Available')],
     ['stalled', 80, resources('9+0x90', 'BotUser', 'Rejected')],
     ['over', 80, resources('9+0x90', 'RequestReplay', 'OutcomeUnknown')],
+    [
+      'the cloud does not answer, which has an alert of its own',
+      80,
+      resources('1+0x90', 'BotUser', 'Unreachable'),
+      state('unreachable', '1+0x90'),
+    ],
+    ['changes wait, which has one too', 80, resources('1+0x90', 'BotUser', ''), waiting('change', '3+0x90')],
+    ['a 429 is waited out, which has one too', 80, resources('1+0x90', 'BotUser', 'RateLimited'), paused('1+0x90')],
+    [
+      'the agent of a tunnel is away, which has one too',
+      80,
+      resources('1+0x90', 'AgentTunnel', 'Unreachable'),
+      resources('1+0x90', 'Agent', 'Unreachable'),
+    ],
     ['agents have an alert of their own', 80, resources('1+0x90', 'Agent', 'Unreachable')],
     ['come and go', 80, resources('1+0x20 0 1+0x20 0 1+0x20 0 1+0x20', 'BotUser', 'Creating')],
   ),
@@ -271,6 +415,12 @@ export const cases: readonly AlertCase[] = [
     'EdgeOperatorMirrorStale',
     ['no sweep ever', 14, [account], ...mirror('0+0x90', '30+0x90')],
     ['a sweep a minute', 80, ...mirror('0+60x90', '30+0x90')],
+    [
+      'the cloud does not answer, which has an alert of its own',
+      80,
+      ...mirror('0+0x90', '30+0x90'),
+      state('unreachable', '1+0x90'),
+    ],
     ['every hour, as asked', 80, ...mirror('0+0x90', '3600+0x90')],
   ),
   ...both('EdgeOperatorMirrorStale', ['none any more', 40, [account], ...mirror('0+60x20 1200+0x90', '30+0x90')]),

@@ -16,8 +16,6 @@ const selector = (name: string, labels: Readonly<Record<string, string>>) =>
 
 function unitTest({ alert, series, minute, fires }: AlertCase): object {
   const severity = alerts.find((rule) => rule.alert === alert)?.labels.severity ?? '';
-  // What tells that nothing is there has no labels of a target.
-  const targeted = alert === 'EdgeOperatorAbsent' ? {} : target;
   const firing = { alertname: alert, alertstate: 'firing', severity };
   return {
     interval: '1m',
@@ -27,7 +25,7 @@ function unitTest({ alert, series, minute, fires }: AlertCase): object {
         expr: `ALERTS{alertname="${alert}",alertstate="firing"}`,
         eval_time: `${minute}m`,
         exp_samples: fires.map((labels) => ({
-          labels: selector('ALERTS', { ...firing, ...targeted, ...labels }),
+          labels: selector('ALERTS', { ...firing, ...target, ...labels }),
           value: 1,
         })),
       },

@@ -1,16 +1,10 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { prometheusTool } from '../support/prometheus-tools.ts';
 
 const run = promisify(execFile);
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'edge-operator/packages/usr/bin');
 
-/** Path of promtool: on the PATH, or where .ci/packages puts it. */
-export const promtoolPath: string | undefined = [...(process.env.PATH ?? '').split(delimiter), cache]
-  .map((dir) => join(dir, 'promtool'))
-  .find(isExecutable);
+export const promtoolPath = prometheusTool('promtool');
 
 /** Resolves with what it printed, fails with what it complained of. */
 export async function promtool(args: readonly string[]): Promise<string> {
@@ -20,14 +14,5 @@ export async function promtool(args: readonly string[]): Promise<string> {
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${stdout}${stderr}` || String(error), { cause: error });
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -11,6 +11,9 @@ export interface Alert {
 }
 
 export const projectDir = join(import.meta.dirname, '../..');
+/** Of the release that the file is written for; the chart puts another's in its place. */
+export const scope: Readonly<Record<string, string>> = { job: 'edge-operator-metrics', namespace: 'edge-operator' };
+
 export const rulesFile = join(projectDir, 'charts/edge-operator/files/alerts.yaml');
 
 const { groups } = parse(readFileSync(rulesFile, 'utf8')) as {

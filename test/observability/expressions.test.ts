@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { reasons } from '../../src/operator/reconcile/reasons.ts';
 import { type Matcher, matches, parseExpression } from '../support/promql.ts';
-import { alerts, projectDir } from './alerts.ts';
+import { alerts, projectDir, scope } from './alerts.ts';
 import { labelValues, seriesLabels } from './known-metrics.ts';
 
 /* Alerts and dashboard use only metrics that exist, with labels and values that exist. */
@@ -53,7 +53,7 @@ function matcherProblems(metric: string, matchers: readonly Matcher[]): readonly
   if (labels === undefined) return [`metric ${metric}`];
   return matchers.flatMap(({ label, op, value }) => {
     if (![...labels, ...targetLabels].includes(label)) return [`${metric}{${label}}`];
-    if (variables.includes(value)) return [];
+    if (variables.includes(value) || scope[label] === value) return [];
     const values = op.endsWith('~') ? value.split('|') : [value];
     return values.filter((one) => !(labelValues[label] ?? []).includes(one)).map((one) => `${metric}{${label}=${one}}`);
   });
@@ -61,6 +61,13 @@ function matcherProblems(metric: string, matchers: readonly Matcher[]): readonly
 
 test.each(alerts.map(({ alert, expr }): [string, string] => [alert, expr]))('%s', (_, expr) => {
   expect(problems(expr)).toEqual([]);
+});
+
+test.each(alerts.map(({ alert, expr }): [string, string] => [alert, expr]))('%s is of one release alone', (_, expr) => {
+  for (const { metric, matchers } of parseExpression(expr).selectors) {
+    const exact = matchers.filter(({ op }) => op === '=').map(({ label, value }) => [label, value]);
+    expect([metric, Object.fromEntries(exact)]).toMatchObject([metric, scope]);
+  }
 });
 
 test.each(dashboardExpressions)('panel %s: %s', (_, expr) => {
@@ -99,7 +106,15 @@ test('every reason but Available and Paused is the business of exactly one alert
 describe('the dashboard', () => {
   test('has a row for each subject and no panel over another', () => {
     const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
-    expect(rows).toEqual(['Health', 'Reconcile', 'Cloud budget', 'Resources', 'Endpoint mirror', 'Agents']);
+    expect(rows).toEqual([
+      'Health',
+      'Reconcile',
+      'Cloud budget',
+      'Resources',
+      'Endpoint mirror',
+      'Agents',
+      'Kubernetes API',
+    ]);
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),

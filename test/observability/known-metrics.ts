@@ -31,7 +31,7 @@ export async function seriesLabels(): Promise<ReadonlyMap<string, readonly strin
         ]
       : [[name, labelNames]],
   );
-  const { body } = await createMetrics({ version: '0' }).scrape();
+  const { body } = await createMetrics({ version: '0', now: () => 0 }).scrape();
   const process = parseMetrics(body).filter(({ name }) => /^(process|nodejs)_/.test(name));
   return new Map([...own, ...process.map(({ name }): [string, readonly string[]] => [name, []])]);
 }

@@ -61,7 +61,10 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   },
   'operator/kube/transport.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
   'operator/metrics/http.ts': { ways: ['a listener'], why: 'serves metrics and health, where a setting says so' },
-  'operator/metrics/metrics.ts': { ways: ['observers'], why: 'observes the process, where its metrics are served' },
+  'operator/metrics/metrics.ts': {
+    ways: ['the process', 'observers'],
+    why: 'observes the process, where its metrics are served',
+  },
   'reference/cloud-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
   'reference/cloud-api/private-file.ts': { ways: ['a file'], why: 'makes the data file for this user alone' },
   'reference/cloud-api/seed/read.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },

@@ -52,6 +52,16 @@ describe('what a refusal says', () => {
     expect(one?.message).toBe(two?.message);
   });
 
+  test('comes with the id of the request, for logs, where it has the form of one and is no secret', () => {
+    const formed = { service: { ...service, requestIDForm: /^op_\w+$/ } };
+    const idOf = (id: string, more: Partial<Answer> = {}) =>
+      saying({ messages: ['failed'], requestIDs: [id] }, { ...formed, ...more }).operationID;
+    expect(idOf('op_1')).toBe('op_1');
+    expect(idOf('one of mine')).toBeUndefined();
+    expect(idOf('op_hunter2', { secrets: ['hunter2'] })).toBeUndefined();
+    expect(idOf('op_1', { service })).toBeUndefined();
+  });
+
   test('holds the code as the service has it, but none that is a secret', () => {
     const shown = { service: { ...service, codeText: (code: string | number) => ` (${code})` } };
     expect(saying({ code: 'E1' }, shown)).toMatchObject({ message: 'the service answered 400 (E1)', code: 'E1' });

@@ -90,6 +90,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
     definite: isDefinite(answer, meaning),
     status,
     code,
+    operationID: requestIDs.find((id) => isHarmlessID(answer, id)),
     retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, at, longestRetryAfterMs),
   });
 }
@@ -120,6 +121,11 @@ function isHarmlessCode({ service, secrets }: Answer, code: ApiError['code']): b
     redact(text, secrets, '') === text &&
     (service.codeForm?.test(text) ?? true)
   );
+}
+
+/** As the service writes them, and not a secret in the place of one. */
+function isHarmlessID({ service, secrets }: Answer, id: string): boolean {
+  return service.requestIDForm?.test(id) === true && redact(id, secrets, '') === id;
 }
 
 /** Only the service itself may say that something is gone: another server's 404 would duplicate resources. */

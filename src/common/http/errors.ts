@@ -7,6 +7,7 @@ export interface ApiErrorOptions {
   readonly definite: boolean;
   readonly status?: number | undefined;
   readonly code?: string | number | undefined;
+  readonly operationID?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
@@ -23,17 +24,20 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   /** The service's own, its `error_code`. */
   readonly code: string | number | undefined;
+  /** By which the service's people find the request; another one each time, so for logs alone. */
+  readonly operationID?: string;
   /** How long the service wants to be left alone, in milliseconds. */
   readonly retryAfterMs?: number;
 
   constructor(message: string, options: ApiErrorOptions) {
-    const { operation, reason, definite, status, code, retryAfterMs, cause } = options;
+    const { operation, reason, definite, status, code, operationID, retryAfterMs, cause } = options;
     super(operation === undefined ? message : `${operation}: ${message}`, cause === undefined ? {} : { cause });
     this.operation = operation;
     this.reason = reason;
     this.definite = definite;
     this.status = status;
     this.code = code;
+    if (operationID !== undefined) this.operationID = operationID;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 }

@@ -40,6 +40,8 @@ export interface Service {
   readonly codeText?: (code: string | number) => string;
   /** What its codes look like; another is not shown. Default whatever `errorBody` takes for one. */
   readonly codeForm?: RegExp;
+  /** What its `requestIDs` look like; another is not logged. Default none is. */
+  readonly requestIDForm?: RegExp;
   /** Its messages hold no documents: what looks like one is not shown. */
   readonly plainText?: boolean;
   /** Statuses about the key itself: of what such an answer says only status and code are shown. */

@@ -47,17 +47,22 @@ export class KeyGate {
     return true;
   }
 
+  /** The service refused the key: of one that is known to be refused any 403 says so again. */
+  refuses(status: number | undefined, { isList }: Asked): boolean {
+    return isRefusal(status, isList) || (status === 403 && this.#breaker.failure !== undefined);
+  }
+
   /** Learns from a call; `wasSent` false tells nothing. */
   try<T>(attempt: () => Promise<T>, asked: Asked, wasSent: () => boolean): Promise<T> {
     return this.#breaker.try(attempt, (error) => (wasSent() ? this.#refusalIn(error, asked) : undefined));
   }
 
   /** No answer at all tells nothing new of a key that was refused. Any other answer is to a key that is known. */
-  #refusalIn(error: unknown, { isList }: Asked): ApiError | undefined {
+  #refusalIn(error: unknown, asked: Asked): ApiError | undefined {
     if (!(error instanceof ApiError)) return undefined;
     const { status } = error;
     const wasRefused = this.#breaker.failure !== undefined;
-    if (isRefusal(status, isList) || (wasRefused && (status === undefined || status === 403))) return error;
+    if (this.refuses(status, asked) || (wasRefused && status === undefined)) return error;
     if (status === 403) this.#question();
     else if (status !== undefined) this.#breaker.close();
     return undefined;
@@ -69,6 +74,6 @@ export class KeyGate {
 }
 
 /** The service refused the key, and not only what was asked for with it. */
-export function isRefusal(status: number | undefined, isList: boolean): boolean {
+function isRefusal(status: number | undefined, isList: boolean): boolean {
   return status === 401 || (status === 403 && isList);
 }

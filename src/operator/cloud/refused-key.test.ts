@@ -53,6 +53,21 @@ test('a 403 to a list is a 403 to the key', async () => {
   await answered(200);
 });
 
+test('a revoked key is reported as refused for as long as it is tried, whatever it is tried with', async () => {
+  const reports: boolean[] = [];
+  const onRequest = ({ keyRefused }: { readonly keyRefused: boolean }) => void reports.push(keyRefused);
+  client = api.client({ apiKey: () => key, monotonic: { ...systemClock, now: () => now }, onRequest });
+  api.play(json(403, {}));
+  await expect(client.botUsers.list({}, call)).rejects.toMatchObject({ status: 403 });
+  now += 10_000;
+  await answered(403);
+  now += 20_000;
+  await answered(403);
+  now += 40_000;
+  await answered(200);
+  expect(reports).toEqual([true, true, true, false]);
+});
+
 test('a 403 to anything else is followed by a list, which tells whether it is the key', async () => {
   await answered(403);
   api.play(json(403, {}));

@@ -4,6 +4,8 @@ import type { ErrorBody, Service } from '../../common/http/service.ts';
 /** Anything else may be a secret in the place of a code. */
 const codeForm = /^ERR_[A-Z]{1,24}_\d{1,6}$/;
 
+const requestIDForm = /^op_[0-9A-Za-z]{1,64}$/;
+
 const text = z.string().optional().catch(undefined);
 
 /** Its shape is not shown (Cloud Management API, section 7); what is not as expected says nothing. */
@@ -25,6 +27,7 @@ export const cloudService: Service = {
   errorBody,
   codeText: (code) => `: ${code}`,
   codeForm,
+  requestIDForm,
   plainText: true,
   secretStatuses: [401, 403],
   secretFields: ['secret', 'idp_metadata'],

@@ -7,7 +7,7 @@ import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
 import { type Call, type Priority, type Reserved, waitAway } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
-import { isRefusal, KeyGate } from './key-gate.ts';
+import { KeyGate } from './key-gate.ts';
 import type { Ask, Limiter, Slot } from './limiter.ts';
 import { BudgetPausedError } from './pause.ts';
 import { cloudService } from './service.ts';
@@ -208,7 +208,11 @@ export class Transport {
     this.#options.guard?.();
   }
 
-  async #exchange<T>(operation: CloudOperation<T>, call: Call, { key, limiter, slot, sent }: Sending): Promise<T> {
+  async #exchange<T>(
+    operation: CloudOperation<T>,
+    call: Call,
+    { key, gate, limiter, slot, sent }: Sending,
+  ): Promise<T> {
     const started = this.#now();
     let isStopped = false;
     const permit = () => {
@@ -236,7 +240,7 @@ export class Transport {
     } finally {
       const { name, method } = operation;
       const ms = this.#now() - started;
-      const keyRefused = isRefusal(status, isList(operation));
+      const keyRefused = gate.refuses(status, { isList: isList(operation) });
       const { waitedMs } = slot;
       const { priority } = call;
       if (!isStopped)

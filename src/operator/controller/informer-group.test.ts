@@ -68,3 +68,23 @@ test('where nothing may be read nothing is synced', async () => {
   await group.whenSynced(stop.signal);
   expect(group.synced).toBe(true);
 });
+
+test('a type that is not served any more is missing, with one line, until it is served again', async () => {
+  api.put('a');
+  const lines: string[] = [];
+  const tell = (message: string) => void lines.push(message);
+  const log: Log = { ...silentLog, warn: tell, info: tell, child: () => log };
+  const group = await start(['default'], log);
+  await group.whenSynced(stop.signal);
+  expect(group.missing).toBe(false);
+  for (let time = 0; time < 6; time++)
+    api.script(
+      () => true,
+      (response) => response.writeHead(404).end('404 page not found\n'),
+    );
+  api.dropWatches();
+  await until('it to be missing', () => group.missing);
+  expect([group.synced, group.get('default/a')?.metadata.name]).toEqual([true, 'a']);
+  await until('it to be served again', () => !group.missing);
+  expect(lines).toEqual(['watching failed; will try again', 'watching again']);
+});

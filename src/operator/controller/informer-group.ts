@@ -15,6 +15,11 @@ export class InformerGroup<T extends KubeObject> {
     return this.#informers.some(({ synced }) => synced) && this.#informers.every(isSettled);
   }
 
+  /** The API server does not serve the type, as without its definition. */
+  get missing(): boolean {
+    return this.#informers.some(({ missing }) => missing);
+  }
+
   /** Namespaces that may not be read now. */
   get refused(): readonly string[] {
     return this.#informers.flatMap(({ refused, namespace }) => (refused && namespace !== undefined ? [namespace] : []));

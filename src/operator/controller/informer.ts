@@ -3,7 +3,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isForbidden, type KubeError } from '../kube/errors.ts';
+import { isForbidden, isNothingThere, type KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
 import { Reflector } from './reflector.ts';
@@ -57,6 +57,7 @@ export class Informer<T extends KubeObject> {
   readonly #settled = Promise.withResolvers<void>();
   #hasSynced = false;
   #isRefused = false;
+  #isMissing = false;
 
   constructor(options: InformerOptions<T>) {
     const { client, type, namespace, labelSelector, fieldSelector, clock, random } = options;
@@ -90,6 +91,11 @@ export class Informer<T extends KubeObject> {
   /** The operator may not read it: what is in the cache, if anything, is as it was. It is tried again all the while. */
   get refused(): boolean {
     return this.#isRefused;
+  }
+
+  /** The API server does not serve the type: what is in the cache is as it was. It is tried again all the while. */
+  get missing(): boolean {
+    return this.#isMissing;
   }
 
   /** Resolves when it is synced, or refused; rejects with the signal's reason when it aborts first. */
@@ -168,10 +174,16 @@ export class Informer<T extends KubeObject> {
       slim: (object: T) => (this.#isKnown(object) ? object : this.#slim(object)),
       replace: (objects: readonly T[], version: bigint, floor: bigint) => this.#replace(objects, version, floor),
       alive: () => this.#readable(),
-      failed: (error: unknown) => isForbidden(error) && this.#refuse(error),
+      failed: (error: unknown) => this.#failed(error),
       upsert: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.upsert(object), false)),
       remove: (object: T) => this.#deferred.deliver(keyOf(object), () => this.#notify(store.remove(object), false)),
     };
+  }
+
+  /** Answers whether it was told here. */
+  #failed(error: unknown): boolean {
+    this.#isMissing ||= isNothingThere(error);
+    return isForbidden(error) && this.#refuse(error);
   }
 
   /** Told once, however often it is tried: nobody but a person changes it. Answers that it was. */
@@ -189,6 +201,7 @@ export class Informer<T extends KubeObject> {
   #readable(): void {
     if (this.#isRefused) this.#log.info('may be read again');
     this.#isRefused = false;
+    this.#isMissing = false;
   }
 
   #replace(objects: readonly T[], version: bigint, floor: bigint): void {

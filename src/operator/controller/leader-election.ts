@@ -2,6 +2,7 @@ import type { Clock } from '../../common/clock.ts';
 import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { Trouble } from '../../common/trouble.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict } from '../kube/errors.ts';
 import { claimed, LeaseStore, released, wishIn } from './lease.ts';
@@ -62,6 +63,7 @@ export class LeaderElector {
   readonly #renewDeadlineMs: number;
   readonly #retryPeriodMs: number;
   readonly #observed: ObservedLease;
+  readonly #trouble: Trouble;
   /** Who was last said to lead. */
   #told = '';
   /** Until when, on the monotonic clock, nobody else can lead. */
@@ -80,6 +82,8 @@ export class LeaderElector {
     this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryPeriodMs = options.retryPeriodMs ?? 2_000;
     this.#observed = new ObservedLease(this.#monotonic, this.#leaseDurationMs);
+    const { identity, namespace, name, log } = options;
+    this.#trouble = new Trouble(log.child({ lease: `${namespace}/${name}`, identity }), this.#monotonic);
     if (this.#renewDeadlineMs >= this.#leaseDurationMs || this.#retryPeriodMs >= this.#renewDeadlineMs) {
       throw new RangeError('leader election needs retry period < renew deadline < lease duration');
     }
@@ -171,7 +175,9 @@ export class LeaderElector {
     );
     using either = new JoinedSignal(signal, timeout.signal);
     try {
-      return await this.#acquireOrRenew(either.signal);
+      const holds = await this.#acquireOrRenew(either.signal);
+      this.#trouble.over('the lease can be read and written again');
+      return holds;
     } catch (error) {
       this.#attemptFailed(error, signal);
       return false;
@@ -190,7 +196,9 @@ export class LeaderElector {
     if (this.#observed.holder === this.#options.identity) this.#observed.forget();
     if (signal?.aborted) return;
     const raced = isConflict(error) || isAlreadyExists(error);
-    this.#log(raced ? 'debug' : 'warn', 'could not acquire or renew the lease', error);
+    const message = 'could not acquire or renew the lease';
+    if (raced) this.#log('debug', message, error);
+    else this.#trouble.failed(message, { error: error instanceof Error ? error.message : error });
   }
 
   async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { Trouble } from '../../common/trouble.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
 import { isNothingThere, KubeConnectionError, KubeError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
@@ -9,6 +10,7 @@ import { classify } from './reflector-errors.ts';
 const initialEventsEnd = 'k8s.io/initial-events-end';
 /** A watch that lived this long, or brought anything, was a success. */
 const healthyWatchMs = 5_000;
+const answersAgain = 'watching again';
 
 /** Where a reflector puts what it reads. */
 export interface Sink<T extends KubeObject> {
@@ -47,6 +49,7 @@ export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'c
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #backoff: Backoff;
+  readonly #trouble: Trouble;
   /** Where to resume; undefined when a list is due. */
   #version: string | undefined;
   /** The newest version that the server told of, by whatever: an answer that is up to date is not older. */
@@ -58,6 +61,7 @@ export class Reflector<T extends KubeObject> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#backoff = new Backoff(options.backoff, options.random);
+    this.#trouble = new Trouble(options.log, options.clock);
   }
 
   /** Until the signal aborts; never rejects. */
@@ -144,6 +148,7 @@ export class Reflector<T extends KubeObject> {
     this.#told = BigInt(resourceVersion);
     this.#options.sink.replace(objects, this.#told, floor);
     this.#version = resourceVersion;
+    this.#trouble.over(answersAgain);
     this.#options.log.debug('listed', { objects: objects.length, resourceVersion });
   }
 
@@ -155,6 +160,7 @@ export class Reflector<T extends KubeObject> {
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
     else if (kept !== undefined) sink.upsert(kept);
     sink.alive?.();
+    this.#trouble.over(answersAgain);
     this.#version = event.object.metadata.resourceVersion;
     this.#told = newer(this.#told, BigInt(this.#version ?? 0));
   }
@@ -188,7 +194,7 @@ export class Reflector<T extends KubeObject> {
       delayMs: Math.round(delayMs),
     };
     if (expired) this.#options.log.debug('the watch is too old; listing again', fields);
-    else this.#options.log.warn('watching failed; will try again', fields);
+    else this.#trouble.failed('watching failed; will try again', fields);
   }
 
   /** Anything between the minimum and an exponentially growing limit: never less, however often a watch ends at once. */

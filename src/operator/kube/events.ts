@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { Trouble } from '../../common/trouble.ts';
 import type { KubeClient } from './client.ts';
 import { isNamespaceTerminating, isNotFound } from './errors.ts';
 import { cutUtf8, type EventInput, type EventObject, eventType, toEvent } from './event-object.ts';
@@ -38,13 +39,13 @@ export class EventRecorder {
   readonly #pace = new Pace(rate);
   /** Aborts when what is due is to be written without delay. */
   #hurry = new AbortController();
-  /** How many were left out since all that was due was written. */
-  #leftOut = 0;
+  readonly #trouble: Trouble;
   #sending: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#trouble = new Trouble(options.log, options.clock);
   }
 
   /** The note is cut at 1024 bytes. The event is in the object's namespace, or `default` if it has none. */
@@ -83,19 +84,20 @@ export class EventRecorder {
     const [oldest] = this.#series;
     if (this.#series.size <= maxSeries || oldest === undefined) return;
     this.#series.delete(oldest[0]);
-    if (this.#due.delete(oldest[1])) this.#leftOut++;
+    if (this.#due.delete(oldest[1])) this.#dropped(oldest[1].event, new Error('too many events at once'));
   }
 
   async #send(): Promise<void> {
     // A turn later, so that `#sending` is set before it can be cleared.
     await Promise.resolve();
+    let isWritten = false;
     for (let [series] = this.#due; series !== undefined; [series] = this.#due) {
       this.#due.delete(series);
-      await this.#write(series).catch((error: unknown) => this.#log(series.event, error));
+      isWritten = await this.#tryWrite(series);
       if (this.#due.size > 0) await this.#wait();
     }
-    if (this.#leftOut > 0) this.#options.log.warn('events were left out: too many at once', { events: this.#leftOut });
-    this.#leftOut = 0;
+    // Of many at once some may be dropped to the last.
+    if (isWritten) this.#trouble.over('events are written again');
     this.#sending = undefined;
   }
 
@@ -103,6 +105,16 @@ export class EventRecorder {
     const ms = this.#pace.take(this.#clock.now());
     const { signal } = this.#hurry;
     if (ms > 0 && !signal.aborted) await this.#clock.sleep(ms, signal).catch(() => {});
+  }
+
+  async #tryWrite(series: EventSeries): Promise<boolean> {
+    try {
+      await this.#write(series);
+      return true;
+    } catch (error) {
+      this.#dropped(series.event, error);
+      return false;
+    }
   }
 
   async #write(series: EventSeries): Promise<void> {
@@ -121,10 +133,11 @@ export class EventRecorder {
     }
   }
 
-  #log(event: EventObject, error: unknown): void {
+  #dropped(event: EventObject, error: unknown): void {
     const { namespace, name } = event.regarding;
     const fields = { kind: event.regarding.kind, namespace, name, reason: event.reason, error: messageOf(error) };
-    this.#options.log[isNamespaceTerminating(error) ? 'debug' : 'warn']('could not write an event', fields);
+    if (isNamespaceTerminating(error)) this.#options.log.debug('could not write an event', fields);
+    else this.#trouble.failed('could not write an event', fields);
   }
 }
 

@@ -50,6 +50,22 @@ describe('the telemetry server', () => {
     expect((await fetch(`${url}/constructor`)).status).toBe(404);
   });
 
+  test('a scrape is compressed for whoever accepts that', async () => {
+    const body = 'up 1\n'.repeat(1_000);
+    const url = await serve(metricsRoute(async () => ({ contentType: 'text/plain', body })));
+    const ask = async (path: string, accepted: string) => {
+      const response = await fetch(`${url}${path}`, { headers: { 'accept-encoding': accepted } });
+      const { headers } = response;
+      return [headers.get('content-encoding'), Number(headers.get('content-length')), await response.text()];
+    };
+    const [encoding, length, text] = await ask('/metrics', 'gzip;q=0.8, identity');
+    expect([encoding, text]).toEqual(['gzip', body]);
+    expect(length).toBeLessThan(500);
+    for (const accepted of ['identity', 'deflate', 'gzip;q=0'])
+      expect(await ask('/metrics', accepted)).toEqual([null, 5_000, body]);
+    expect(await ask('/none', 'gzip')).toEqual([null, 10, 'not found\n']);
+  });
+
   test('a route that fails is a 500 that says nothing', async () => {
     const url = await serve({ '/metrics': () => Promise.reject(new Error('private')) });
     const response = await fetch(`${url}/metrics`);

@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { type Address, listen } from '../../common/listen.ts';
 
 export interface RouteAnswer {
@@ -22,17 +24,20 @@ export type Check = () => string | undefined;
 
 const plain = 'text/plain; charset=utf-8';
 
-/** Serves GET and HEAD on a few paths. Rejects, naming the address, when it cannot listen there. */
+/** A smaller answer gains nothing. */
+const smallestZipped = 1_024;
+
+/** Serves GET and HEAD on a few paths, larger answers compressed to whoever accepts that. Rejects, naming the address, when it cannot listen there. */
 export async function startTelemetryServer(options: {
   readonly address: Address;
   readonly routes: Routes;
 }): Promise<TelemetryServer> {
   const routes = new Map(Object.entries(options.routes));
   const server = createServer((request, response) => {
-    answer(routes, request).then(
-      (found) => write(request, response, found),
-      () => write(request, response, { status: 500, contentType: plain, body: 'internal error\n' }),
-    );
+    answer(routes, request)
+      .catch((): RouteAnswer => ({ status: 500, contentType: plain, body: 'internal error\n' }))
+      .then((found) => write(request, response, found))
+      .catch(() => response.destroy());
   });
   const { text } = await listen(server, options.address);
   return { url: `http://${text}`, close: () => close(server) };
@@ -72,14 +77,25 @@ async function answer(
   return { status: 405, contentType: plain, body: 'only GET and HEAD\n' };
 }
 
-function write(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: RouteAnswer): void {
+async function write(request: IncomingMessage, response: ServerResponse, found: RouteAnswer): Promise<void> {
+  const { status, contentType, body } = found;
+  const isZipped = body.length >= smallestZipped && acceptsGzip(request);
+  const bytes = isZipped ? await promisify(gzip)(body) : Buffer.from(body);
   response.writeHead(status, {
     'content-type': contentType,
-    'content-length': Buffer.byteLength(body),
+    'content-length': bytes.byteLength,
     'cache-control': 'no-store',
+    vary: 'accept-encoding',
+    ...(isZipped ? { 'content-encoding': 'gzip' } : {}),
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
   });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Named, and not with a weight of 0. */
+function acceptsGzip({ headers }: IncomingMessage): boolean {
+  const accepted = String(headers['accept-encoding'] ?? '').split(',');
+  return accepted.some((one) => /^\s*gzip\s*(;\s*q=(1|0?\.\d*[1-9]).*)?$/i.test(one));
 }
 
 function close(server: Server): Promise<void> {

@@ -34,6 +34,22 @@ export const queueMetrics = {
   longest: gauge('workqueue_longest_running_processor_seconds', 'Longest work in progress.', 'name', 'controller'),
 } as const;
 
+/** Of the API server. */
+export const kubeMetrics = {
+  requests: counter(
+    'edge_operator_kubernetes_requests_total',
+    'Requests to the Kubernetes API.',
+    'verb',
+    'resource',
+    'code',
+  ),
+  requestSeconds: histogram(
+    'edge_operator_kubernetes_request_seconds',
+    'Time until the answer; of a watch, until it is open.',
+    'verb',
+  ),
+} as const;
+
 export const operatorMetrics = {
   requests: counter(
     'edge_operator_cloud_requests_total',
@@ -56,6 +72,14 @@ export const operatorMetrics = {
 
 /** Metrics whose values are asked for at each scrape. */
 export const polledMetrics = {
+  ready: gauge('edge_operator_ready', '1 while /readyz says so.'),
+  memoryLimit: gauge('edge_operator_memory_limit_bytes', 'What the process may use; 0 without a limit.'),
+  watches: gauge('edge_operator_kubernetes_watches', 'Watches that are open.', 'resource'),
+  watchSilence: gauge(
+    'edge_operator_kubernetes_watch_silence_seconds',
+    'Longest time for which an open watch has told nothing.',
+    'resource',
+  ),
   accountState: {
     ...gauge(
       'edge_operator_cloud_account_state',
@@ -112,6 +136,7 @@ export const polledMetrics = {
 export const metricDefinitions: readonly MetricDefinition[] = [
   reconcileMetrics,
   queueMetrics,
+  kubeMetrics,
   operatorMetrics,
   polledMetrics,
 ].flatMap((group): readonly MetricDefinition[] => Object.values(group));

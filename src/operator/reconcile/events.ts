@@ -1,4 +1,4 @@
-import type { Log } from '../../common/log.ts';
+import type { Log, LogFields } from '../../common/log.ts';
 import type { KubeObject } from '../kube/types.ts';
 import type { CurrentResource } from './current-resource.ts';
 
@@ -11,7 +11,8 @@ export type EventReason =
   | 'Adopted'
   | 'Replayed'
   | 'Orphaned'
-  | 'Failed';
+  | 'Failed'
+  | 'Recovered';
 
 export interface Recorder {
   record(event: {
@@ -30,16 +31,20 @@ export interface Telling {
   readonly onDriftCorrected?: () => void;
 }
 
-/** Says once, as an event and as a log line, what happened to what a resource stands for. */
+/**
+ * Says once, as an event and as a log line, what happened to what a resource stands for.
+ * @param fields for the line alone
+ */
 export function emit(
   { events, log, onDriftCorrected }: Telling,
   object: KubeObject,
   reason: EventReason,
   note: string,
+  fields: LogFields = {},
 ): void {
   const warning = reason === 'Failed' || reason === 'Orphaned';
   events.record({ regarding: object, type: warning ? 'Warning' : 'Normal', reason, action: 'Reconcile', note });
-  log[warning ? 'warn' : 'info'](note, { event: reason });
+  log[warning ? 'warn' : 'info'](note, { event: reason, ...fields });
   if (reason === 'DriftCorrected') onDriftCorrected?.();
 }
 

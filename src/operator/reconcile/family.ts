@@ -18,6 +18,8 @@ export interface FamilyOptions<Entry extends RegistryEntry, Options> {
   readonly controllers: Options;
   /** Key of the connection that a dependent uses. */
   readonly usedBy: (object: ManagedObject) => string;
+  /** What the log calls a connection. */
+  readonly usedAs: 'account' | 'agent';
   readonly registry: Registry<Entry>;
   /** The shards that this process works on; the family's to write. */
   readonly held: Set<number>;
@@ -33,17 +35,22 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
   readonly #held: Set<number>;
   readonly #registry: Registry<Entry>;
 
-  constructor({ kinds, controllers, usedBy, registry, held }: FamilyOptions<Entry, Options>) {
+  constructor({ kinds, controllers, usedBy, usedAs, registry, held }: FamilyOptions<Entry, Options>) {
     this.#registry = registry;
     this.#held = held;
-    this.#dependentKinds = kinds.dependents.map(({ controller }) => controller(controllers));
+    const uses = (object: ManagedObject) => ({ [usedAs]: usedBy(object) });
+    this.#dependentKinds = kinds.dependents.map(({ controller }) => controller({ ...controllers, uses }));
     this.dependents = new Dependents({
       kinds: this.#dependentKinds,
       usedBy,
       client: controllers.client,
       onReleased: (key) => this.enqueueProvider(key),
     });
-    this.provider = kinds.provider.controller({ ...controllers, dependents: this.dependents });
+    this.provider = kinds.provider.controller({
+      ...controllers,
+      uses: (object) => ({ [usedAs]: keyOf(object) }),
+      dependents: this.dependents,
+    });
     registry.follow(this.provider.resources);
     this.kinds = [this.provider, ...this.#dependentKinds];
   }

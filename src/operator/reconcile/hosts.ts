@@ -1,3 +1,5 @@
+import { HostRange } from './host-range.ts';
+
 /** Where requests go, or why they may not go there. */
 export type Admission = { readonly url: string } | { readonly refusal: string };
 
@@ -8,21 +10,28 @@ export type Admission = { readonly url: string } | { readonly refusal: string };
 export class AllowedHosts {
   readonly #hosts: ReadonlySet<string>;
   readonly #patterns: readonly RegExp[];
+  readonly #ranges: readonly HostRange[];
   readonly #refusal: string;
 
   /**
    * @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port`; or, for one
-   * scheme alone, as `URL.origin` does. A host that begins with `*.` stands for any one label there
+   * scheme alone, as `URL.origin` does. A host that begins with `*.` stands for any one label there, and a
+   * network with its prefix for the addresses in it
    * @param refusal what is said of another, naming the flag: "is not in --allowed-agent-hosts"
    */
   constructor(allowed: readonly string[], refusal: string) {
     this.#hosts = new Set(allowed.filter((host) => !isPattern(host)));
     this.#patterns = allowed.filter(isPattern).map(patternOf);
+    this.#ranges = allowed.map((host) => HostRange.parse(host)).filter((range) => range !== undefined);
     this.#refusal = refusal;
   }
 
   admits(url: string): boolean {
-    return this.names(url) || this.#patterns.some((pattern) => pattern.test(URL.parse(url)?.host ?? ''));
+    const parsed = URL.parse(url);
+    if (parsed === null) return false;
+    const { host } = parsed;
+    const isLike = this.#patterns.some((pattern) => pattern.test(host));
+    return isLike || this.names(url) || this.#ranges.some((range) => range.has(parsed));
   }
 
   /** The very host is allowed, not one like it. */

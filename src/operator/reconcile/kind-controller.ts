@@ -1,4 +1,4 @@
-import type { Log } from '../../common/log.ts';
+import type { Log, LogFields } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ControllerMetrics, type ReconcileResult } from '../controller/controller.ts';
 import type { Change } from '../controller/informer.ts';
@@ -31,6 +31,8 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
   readonly client: KubeClient;
   /** Throws DependencyError when what a resource uses cannot be used. */
   readonly connectionOf: (object: ManagedObject) => Connection<Client>;
+  /** What a resource uses, for its lines in the log. */
+  readonly uses?: (object: ManagedObject) => LogFields;
   /** Whether what a resource claims can be its own; default always. */
   readonly mayHold?: (object: ManagedObject) => boolean;
   /** What resources of any kind refer to. */
@@ -117,7 +119,7 @@ export function kindController<Client>(
   const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
   const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
-  const { connectionOf, accountOf, installation, events, resyncIntervalMs, placement } = options;
+  const { connectionOf, accountOf, installation, events, resyncIntervalMs, placement, uses } = options;
   const now = () => monotonic.now();
   const index = {
     get: (key: string) => resources.get(key),
@@ -133,7 +135,7 @@ export function kindController<Client>(
       time: { now, wall: () => options.clock.now() },
       schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
       isMine: (object) => placement.isMine(object),
-      ...{ connectionOf, memory, installation, events, log, onDriftCorrected: metrics.drift(type.kind) },
+      ...{ connectionOf, memory, installation, events, log, uses, onDriftCorrected: metrics.drift(type.kind) },
     },
     flow,
   );

@@ -29,6 +29,8 @@ export type Outcome =
       readonly parts?: readonly PartReport[];
       /** What the resource holds from now on; without it what is on record stays. */
       readonly ownership?: Ownership;
+      /** Of the request that failed, as the service has it: for the log alone. */
+      readonly operationID?: string;
       /** Nothing that a person should look at. */
       readonly isPending?: boolean;
       /** Another installation manages the resource: nothing but the condition is ours to write. */
@@ -72,7 +74,9 @@ const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retr
 export function report(
   reason: Reason,
   message: string,
-  more: Partial<Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign' | 'isPending'>> = {},
+  more: Partial<
+    Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign' | 'isPending' | 'operationID'>
+  > = {},
 ): Report {
   return { kind: 'reported', reason, message, ...policy[reason], ...more };
 }
@@ -84,7 +88,8 @@ export function reportFailure(error: unknown): Report {
     return report('DependencyNotReady', error.message, error.isPending ? { isPending: true } : {});
   }
   if (!(error instanceof ApiError)) throw error;
-  return { ...report(reasonOf(error), error.message), ...retryOf(error) };
+  const { operationID } = error;
+  return { ...report(reasonOf(error), error.message), ...retryOf(error), ...(operationID && { operationID }) };
 }
 
 function reasonOf(failure: ApiError): Reason {

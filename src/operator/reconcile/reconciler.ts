@@ -1,10 +1,11 @@
+import type { LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, isPaused, recordsOf } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
-import { emit, Journal, type Telling } from './events.ts';
+import { emit, Journal, type Recorder, type Telling } from './events.ts';
 import type { Flow } from './flow.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
@@ -31,6 +32,8 @@ export interface ReconcilerOptions<Client> extends Telling {
   readonly installation: Installation;
   /** Whether this process may work on it now; default it may. */
   readonly isMine?: (object: ManagedObject) => boolean;
+  /** What a resource uses, for its lines in the log: `{ account: 'team-a/main' }`. */
+  readonly uses?: ((object: ManagedObject) => LogFields) | undefined;
 }
 
 /** How a reconcile waits. */
@@ -53,8 +56,9 @@ export class Reconciler<Client> {
     const object = cached && (await cache.whole(cached));
     if (object === undefined) return { kind: 'done' };
     const { namespace, name } = object.metadata;
-    const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID });
-    const options = { ...this.#options, log };
+    const { uses } = this.#options;
+    const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID, ...uses?.(object) });
+    const options = { ...this.#options, log, ...heard(this.#options.events) };
     const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
       const say = options.installation.ask(foreign, object);
@@ -168,4 +172,14 @@ export class Reconciler<Client> {
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
+}
+
+/** Knows whether anything was recorded. */
+function heard(events: Recorder) {
+  let hasTold = false;
+  const record: Recorder['record'] = (event) => {
+    hasTold = true;
+    events.record(event);
+  };
+  return { events: { record }, hasTold: () => hasTold };
 }

@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
-import { silentLog } from '../../common/log.ts';
+import { describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../common/http/errors.ts';
+import { type LogFields, silentLog } from '../../common/log.ts';
 import { annotation } from './annotations.ts';
-import { report } from './outcome.ts';
+import { type Report, report, reportFailure } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 
@@ -17,7 +18,7 @@ async function written(named: string, id: string | undefined): Promise<Readonly<
   let status: Readonly<Record<string, unknown>> = {};
   const options = {
     ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
-    ...{ events: { record: () => {} }, installation: { name: 'one' } },
+    ...{ events: { record: () => {} }, installation: { name: 'one' }, hasTold: () => false },
     writer: {
       writeStatus: async (_: ManagedObject, next: typeof status) => {
         status = next;
@@ -35,4 +36,62 @@ test('what was looked for is on record where the id does not say so', async () =
 
 test('what is no id is not, as it may be as long as an annotation', async () => {
   expect((await written('x'.repeat(200_000), undefined)).lastHandledExternalID).toBeUndefined();
+});
+
+describe('what is told', () => {
+  const conditions = (reason: string, message: string) => [
+    { type: 'Ready', status: reason === 'Available' ? 'True' : 'False', reason, message, lastTransitionTime: '' },
+  ];
+
+  async function told(before: readonly [string, string], outcome: Report, hasTold = false) {
+    const object = {
+      apiVersion: 'edge-operator.dev/v1alpha1',
+      kind: 'BotUser',
+      metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
+      spec: {},
+      status: { conditions: conditions(...before) },
+    } as unknown as ManagedObject;
+    const lines: [string, LogFields | undefined][] = [];
+    const events: string[] = [];
+    const line = (message: string, fields?: LogFields) => void lines.push([message, fields]);
+    const options = {
+      ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 } },
+      ...{ log: { ...silentLog, info: line, warn: line }, installation: { name: 'one' }, hasTold: () => hasTold },
+      events: {
+        record: ({ type, reason, note }: Record<'type' | 'reason' | 'note', string>) =>
+          void events.push(`${type} ${reason} ${note}`),
+      },
+      writer: { writeStatus: async () => {} },
+    };
+    await conclude(options, 'ns/a', object, outcome);
+    return { events, lines };
+  }
+
+  test('a failed call by its id, in the log alone', async () => {
+    const options = { reason: 'Unreachable', definite: false, operationID: 'op_1' } as const;
+    const { events, lines } = await told(
+      ['Available', ''],
+      reportFailure(new ApiError('the API answered 503', options)),
+    );
+    expect(events).toEqual(['Warning Failed Unreachable: the API answered 503']);
+    expect(lines).toEqual([['Unreachable: the API answered 503', { event: 'Failed', operationID: 'op_1' }]]);
+  });
+
+  test('the end of a trouble', async () => {
+    const { events, lines } = await told(['Unreachable', 'no answer'], report('Available', 'fine'));
+    expect(events).toEqual(['Normal Recovered Ready again, after Unreachable']);
+    expect(lines).toHaveLength(1);
+  });
+
+  test.each<[string, readonly [string, string], boolean]>([
+    ['when what was done has been told already', ['Unreachable', ''], true],
+    ['when there was none', ['Creating', ''], false],
+    ['when it was Ready', ['Available', ''], false],
+  ])('but not %s', async (_when, before, hasTold) => {
+    expect(await told(before, report('Available', 'fine'), hasTold)).toEqual({ events: [], lines: [] });
+  });
+
+  test('the same failure once', async () => {
+    expect((await told(['Unreachable', 'no answer'], report('Unreachable', 'no answer'))).events).toEqual([]);
+  });
 });

@@ -19,6 +19,8 @@ export interface StatusOptions extends Telling {
   readonly time: Pick<Time, 'wall'>;
   readonly schedule: Pick<Schedule, 'msUntilDue'>;
   readonly installation: Pick<Installation, 'name'>;
+  /** This reconcile has told of something that it did. */
+  readonly hasTold: () => boolean;
 }
 
 /** The one place where an outcome becomes status, conditions, an event and the next time to look. */
@@ -31,7 +33,7 @@ export async function conclude(
   if (outcome.kind === 'finished') return { kind: 'done' };
   const latest = options.cache.get(key);
   if (latest === undefined || latest.metadata.uid !== object.metadata.uid) return { kind: 'done' };
-  emitFailure(options, latest, outcome);
+  tell(options, latest, outcome);
   try {
     await options.writer.writeStatus(latest, statusOf(options, object, latest, outcome));
   } catch (error) {
@@ -80,11 +82,17 @@ function lookedFor(object: ManagedObject, latest: ManagedObject, reason: Reason,
   return isRecorded || named === undefined || !isUsableID(named) ? undefined : named;
 }
 
-/** Only what a person should look at, and only when it changed. */
-function emitFailure(options: StatusOptions, latest: ManagedObject, outcome: Report): void {
-  const isOnItsWay = ['Available', 'Paused', 'Creating', 'Updating', 'Deleting'].includes(outcome.reason);
-  const quiet = isOnItsWay || outcome.isPending === true;
+const onTheirWay: ReadonlySet<string> = new Set<Reason>(['Available', 'Paused', 'Creating', 'Updating', 'Deleting']);
+
+/** Only what a person should look at, and only when it changed; and when it is over, where nothing else says so. */
+function tell(options: StatusOptions, latest: ManagedObject, outcome: Report): void {
   const before = conditionOf(latest, 'Ready');
-  if (quiet || (before?.reason === outcome.reason && before.message === outcome.message)) return;
-  emit(options, latest, 'Failed', `${outcome.reason}: ${outcome.message}`);
+  const { reason, message, operationID, isPending } = outcome;
+  if (reason === 'Available' && before?.status === 'False' && !onTheirWay.has(before.reason)) {
+    if (!options.hasTold()) emit(options, latest, 'Recovered', `Ready again, after ${before.reason}`);
+    return;
+  }
+  if (onTheirWay.has(reason) || isPending === true) return;
+  if (before?.reason === reason && before.message === message) return;
+  emit(options, latest, 'Failed', `${reason}: ${message}`, operationID === undefined ? {} : { operationID });
 }

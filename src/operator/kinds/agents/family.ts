@@ -56,7 +56,7 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
       isMine: () => held.has(firstShard),
     };
     const controllers = { ...shared, resyncIntervalMs, agents, placement };
-    super({ kinds, controllers, usedBy: agentKeyOf, registry: agents, held });
+    super({ kinds, controllers, usedBy: agentKeyOf, usedAs: 'agent', registry: agents, held });
     this.#agents = agents;
     const tunnels = this.kinds.find(({ kind }) => kind === 'AgentTunnel')?.resources;
     if (tunnels !== undefined) agents.followTunnels(tunnels);

@@ -82,7 +82,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     });
     const isMine = (account: string) => homes.isMine(account);
     const opening = { ...options, budgets, isMine };
-    const defaultAccount = openDefault(opening);
+    const defaultAccount = openDefault(opening, () => this.#back(defaultKey));
     const mirrors = new Mirrors({
       ...shared,
       installation: () => shared.installation.name,
@@ -93,7 +93,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       defaultAccountUsers: new DefaultAccountUsers(settings.defaultAccountNamespaces),
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
-      open: (key, account) => open(opening, key, account),
+      open: (key, account) => open(opening, key, { ...account, onBack: () => this.#back(key) }),
       ...{ referents, clock, now: () => shared.monotonic.now() },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
@@ -118,6 +118,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         mayHold: (object) => accounts.mayHold(object),
       },
       usedBy: accountKeyOf,
+      usedAs: 'account',
       registry: accounts,
     });
     this.#options = options;
@@ -173,6 +174,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     this.mirrors.start(this.#defaultAccount, { namespace, intervalMs });
   }
 
+  /** Those that failed for the service's sake need not wait any longer; how quickly they ask is for the budget to say. */
+  #back(key: string): void {
+    this.enqueueProvider(key);
+    this.dependents.enqueue(key, 'unready');
+    this.mirrors.sweepNow(key);
+  }
+
   #defaultKeyChanged(): void {
     this.#defaultAccount?.keyChanged();
     this.dependents.enqueue(defaultKey, 'all');
@@ -191,12 +199,12 @@ type Opening = CloudFamilyOptions & {
 function open(
   { shared, guard, instrument, budgets, isMine }: Opening,
   key: string,
-  account: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | keyof Runtime>,
+  account: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | 'log' | keyof Runtime>,
 ): CloudConnection {
   const { onRequest, ...hooks } = instrument(key, () => isMine(key));
-  const { clock, monotonic, dispatcher } = shared;
+  const { clock, monotonic, random, dispatcher, log } = shared;
   return new CloudConnection(key, {
-    ...{ clock, monotonic, dispatcher, budgets },
+    ...{ clock, monotonic, random, dispatcher, log, budgets },
     ...account,
     ...hooks,
     userAgent,
@@ -211,7 +219,7 @@ function open(
   });
 }
 
-function openDefault(options: Opening): CloudConnection | undefined {
+function openDefault(options: Opening, onBack: () => void): CloudConnection | undefined {
   const { credential, settings } = options;
   if (credential === undefined) return undefined;
   const { apiUrl: baseURL, requestsPerMinute } = settings;
@@ -221,6 +229,7 @@ function openDefault(options: Opening): CloudConnection | undefined {
     requestsPerMinute,
     isDefault: true,
     isShared: options.shared.namespaces.length !== 1,
+    onBack,
     apiKey: () => credential.key(),
   });
 }

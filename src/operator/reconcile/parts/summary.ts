@@ -14,11 +14,13 @@ export function summarise(parts: readonly NamedReport[], whenAvailable: string):
   );
   const first = failing[0];
   if (first === undefined) return report('Available', whenAvailable, { parts: conditions });
+  const operationID = failing.map((part) => part.report.operationID).find((id) => id !== undefined);
   return report(first.report.reason, failing.map(described).join('; '), {
     // While only a person can help with one of them, the whole will not get ready by itself.
     stalled: failing.some((part) => part.report.stalled),
     retry: soonest(parts.map((part) => part.report.retry)),
     parts: conditions,
+    ...(operationID && { operationID }),
   });
 }
 

@@ -26,7 +26,7 @@ let referents: Referents;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
 let opened: {
   account: CloudConnection;
-  options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | keyof Runtime>;
+  options: Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | 'log' | keyof Runtime>;
 }[];
 let budgets: Map<CloudConnectionOptions, () => { limit: number }>;
 let woken: string[];
@@ -55,6 +55,7 @@ beforeEach(() => {
         ...systemRuntime,
         ...options,
         budgets: shared,
+        log: silentLog,
         userAgent: 'test',
         watchBudget: (state) => {
           budgets.set(options as CloudConnectionOptions, state);

@@ -1,3 +1,4 @@
+import type { Log } from '../../../../common/log.ts';
 import type { Call, Reserved } from '../../../../common/priority.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
@@ -5,8 +6,9 @@ import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
 import type { Connection } from '../../../reconcile/connection.ts';
 import { type Budgets, type BudgetUser, credentialOf } from './budgets.ts';
+import { Outage } from './outage.ts';
 
-export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
+export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'dispatcher'> {
   readonly baseURL: string;
   /** Asked for each request. */
   readonly apiKey: () => string;
@@ -21,6 +23,9 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** Throws when this process may not start a call, because another one leads. */
   readonly guard?: () => void;
   readonly onRequest?: (report: RequestReport) => void;
+  /** The service did not answer for a while, and does again. */
+  readonly onBack?: () => void;
+  readonly log: Log;
   /** Reads the state of the budget from time to time, until the function it returns is called. */
   readonly watchBudget?: (state: () => LimiterState) => () => void;
 }
@@ -37,7 +42,8 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** @param key unique in this operator */
   constructor(key: string, options: CloudConnectionOptions) {
-    const { requestsPerMinute, isDefault = false, isShared = false, budgets, watchBudget, ...rest } = options;
+    const { requestsPerMinute, isDefault = false, isShared = false, budgets, watchBudget } = options;
+    const { random, log, onBack = () => {}, onRequest, ...rest } = options;
     const limiter = () => budgets.of(this.#user).limiter;
     const gate = () => budgets.of(this.#user).gate;
     this.key = key;
@@ -46,7 +52,17 @@ export class CloudConnection implements Connection<CloudClient> {
     this.#monotonic = options.monotonic;
     this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
-    this.client = new CloudClient({ ...rest, account: key, limiter, gate });
+    const outage = new Outage({
+      ...{ monotonic: options.monotonic, random, requestsPerMinute, closed: this.closed },
+      log: log.child({ account: key }),
+      probe: () => this.client.botUsers.list({ limit: 1 }, { priority: 'resync', signal: this.closed }),
+      onOver: onBack,
+    });
+    const heard: CloudConnectionOptions['onRequest'] = (report) => {
+      onRequest?.(report);
+      outage.heard(report);
+    };
+    this.client = new CloudClient({ ...rest, account: key, limiter, gate, onRequest: heard });
     this.#unwatchBudget = watchBudget?.(() => limiter().state(key));
   }
 

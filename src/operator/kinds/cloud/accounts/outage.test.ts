@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { type Log, silentLog } from '../../../../common/log.ts';
+import { monotonic } from '../../../cloud/limiter.fixture.ts';
+import { Outage } from './outage.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const minute = 60_000;
+
+function setup({ requestsPerMinute = 120 } = {}) {
+  const lines: string[] = [];
+  const log: Log = { ...silentLog, warn: (line) => void lines.push(line), info: (line) => void lines.push(line) };
+  const seen = { probes: 0, overs: 0, answers: false };
+  const closing = new AbortController();
+  const outage: Outage = new Outage({
+    ...{ monotonic, random: () => 1, log, requestsPerMinute, closed: closing.signal },
+    probe: async () => {
+      seen.probes += 1;
+      hear(seen.answers ? 'ok' : 'Unreachable');
+    },
+    onOver: () => {
+      seen.overs += 1;
+    },
+  });
+  const hear = (outcome: 'ok' | 'Unreachable' | 'Rejected', times = 1) => {
+    for (let time = 0; time < times; time += 1) outage.heard({ operation: 'bot_users.get', outcome });
+  };
+  return { lines, seen, hear, close: () => closing.abort() };
+}
+
+test('two failures are bad luck, and refusals are answers', async () => {
+  const { hear, lines, seen } = setup();
+  hear('Unreachable', 2);
+  hear('Rejected');
+  hear('Unreachable', 2);
+  await jest.advanceTimersByTimeAsync(10 * minute);
+  expect([seen.probes, lines]).toEqual([0, []]);
+});
+
+test('the end of an hour is noticed within half a minute, and told once', async () => {
+  const { hear, lines, seen } = setup();
+  hear('Unreachable', 3);
+  await jest.advanceTimersByTimeAsync(60 * minute);
+  expect(seen.overs).toBe(0);
+  expect(seen.probes).toBeGreaterThan(100);
+  expect(seen.probes).toBeLessThan(130);
+  seen.answers = true;
+  await jest.advanceTimersByTimeAsync(30_000);
+  expect(seen.overs).toBe(1);
+  const { probes } = seen;
+  await jest.advanceTimersByTimeAsync(10 * minute);
+  expect(seen.probes).toBe(probes);
+  // At its beginning, every five minutes, and at its end.
+  expect(lines).toHaveLength(1 + 12 + 1);
+  expect(lines.at(-1)).toBe('the cloud answers again');
+});
+
+test('any answer ends it, whoever asked', async () => {
+  const { hear, seen } = setup();
+  hear('Unreachable', 3);
+  hear('ok');
+  expect(seen.overs).toBe(1);
+  await jest.advanceTimersByTimeAsync(10 * minute);
+  expect(seen.probes).toBe(0);
+});
+
+test('what comes and goes has everyone try again once in five minutes', async () => {
+  const { hear, seen } = setup();
+  for (let second = 0; second < 900; second += 1) {
+    hear('Unreachable', 3);
+    hear('ok');
+    await jest.advanceTimersByTimeAsync(1_000);
+  }
+  expect(seen.overs).toBe(3);
+});
+
+test('of a small budget an eighth is asked for at most', async () => {
+  const { hear, seen } = setup({ requestsPerMinute: 2 });
+  hear('Unreachable', 3);
+  await jest.advanceTimersByTimeAsync(80 * minute);
+  expect(seen.probes).toBeLessThanOrEqual(24);
+  expect(seen.probes).toBeGreaterThan(15);
+});
+
+test('nothing is asked for an account that is closed', async () => {
+  const { close, hear, seen } = setup();
+  hear('Unreachable', 3);
+  close();
+  await jest.advanceTimersByTimeAsync(10 * minute);
+  expect([seen.probes, jest.getTimerCount()]).toEqual([0, 0]);
+});

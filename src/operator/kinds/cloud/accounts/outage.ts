@@ -1,0 +1,80 @@
+import { Backoff } from '../../../../common/backoff.ts';
+import type { Clock } from '../../../../common/clock.ts';
+import type { Log } from '../../../../common/log.ts';
+import type { Runtime } from '../../../../common/runtime.ts';
+import { Trouble } from '../../../../common/trouble.ts';
+import type { RequestReport } from '../../../cloud/transport.ts';
+
+/** So many requests in a row without a usable answer are an outage, and no bad luck. */
+const inARow = 3;
+const soonestMs = 10_000;
+const latestMs = 30_000;
+/** Of a budget, what finding out may take. */
+const share = 1 / 8;
+/** What comes and goes does not have everyone try again each time it comes. */
+const apartMs = 5 * 60_000;
+
+export interface OutageOptions extends Pick<Runtime, 'monotonic' | 'random'> {
+  readonly log: Log;
+  readonly requestsPerMinute: number;
+  /** One cheap request, whose report comes here like any other. */
+  readonly probe: () => Promise<unknown>;
+  /** The service answers again: whoever failed for its sake need not wait any longer. */
+  readonly onOver: () => void;
+  /** The account is closed. */
+  readonly closed: AbortSignal;
+}
+
+/**
+ * Notices that a service does not answer an account, finds out when it does again, every 10 to 30 s by one request (later
+ * where the budget is small), and tells then: resources that failed meanwhile would wait for up to five minutes.
+ */
+export class Outage {
+  readonly #options: OutageOptions;
+  readonly #clock: Clock;
+  readonly #trouble: Trouble;
+  #failures = 0;
+  #isOpen = false;
+  #overAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+    this.#clock = options.monotonic;
+    this.#trouble = new Trouble(options.log, options.monotonic);
+  }
+
+  /** Of each request of the account. */
+  heard({ operation, outcome }: Pick<RequestReport, 'operation' | 'outcome'>): void {
+    if (outcome !== 'Unreachable') {
+      this.#answered();
+      return;
+    }
+    this.#failures += 1;
+    if (this.#failures < inARow) return;
+    this.#trouble.failed('the cloud does not answer', { operation });
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    void this.#findOut();
+  }
+
+  #answered(): void {
+    this.#failures = 0;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#trouble.over('the cloud answers again');
+    const now = this.#clock.now();
+    if (now - this.#overAt < apartMs) return;
+    this.#overAt = now;
+    this.#options.onOver();
+  }
+
+  async #findOut(): Promise<void> {
+    const { requestsPerMinute, random, probe, closed } = this.#options;
+    const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute * share));
+    const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
+    while (this.#isOpen && !closed.aborted) {
+      await this.#clock.sleep(backoff.next(), closed).catch(() => {});
+      if (this.#isOpen && !closed.aborted) await probe().catch(() => {});
+    }
+  }
+}

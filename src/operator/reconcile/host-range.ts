@@ -1,0 +1,37 @@
+import { BlockList, isIP } from 'node:net';
+import { refusalOf } from '../../common/http/address.ts';
+
+const form = /^\[?([\d.]+|[\da-f:]+)\/(\d{1,3})\]?(?::(\d{1,5}))?$/i;
+
+/** Addresses of a network, on one port: `10.0.8.0/24:4040`, `[fd00:8::/64]:4040`; without a port the default one of the scheme. */
+export class HostRange {
+  readonly #addresses = new BlockList();
+  readonly #port: string;
+
+  private constructor(network: string, prefix: number, port: string) {
+    this.#addresses.addSubnet(network, prefix, familyOf(network));
+    this.#port = port;
+  }
+
+  /** Undefined for what is no range. */
+  static parse(text: string): HostRange | undefined {
+    const [, network = '', prefix = '', port = ''] = form.exec(text) ?? [];
+    const bits = isIP(network) === 4 ? 32 : 128;
+    if (isIP(network) === 0 || Number(prefix) > bits || Number(port || 1) > 65_535) return undefined;
+    return new HostRange(network, Number(prefix), port);
+  }
+
+  /**
+   * Of URLs that have the address itself. The operator's own machine and what gives out a machine's credentials are in no
+   * range, however wide.
+   */
+  has({ hostname, port }: URL): boolean {
+    const address = hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(address) === 0 || port !== this.#port || refusalOf(address) !== undefined) return false;
+    return this.#addresses.check(address, familyOf(address));
+  }
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
