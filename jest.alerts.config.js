@@ -11,5 +11,5 @@ export default {
   maxConcurrency: process.env.TEST_ALERTS === 'short' ? 6 : 7,
   roots: ['<rootDir>/test/alerts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 240_000,
+  testTimeout: 480_000,
 };

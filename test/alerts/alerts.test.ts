@@ -6,7 +6,7 @@ import { incidents } from './incidents/index.ts';
 import { type ActiveAlert, Prometheus, prometheusPath } from './prometheus.ts';
 import { Release } from './release.ts';
 import { scaledRules } from './scaled-rules.ts';
-import { record, recordedRows, rowOf, type Story } from './table.ts';
+import { differences, record, type Story } from './table.ts';
 
 /*
  * The chart's rules in a real Prometheus that scrapes real processes. Each incident has a release of its own, and the
@@ -47,10 +47,18 @@ const textOf = (names: Incident['names'] = {}) =>
     .map(([label, value]) => `${label} ${value instanceof RegExp ? 'by name' : value}`)
     .join(', ');
 
+/** On a machine so busy that scrapes are missed, again, with rules that are in less of a hurry. */
 async function suffer(incident: Incident, number: number): Promise<void> {
-  const { alert, arrange, names = {}, factor = hurry, cloud } = incident;
+  const { factor = hurry } = incident;
+  await attempt(incident, `incident-${number}`, factor).catch((error: unknown) => {
+    console.info(`${incident.what}: ${error instanceof Error ? error.message : String(error)}; once more`);
+    return attempt(incident, `incident-${number}-again`, factor / 2);
+  });
+}
+
+async function attempt(incident: Incident, job: string, factor: number): Promise<void> {
+  const { alert, arrange, names = {}, cloud } = incident;
   const server = await prometheus();
-  const job = `incident-${number}`;
   await withRelease(job, { factor, cloud }, async (release, rules) => {
     const cause = await arrange(release);
     await rules();
@@ -142,7 +150,7 @@ describeIf('in Prometheus', () => {
 });
 
 test('docs/alerts.md has a row for each incident', () => {
-  if (process.env.RECORD_ALERTS === '1') record(chosen.flatMap((incident) => stories.get(incident) ?? []));
-  const rows = incidents.map(({ what, alert, names }) => rowOf({ what, alert, named: textOf(names) }));
-  expect(recordedRows()).toEqual(rows);
+  const subjects = incidents.map(({ what, alert, names }) => ({ what, alert, named: textOf(names) }));
+  if (process.env.RECORD_ALERTS === '1') record(subjects, [...stories.values()]);
+  expect(differences(subjects)).toEqual([]);
 });

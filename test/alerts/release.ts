@@ -25,6 +25,7 @@ export class Release {
   readonly #prometheus: Prometheus;
   readonly #proxies: { readonly proxy: GateProxy; readonly path: string; remove(): void }[] = [];
   readonly #ended = new AbortController();
+  readonly #others = new AsyncDisposableStack();
   readonly #scraped = new Map<OperatorProcess, string>();
 
   private constructor(job: string, world: World, namespace: string, prometheus: Prometheus) {
@@ -113,9 +114,15 @@ export class Release {
     };
   }
 
+  /** Ends with the release, however that ends. */
+  defer(end: () => Promise<unknown>): void {
+    this.#others.defer(async () => void (await end()));
+  }
+
   async stop(): Promise<void> {
     this.#ended.abort();
     try {
+      await this.#others.disposeAsync();
       await this.world.stop();
     } finally {
       for (const { proxy, remove } of this.#proxies) {

@@ -2,41 +2,51 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectDir } from '../observability/alerts.ts';
 
-/** What became of one incident; times as the rules count them. */
-export interface Story {
+/** What an incident is known by in the table: what it is, its alert, what that names. */
+export interface Subject {
   readonly what: string;
   readonly alert: string;
   readonly named: string;
+}
+
+/** What became of one; times as the rules count them. */
+export interface Story extends Subject {
   readonly firedAfterMs: number;
   readonly resolvedAfterMs: number;
 }
 
 const page = join(projectDir, 'docs/alerts.md');
-const heading = '| Incident | Alert | Names | Fires after | Is over after |';
+const head = '| Incident | Alert | Names | Fires after | Is over after |\n|---|---|---|---|---|\n';
 
-/** The incident, alert and names of each row of docs/alerts.md. */
-export function recordedRows(): readonly string[] {
-  const [, table = ''] = readFileSync(page, 'utf8').split(`${heading}\n`);
-  const [rows = ''] = table.split('\n\n');
-  const cells = (row: string) => row.split('|').map((cell) => cell.trim());
-  return rows
-    .split('\n')
-    .slice(1)
-    .map((row) => cells(row).slice(1, 4).join(' | ').trim());
+/** The page in three: before the rows, the rows, after them. */
+function read(): readonly [before: string, rows: readonly string[], after: string] {
+  const [before = '', rest = ''] = readFileSync(page, 'utf8').split(head);
+  const end = rest.indexOf('\n\n');
+  const rows = rest.slice(0, end).split('\n');
+  return [before, rows.filter(Boolean), rest.slice(end)];
 }
 
-export function rowOf({ what, alert, named }: Omit<Story, 'firedAfterMs' | 'resolvedAfterMs'>): string {
-  return [what, `\`${alert}\``, named].join(' | ').trim();
+const subjectOf = ({ what, alert, named }: Subject) => `| ${what} | \`${alert}\` | ${named} |`;
+
+/** Those of these incidents that have no row in docs/alerts.md, and the rows of others. */
+export function differences(subjects: readonly Subject[]): readonly string[] {
+  const [, rows] = read();
+  const expected = subjects.map(subjectOf);
+  const isOf = (row: string) => (subject: string) => row.startsWith(subject);
+  return [
+    ...expected.filter((subject) => !rows.some((row) => row.startsWith(subject))),
+    ...rows.filter((row) => !expected.some(isOf(row))),
+  ];
 }
 
-/** In place of the table that is there. */
-export function record(stories: readonly Story[]): void {
-  const text = readFileSync(page, 'utf8');
-  const [before = '', rest = ''] = text.split(`${heading}\n`);
-  const after = rest.slice(rest.indexOf('\n\n'));
-  const rows = stories.map((story) => {
+/** A row for each, in this order; what has no story this time keeps the row that it has. */
+export function record(subjects: readonly Subject[], stories: readonly Story[]): void {
+  const [before, known, after] = read();
+  const rows = subjects.flatMap((subject) => {
+    const story = stories.find(({ what }) => what === subject.what);
+    if (story === undefined) return known.filter((row) => row.startsWith(subjectOf(subject)));
     const times = [story.firedAfterMs, story.resolvedAfterMs].map((ms) => `${(ms / 60_000).toFixed(1)} min`);
-    return `| ${[story.what, `\`${story.alert}\``, story.named, ...times].join(' | ')} |`;
+    return [`${subjectOf(story)} ${times.join(' | ')} |`];
   });
-  writeFileSync(page, `${before}${[heading, '|---|---|---|---|---|', ...rows].join('\n')}${after}`);
+  writeFileSync(page, `${before}${head}${rows.join('\n')}${after}`);
 }

@@ -10,6 +10,8 @@ export const agents: readonly Incident[] = [
       const { world, namespace } = release;
       const { ports, release: giveBack } = await claimPorts(1);
       const agent = new LocalAgent(ports[0] ?? 0);
+      release.defer(() => agent.stop());
+      release.defer(giveBack);
       await agent.start();
       await release.start(['--allowed-agent-hosts', new URL(agent.url).host]);
       const spec = { agentRef: { name: 'agent' }, proto: 'http', addr: '1' };
@@ -17,10 +19,7 @@ export const agents: readonly Incident[] = [
       await world.reason(await world.apply('AgentTunnel', namespace, 'tunnel', spec), 'Available');
       return async () => {
         await agent.stop();
-        return async () => {
-          await agent.start();
-          await giveBack();
-        };
+        return () => agent.start();
       };
     },
   },
