@@ -109,7 +109,9 @@ async function whenQuiet(cloud: Cloud, running: Running) {
     const busySeconds = cpuSeconds - cpuBefore;
     cpuBefore = cpuSeconds;
     if (!Number.isNaN(firstPostAt) && news.arrivals.length === 0 && busySeconds < 0.2) return true;
-    throw new Error(`first create at ${firstPostAt}, ${news.arrivals.length} calls and ${busySeconds} s of CPU in 2 s`);
+    throw new Error(
+      `first create at ${firstPostAt}, ${news.arrivals.length} calls and ${busySeconds} s of CPU in 2 s\n${running.said()}`,
+    );
   };
   await until('the operator to be quiet', isQuiet, 300_000);
   return { calls, firstPostAt };

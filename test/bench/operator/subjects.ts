@@ -9,7 +9,8 @@ import type { Cloud, Kube } from './servers.ts';
 
 /** Something that reconciles ReservedAddrs, as a process. */
 export interface Running {
-  readonly pid: number;
+  /** The end of what it said. */
+  said(): string;
   figures(): Promise<ProcessFigures>;
   stop(): Promise<void>;
 }
@@ -59,7 +60,7 @@ function run(command: string, args: readonly string[]): Running {
     if (hasEnded(child)) throw new Error(`${command} ended:\n${output}`);
   };
   return {
-    pid: child.pid as number,
+    said: () => output.slice(-2_000),
     figures: async () => {
       checkRuns();
       return figuresOf(child.pid as number);
