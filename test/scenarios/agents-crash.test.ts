@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { definition as agentTunnel } from '../../src/operator/kinds/agents/agent-tunnel/schema.ts';
 import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';
@@ -94,40 +93,3 @@ async function killAt({ at, side, matches }: Step): Promise<Result> {
     config.remove();
   }
 }
-
-test.concurrent('an operator of one shard runs tunnels in an Agent of another, which it leaves to that', async () => {
-  const {
-    ports: [port = 0],
-    release,
-  } = await claimPorts(1);
-  const agent = new LocalAgent(port);
-  const [namespace] = await Promise.all([world.namespace(), agent.start()]);
-  const operator = startOperatorProcess({
-    kubeconfig: world.kube.kubeconfig,
-    apiURL: world.cloud.url,
-    apiKey: world.cloud.apiKey,
-    args: [
-      '--watch-namespaces',
-      namespace,
-      '--label-selector',
-      'shard=a',
-      '--allowed-agent-hosts',
-      `127.0.0.1:${port}`,
-    ],
-  });
-  try {
-    const edge = await world.apply('Agent', namespace, 'edge', { url: agent.url });
-    const tunnel = await world.apply('AgentTunnel', namespace, 'web', spec);
-    const { type } = agentTunnel;
-    await world.client.patch(type, tunnel.metadata, { type: 'merge', body: { metadata: { labels: { shard: 'a' } } } });
-    await world.reason(tunnel, 'Available');
-    expect((await world.get(edge))?.status).toEqual({ observedGeneration: -1 });
-    await world.delete(tunnel);
-    await world.gone(tunnel);
-    expect(await agent.tunnels()).toEqual([]);
-  } finally {
-    await operator.stop('SIGKILL');
-    await agent.stop();
-    await release();
-  }
-});

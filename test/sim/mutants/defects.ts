@@ -199,15 +199,6 @@ export const defects: readonly Defect[] = [
     only: ['older-dormant'],
   },
   {
-    name: 'vanished-objects-stay-cached',
-    sort: 'event acted on instead of level',
-    file: 'controller/store.ts',
-    find: 'const deletes = vanished.map(([key, stored]) => this.#delete(key, stored, version));',
-    replace:
-      'const deletes: StoreChange<T>[] = vanished.slice(0, 0).map(([key, stored]) => this.#delete(key, stored, version));',
-    only: ['compacted', 'watches-frozen', 'lost-secrets'],
-  },
-  {
     name: 'a-key-has-two-workers',
     sort: 'missing precondition',
     file: 'controller/queue.ts',

@@ -37,7 +37,6 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
    */
   async perform(spec: Spec): Promise<Report | undefined> {
     const { connection, call, time } = this.#context;
-    await this.#learnClock();
     let reserved: Reserved | undefined;
     try {
       reserved = await connection.reserve?.(call);
@@ -47,14 +46,6 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     using _ = reserved;
     // Awaited here: what is reserved is given back as soon as this returns.
     return await this.#perform(spec, reserved?.call ?? call);
-  }
-
-  /** A mark by our own clock, which may be wrong, would have the lost create be looked for among what is older. */
-  async #learnClock(): Promise<void> {
-    const { connection, call } = this.#context;
-    if (connection.serviceTime === undefined || connection.serviceTime() !== undefined) return;
-    // One page, for all who ask.
-    await this.#pending.cache.recent(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, call);
   }
 
   async #perform(spec: Spec, call: Call): Promise<Report | undefined> {

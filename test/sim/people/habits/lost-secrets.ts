@@ -21,13 +21,14 @@ function lostKey(account: CastAccount, chance: Chance, scene: Scene): readonly A
 function lostReferents(namespace: string, chance: Chance, scene: Scene): readonly Act[] {
   const at = someTime(chance, scene);
   const lost = chance.some(Object.entries(referentNames), 0.7);
-  const others = referents(namespace, chance, after(chance, scene, at, 10, 120_000));
-  const isForGood = chance.of('for good').chance(0.4);
-  return [...lost.map(([kind, name]) => remove(at, { kind, namespace, name })), ...(isForGood ? [] : others)];
+  return [
+    ...lost.map(([kind, name]) => remove(at, { kind, namespace, name })),
+    ...referents(namespace, chance, after(chance, scene, at, 10, 120_000)),
+  ];
 }
 
 export const lostSecrets: Habit = {
-  about: 'Secrets and ConfigMaps that something reads are deleted, or emptied, and made again, or not',
+  about: 'Secrets and ConfigMaps that something reads are deleted, or emptied, and made again',
   plan: (chance, scene) => {
     const namespaces = [...new Set(scene.resources.map(({ namespace }) => namespace))];
     return [
