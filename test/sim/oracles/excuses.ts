@@ -55,15 +55,26 @@ function accessesOf(world: Witness, resource: Resource) {
   return servants(world, resource).flatMap((each) => accountsOf(world).now(each, resource) ?? []);
 }
 
-/** Of what resources have on record in its account, no less is missing than is there: nobody concludes anything of that. */
+/**
+ * Of what resources have on record in its account, no less is missing than is there: nobody concludes anything of that. Only
+ * kinds of which something is missing are counted, and not what was made since the process began.
+ */
 export function isMuchMissing(world: Witness, resource: Resource): boolean {
+  const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
   return accessesOf(world, resource).some(({ account }) => {
     if (account === undefined) return false;
-    const ids = [...kubeModelOf(world).live.values()]
+    const recorded = [...kubeModelOf(world).live.values()]
       .filter((other) => accessesOf(world, other).some((access) => access.account === account))
-      .flatMap((other) => textOf(other.version.annotations[`${domain}/created-id`]) ?? []);
-    const missing = ids.filter((id) => cloudModelOf(world).thing(account, id)?.content === undefined);
-    return missing.length >= 2 && missing.length * 2 >= ids.length;
+      .flatMap(({ kind, version }) => {
+        const id = textOf(version.annotations[`${domain}/created-id`]);
+        return id === undefined ? [] : { kind, thing: cloudModelOf(world).thing(account, id) };
+      });
+    const missing = recorded.filter(({ thing }) => thing?.content === undefined);
+    const kinds = new Set(missing.map(({ kind }) => kind));
+    const present = recorded.filter(
+      ({ kind, thing }) => kinds.has(kind) && thing?.content !== undefined && thing.made.at < startedAt,
+    );
+    return missing.length >= 2 && missing.length >= present.length;
   });
 }
 
