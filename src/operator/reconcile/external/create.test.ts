@@ -33,7 +33,7 @@ let flow: ExternalFlow<Spec, Thing, undefined>;
 const connection = { key: 'default', client: undefined };
 
 beforeEach(() => {
-  [creates, clock, memory] = [0, new ManualClock(), new Memory()];
+  [creates, nextError, clock, memory] = [0, undefined, new ManualClock(), new Memory()];
   const metadata = { name: 'a', namespace: 'ns', uid: 'u', generation: 1 };
   object = { apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Thing', metadata, spec: {} };
   flow = new ExternalFlow(contract, {
@@ -234,3 +234,19 @@ function performWith(reserve: (call: Call) => Promise<Reserved>, made: typeof co
   const reserving = { ...context(), connection: { ...connection, reserve } };
   return new SafeCreate(reserving, made, pending).perform(managedSpecSchema.parse({}));
 }
+
+test('what could not be changed is shown as it is, its id first of all', async () => {
+  const refusing = {
+    ...contract,
+    diff: () => [{ field: 'description' }],
+    update: async () => {
+      throw new ApiError('no', { reason: 'Unreachable', definite: true });
+    },
+  };
+  flow = new ExternalFlow(refusing, {
+    listResources: async () => [object],
+    createSettleMs: settleMs,
+    census: new Census(),
+  });
+  expect(await reconcile()).toMatchObject({ reason: 'Unreachable', message: 'no', fields: { id: 'thing_1' } });
+});

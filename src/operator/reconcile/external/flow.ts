@@ -1,7 +1,7 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
-import { type Outcome, type Report, report } from '../outcome.ts';
+import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
 import { claimOf, externalIDOf, misnamedIDOf, originOf, ownedIDOf, rivalName, standingOn } from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
@@ -118,11 +118,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       return report('Rejected', this.#misnamed(id, misnamed), { fields, ...means.record.ownership(id) });
     }
     const { displayName } = this.#contract;
+    const imported = id !== undefined && originOf(object, id) !== 'Created';
     const action = decide({
       displayName,
       managementPolicy: spec.managementPolicy,
       id,
-      imported: id !== undefined && originOf(object, id) !== 'Created',
+      imported,
       owned: ownedIDOf(object) !== undefined,
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.#contract.diff(spec, observed),
@@ -138,7 +139,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
         if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
         await context.resource.hold();
-        await means.change.update(id as string, spec, action.fields);
+        const failure = await means.change.update(id as string, spec, action.fields).catch(reportFailure);
+        // An import that was never taken over is not shown as one that was.
+        if (failure !== undefined) return imported ? failure : { ...failure, fields };
         for (const field of action.fields) sent.add(field);
         return undefined;
       }
