@@ -26,6 +26,8 @@ let conflicts: number;
 let held: HeldSecrets;
 
 const client = {
+  /** The namespace of the holder. */
+  get: async () => ({ metadata: {} }),
   list: async (_: unknown, { fieldSelector }: { fieldSelector: string }) => {
     const found = secrets.get(fieldSelector.replace('metadata.name=', ''));
     return { items: found === undefined ? [] : [found] };
@@ -84,6 +86,15 @@ test('a forged record lets go of nothing that another holds', async () => {
 test('a record of another resource counts for nothing', async () => {
   await held.letGo(holder({ ...recording('other'), [annotation.recordOf]: 'another' }));
   expect(finalizersOf('other')).toEqual([own, foreign]);
+});
+
+test('a Secret that came after the one that was seen going is not let go of', async () => {
+  const seen = { name: 'other', namespace: 'ns', uid: 'gone', finalizers: [own], deletionTimestamp: 'then' };
+  const going = { name: 'other', isUsable: true, metadata: seen };
+  await held.hold(current(holder()), going);
+  expect(finalizersOf('other')).toEqual([own, foreign]);
+  await held.hold(current(holder()), { ...going, metadata: { ...seen, uid: 'other' } });
+  expect(finalizersOf('other')).toEqual([foreign]);
 });
 
 test('a write that came too late is made again', async () => {

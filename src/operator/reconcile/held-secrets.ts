@@ -57,7 +57,7 @@ export class HeldSecrets {
     const isHeld = metadata.finalizers?.includes(holderFinalizer(holder)) === true;
     if (metadata.deletionTimestamp === undefined) {
       if (!isHeld && secret.isUsable) await this.#change(holder, secret.name, withFinalizer);
-    } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name);
+    } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name, metadata.uid);
   }
 
   /** It is about to go. */
@@ -90,8 +90,9 @@ export class HeldSecrets {
     if (found?.metadata.uid !== holder.metadata.uid) await this.#release(holder, held);
   }
 
-  #release(holder: ManagedObject, name: string): Promise<void> {
-    return this.#change(holder, name, withoutFinalizer);
+  /** @param uid of the only one of that name that is meant */
+  #release(holder: ManagedObject, name: string, uid?: string): Promise<void> {
+    return this.#change(holder, name, withoutFinalizer, uid);
   }
 
   /** Whether the holder will be deleted too. Where that may not be read a Secret is rather kept. */
@@ -104,9 +105,9 @@ export class HeldSecrets {
     }
   }
 
-  async #change(holder: ManagedObject, name: string, change: FinalizerChange): Promise<void> {
+  async #change(holder: ManagedObject, name: string, change: FinalizerChange, uid?: string): Promise<void> {
     try {
-      await this.#attempt(holder, name, change, mostAttempts);
+      await this.#attempt(holder, { name, uid }, change, mostAttempts);
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isForbidden(error)) throw error;
@@ -115,12 +116,19 @@ export class HeldSecrets {
   }
 
   /** Once more where the Secret has changed meanwhile. */
-  async #attempt(holder: ManagedObject, name: string, change: FinalizerChange, attempts: number): Promise<void> {
+  async #attempt(
+    holder: ManagedObject,
+    meant: { readonly name: string; readonly uid: string | undefined },
+    change: FinalizerChange,
+    attempts: number,
+  ): Promise<void> {
     const { namespace } = holder.metadata;
+    const { name } = meant;
     const selection = { namespace, fieldSelector: `metadata.name=${name}` };
     const [secret] = (await this.#client.list<KubeObject>(secretType, { ...selection, metadataOnly: true })).items;
     if (secret === undefined) return;
     const { finalizers: present = [], resourceVersion, uid } = secret.metadata;
+    if (meant.uid !== undefined && meant.uid !== uid) return;
     const finalizers = change(present, holderFinalizer(holder));
     if (finalizers.length === present.length) return;
     const body = { metadata: { finalizers, resourceVersion, uid } };
@@ -128,7 +136,7 @@ export class HeldSecrets {
       await this.#client.patch(secretType, { namespace, name }, { type: 'merge', body });
     } catch (error) {
       if (!isConflict(error) || attempts === 1) throw error;
-      await this.#attempt(holder, name, change, attempts - 1);
+      await this.#attempt(holder, meant, change, attempts - 1);
     }
   }
 

@@ -224,7 +224,7 @@ export class Referent implements Target {
   #take(object: DataObject | undefined, keys: ReadonlySet<string>): void {
     const before = this.#values;
     const [wasKnown, hadFailed] = [this.#version !== null, this.#hasFailed];
-    const [wasDeleting, isDeleting] = [this.#metadata, object?.metadata].map(isBeingDeleted);
+    const metadataBefore = this.#metadata;
     this.#version = object?.metadata.resourceVersion;
     this.#metadata = object && keptMetadata(object);
     this.#values = new Map(
@@ -235,15 +235,15 @@ export class Referent implements Target {
     this.#attempted = Promise.withResolvers();
     // One that is not there at first is news to nobody.
     if (!wasKnown && object === undefined && !hadFailed) return;
-    this.#tell(before, hadFailed, isDeleting && !wasDeleting);
+    this.#tell(before, hadFailed, mustBeHeldAnew(metadataBefore, this.#metadata));
   }
 
-  #tell(before: ReadonlyMap<string, Value>, hadFailed: boolean, isMarked = false): void {
+  #tell(before: ReadonlyMap<string, Value>, hadFailed: boolean, isOther: boolean): void {
     for (const [owner, users] of [...this.#users]) {
       for (const [user, keys] of [...users]) {
         const news = [...keys].filter((key) => this.#differs(key, before.get(key)));
         const initial = !hadFailed && news.every((key) => !before.has(key));
-        if (news.length > 0 || isMarked) owner.enqueue(user, initial && !isMarked);
+        if (news.length > 0 || isOther) owner.enqueue(user, initial && !isOther);
       }
     }
   }
@@ -255,17 +255,21 @@ export class Referent implements Target {
 }
 
 /** Without what may be large. */
-function keptMetadata({ metadata: { name, namespace, finalizers, deletionTimestamp } }: DataObject): ObjectMeta {
+function keptMetadata({ metadata: { name, namespace, uid, finalizers, deletionTimestamp } }: DataObject): ObjectMeta {
   return {
     name,
     ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
     ...(finalizers === undefined ? {} : { finalizers }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
   };
 }
 
-function isBeingDeleted(metadata: ObjectMeta | undefined): boolean {
-  return metadata?.deletionTimestamp !== undefined;
+/** It is to be deleted now, or is another of that name, which nobody may have seen come: whatever is in it. */
+function mustBeHeldAnew(before: ObjectMeta | undefined, now: ObjectMeta | undefined): boolean {
+  if (now === undefined) return false;
+  const isMarked = now.deletionTimestamp !== undefined && before?.deletionTimestamp === undefined;
+  return isMarked || (before !== undefined && before.uid !== now.uid);
 }
 
 /** What to do where the operator is not let. */

@@ -46,15 +46,15 @@ function client(): KubeClient {
   return { list, watch } as unknown as KubeClient;
 }
 
-function put(name: string, data: Readonly<Record<string, string>>): string {
+function put(name: string, data: Readonly<Record<string, string>>, uid = 'u'): string {
   const resourceVersion = String(++version);
-  const metadata = { namespace: 'a', name, resourceVersion };
+  const metadata = { namespace: 'a', name, uid, resourceVersion };
   stored.set(`a/${name}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
   return resourceVersion;
 }
 
-const change = (name: string, data: Readonly<Record<string, string>>) =>
-  referents.at('ConfigMap', 'a', name).changed(put(name, data));
+const change = (name: string, data: Readonly<Record<string, string>>, uid?: string) =>
+  referents.at('ConfigMap', 'a', name).changed(put(name, data, uid));
 
 async function read(user: string, name: string, key = 'k'): Promise<string> {
   const session = references.session(user);
@@ -98,6 +98,16 @@ test('another key of the same object is read, and what is not referred to any mo
   change('two', { k: 'other', l: 'news' });
   await until('the news', () => woken.length > 0);
   expect(woken).toEqual(['a/one']);
+});
+
+test('another of the same name and content wakes', async () => {
+  put('two', { k: '1' });
+  await read('a/one', 'two');
+  woken = [];
+  change('two', { k: '1' }, 'another');
+  await until('the news', () => woken.length > 0);
+  expect(woken).toEqual(['a/one']);
+  expect(referents.at('ConfigMap', 'a', 'two').metadata?.uid).toBe('another');
 });
 
 test('however often an object changes it is read twice a second at most', async () => {

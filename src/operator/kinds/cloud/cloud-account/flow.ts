@@ -108,8 +108,9 @@ export class AccountFlow implements Flow<undefined> {
     this.#dependents.enqueue(account.key, 'unready');
   }
 
-  async #refused({ resource }: Context, entry: AccountEntry): Promise<Outcome> {
+  async #refused({ call, resource }: Context, entry: AccountEntry): Promise<Outcome> {
     await this.#mirrors.stop(keyOf(resource.object));
+    await waitAway(call, () => entry.whenRead());
     await this.#holdSecret(resource, entry);
     const fields = { ...mirroredField(resource.object), ...placeField(resource.object) };
     return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields });
