@@ -17,7 +17,13 @@ const object: ManagedObject = {
 };
 
 /** One context of a part, of a service that makes every size at most `largest`. */
-async function reconcile(size: number, largest: number, puts: number[], memory: Memory) {
+async function reconcile(
+  size: number,
+  largest: number,
+  puts: number[],
+  memory: Memory,
+  rivalOf: () => ManagedObject | undefined = () => undefined,
+) {
   const part: Part<never, undefined, Body, Body> = {
     name: 'thing',
     condition: 'ThingReady',
@@ -34,7 +40,8 @@ async function reconcile(size: number, largest: number, puts: number[], memory: 
   };
   const connection = { key: 'default', client: undefined };
   const asked = contextOf(object, { writer: {}, connection, memory });
-  const context = { ...asked, occasion: { ...asked.occasion, requested: false } };
+  const peers = Object.assign(asked.peers, { rivalOf });
+  const context = { ...asked, peers, occasion: { ...asked.occasion, requested: false } };
   const reconciler = new PartReconciler(part, context, {
     spec: object.spec as never,
     ...{ parent: 'p', claim: 'c', named: true, applied: false, seen: new Map(), createSettleMs: 1 },
@@ -50,4 +57,19 @@ test('what the service makes of a PUT is compared: it may accept it and do other
   expect({ observed, isForeign }).toEqual({ observed: { size: 10 }, isForeign: false });
   expect((await reconcile(50, 10, puts, memory)).report?.reason).toBe('Rejected');
   expect(puts).toEqual([5, 50]);
+});
+
+test.each([
+  ['the look', 1],
+  ['the record of it', 2],
+])('a part that another took during %s is left to it', async (_, looks) => {
+  const older = { ...object, metadata: { ...object.metadata, uid: 'older', name: 'b' } };
+  let asked = 0;
+  const puts: number[] = [];
+  const { report, isForeign = false } = await reconcile(5, 10, puts, new Memory(), () =>
+    ++asked > looks ? older : undefined,
+  );
+  expect(report).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('managed by Things ns/b') });
+  // What was put on record meanwhile is not its own.
+  expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
 });

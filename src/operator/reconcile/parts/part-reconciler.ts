@@ -4,7 +4,7 @@ import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
 import { rivalName } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { conditionOf, type ManagedSpec } from '../resource.ts';
 import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
 import { type AnyPart, type PartScope, rivalOf } from './part-scope.ts';
@@ -43,10 +43,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<PartPlan> {
-    const rival = rivalOf(this.part, this.#context, this.#scope);
-    if (rival !== undefined && this.named) return stop(this.#conflict(rival));
     try {
-      return await this.#compare(read);
+      const plan = this.#conflict() ?? (await this.#compare(read));
+      // Once more: reading waits for its turn, for minutes where the budget is small.
+      return this.#conflict() ?? plan;
     } catch (error) {
       return stop(reportFailure(error));
     }
@@ -56,6 +56,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
     if (action.kind === 'none') return { observed, report: this.named ? this.#available() : undefined };
     if (action.kind === 'delete') return this.#removed();
+    const conflict = this.#conflict();
+    if (conflict !== undefined) return { observed, report: conflict.report, isForeign: !this.#scope.applied };
     let replaced: unknown;
     let isForeign = false;
     const outcome = await unlessRefused(this.#context, this.#attemptOf(body), async () => {
@@ -168,9 +170,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
-  #conflict(rival: ManagedObject): Report {
+  /** Somebody has a better claim on a part that is asked for. */
+  #conflict(): StoppedPlan | undefined {
+    const rival = this.named ? rivalOf(this.part, this.#context, this.#scope) : undefined;
+    if (rival === undefined) return undefined;
     const who = rivalName(this.#context.resource.object, rival);
-    return report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`);
+    return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
   }
 
   #remember(observed: unknown, at: number): void {
@@ -190,7 +195,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 }
 
-function stop(known: Report): PartPlan {
+type StoppedPlan = PartPlan & { readonly report: Report };
+
+function stop(known: Report): StoppedPlan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
 }
 

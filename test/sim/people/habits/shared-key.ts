@@ -45,7 +45,8 @@ function pointing(second: CastResource, first: CastResource, chance: Chance, sce
 export const sharedKey: Habit = {
   about: 'two CloudAccounts have the same key: their users meet at one object and one route; one has a budget of 1',
   cast: (chance, scene) => {
-    const namespaces = ['a', chance.pick(['a', 'b'])];
+    // One that no installation has for itself: of the sharers in another's namespace none would know.
+    const namespaces = ['a', chance.pick(['a', 'c'])];
     const accounts = names.map((name, index) => account(namespaces[index] ?? 'a', name, chance.int(0, 3_000)));
     const resources = ['ReservedAddr', 'HttpsRouteModules'].flatMap((kind) => pair(kind, accounts, chance, scene));
     return { ...scene, accounts: [...scene.accounts, ...accounts], resources: [...scene.resources, ...resources] };
