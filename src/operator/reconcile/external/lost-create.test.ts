@@ -1,13 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { notBefore, resolveLostCreate, type UnresolvedCreate, unreadable } from './lost-create.ts';
+import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './lost-create.ts';
 
 const t0 = Date.parse('2026-01-01T00:00:00Z');
 const create = (uid: string, seconds = 0): UnresolvedCreate => ({
   uid,
-  notBefore: notBefore(
-    { at: new Date(t0 + seconds * 1_000).toISOString(), clock: 'own' },
-    { own: 0, service: undefined },
-  ),
+  ...soughtSince({ at: new Date(t0 + seconds * 1_000).toISOString(), clock: 'own' }, { own: 0, service: undefined }),
 });
 const object = (id: string, seconds = 0) => ({ id, createdAt: new Date(t0 + seconds * 1_000).toISOString() });
 
@@ -36,22 +33,44 @@ describe('resolveLostCreate', () => {
     expect(resolveLostCreate(create('a'), [create('a')], [early])).toEqual({ kind: 'adopt', id: 'x' });
   });
 
+  describe('by our clock, with that of the service known since', () => {
+    const at = new Date(t0).toISOString();
+    const sought = soughtSince({ at, clock: 'own' }, { own: t0 + 40_000, service: t0 + 40_000, sentMsAgo: 40_000 });
+    const mine = { uid: 'a', ...sought };
+
+    test('one that is older than the create is not taken, though clocks may have been set', () => {
+      expect(resolveLostCreate(mine, [mine], [object('old', -10)])).toEqual({ kind: 'unlikely', ids: ['old'] });
+      expect(resolveLostCreate(mine, [mine], [object('older', -61)])).toEqual({ kind: 'none' });
+    });
+
+    test('the one that appears later is', () => {
+      const resolution = resolveLostCreate(mine, [mine], [object('old', -10), object('x', 1)]);
+      expect(resolution).toEqual({ kind: 'adopt', id: 'x' });
+    });
+
+    test('of a process that is gone it is what our clock shows', () => {
+      const now = { own: t0 + 100_000, service: t0 + 130_000 };
+      expect(soughtSince({ at, clock: 'own' }, now)).toEqual({ notBefore: t0 - 60_000, likelySince: t0 + 25_000 });
+    });
+  });
+
   test('by the clock of the service it need not be looked for so far back', () => {
     const at = new Date(t0).toISOString();
     const now = { own: t0, service: undefined };
-    expect(t0 - notBefore({ at, clock: 'own' }, now)).toBe(60_000);
-    expect(t0 - notBefore({ at, clock: 'service' }, now)).toBe(5_000);
-    expect(notBefore({}, now)).toBeLessThan(0);
+    expect(t0 - soughtSince({ at, clock: 'own' }, now).notBefore).toBe(60_000);
+    expect(t0 - soughtSince({ at, clock: 'service' }, now).notBefore).toBe(5_000);
+    expect(soughtSince({}, now).notBefore).toBeLessThan(0);
   });
 
   test('a clock that was wrong, or was set since, does not hide what was made', () => {
     const at = new Date(t0).toISOString();
     // Ours is ten minutes fast; a minute has passed.
     const fast = { own: t0 + 60_000, service: t0 - 540_000 };
-    expect(notBefore({ at, clock: 'own' }, fast)).toBe(t0 - 600_000 - 60_000);
+    expect(soughtSince({ at, clock: 'own' }, fast).notBefore).toBe(t0 - 600_000 - 60_000);
     // The service's was set back by ten minutes before the create, which was sent a minute ago.
-    expect(notBefore({ at, clock: 'service' }, { ...fast, sentMsAgo: 60_000 })).toBe(t0 - 600_000 - 5_000);
-    expect(notBefore({ at, clock: 'own' }, { own: 0, service: t0, sentMsAgo: 90_000 })).toBe(t0 - 90_000 - 60_000);
+    expect(soughtSince({ at, clock: 'service' }, { ...fast, sentMsAgo: 60_000 }).notBefore).toBe(t0 - 600_000 - 5_000);
+    const sent = { own: 0, service: t0, sentMsAgo: 90_000 };
+    expect(soughtSince({ at, clock: 'own' }, sent).notBefore).toBe(t0 - 90_000 - 60_000);
   });
 
   test('twins lost together are handed out oldest first, each to one', () => {
@@ -74,7 +93,8 @@ describe('resolveLostCreate', () => {
 });
 
 describe('an item that cannot be read', () => {
-  const mine = { uid: 'u', notBefore: Date.parse('2026-01-02T03:03:05Z') };
+  const notBefore = Date.parse('2026-01-02T03:03:05Z');
+  const mine = { uid: 'u', notBefore, likelySince: notBefore };
   const problem = 'description: expected string';
 
   test.each([

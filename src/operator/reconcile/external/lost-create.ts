@@ -97,6 +97,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     unresolved.lookedAt ??= startedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
+    if (resolution.kind === 'unlikely') return ambiguous(resolution.ids);
     delete facts.unresolved;
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     await withdraw(resource);
@@ -161,7 +162,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { sentAt } = peers.factsOf(object).unresolved ?? {};
     const sentMsAgo = sentAt === undefined ? undefined : time.now() - sentAt;
     const now = { own: time.wall(), service: connection.serviceTime?.(), sentMsAgo };
-    return { uid: object.metadata.uid ?? '', notBefore: notBefore(intentOf(object) ?? {}, now) };
+    return { uid: object.metadata.uid ?? '', ...soughtSince(intentOf(object) ?? {}, now) };
   }
 
   #wait(ms: number): Report {
@@ -176,11 +177,17 @@ const clockSkewMs = 60_000;
 /** Its stamps and the clock in its answers may differ by this much. */
 const stampSkewMs = 5_000;
 
-/** A create that was begun and whose result nobody recorded. */
-export interface UnresolvedCreate {
-  readonly uid: string;
-  /** What it made was not made before, by the service's clock, in milliseconds since the epoch. */
+/** From when on what a create made is looked for, by the service's clock, in milliseconds since the epoch. */
+export interface SoughtSince {
+  /** What it made was not made before, whatever clock was set meanwhile. */
   readonly notBefore: number;
+  /** Nor before this, if none was. */
+  readonly likelySince: number;
+}
+
+/** A create that was begun and whose result nobody recorded. */
+export interface UnresolvedCreate extends SoughtSince {
+  readonly uid: string;
 }
 
 /** What the clocks show now, in milliseconds since the epoch, and how long ago a create was sent. */
@@ -192,31 +199,39 @@ export interface Moment {
 }
 
 /**
- * From when on what a create made is to be looked for, by the service's clock: the earliest that any clock suggests, as each
- * of them may have been set meanwhile. The beginning of time where a person garbled the mark of the create.
+ * By the mark of a create: the earliest that any clock suggests, as each of them may have been set meanwhile, and what they
+ * suggest if none was. The beginning of time where a person garbled the mark.
  */
-export function notBefore({ at = '', clock }: Partial<CreateIntent>, { own, service, sentMsAgo }: Moment): number {
+export function soughtSince(
+  { at = '', clock }: Partial<CreateIntent>,
+  { own, service, sentMsAgo }: Moment,
+): SoughtSince {
   const begunAt = Date.parse(at) || 0;
+  const sentAt = service === undefined || sentMsAgo === undefined ? undefined : service - sentMsAgo;
   if (clock === 'service') {
-    const sentAt = service === undefined || sentMsAgo === undefined ? begunAt : service - sentMsAgo;
-    return Math.min(begunAt, sentAt) - stampSkewMs;
+    const notBefore = Math.min(begunAt, sentAt ?? begunAt) - stampSkewMs;
+    return { notBefore, likelySince: notBefore };
   }
-  const asShown = service === undefined ? begunAt : begunAt + service - own;
-  const sentAt = service === undefined || sentMsAgo === undefined ? begunAt : service - sentMsAgo;
-  return Math.min(begunAt, asShown, sentAt) - clockSkewMs;
+  const asShown = service === undefined ? undefined : begunAt + service - own;
+  const notBefore = Math.min(begunAt, asShown ?? begunAt, sentAt ?? begunAt) - clockSkewMs;
+  const likely = sentAt ?? asShown;
+  return { notBefore, likelySince: likely === undefined ? notBefore : likely - stampSkewMs };
 }
 
 export type Resolution =
   | { readonly kind: 'adopt'; readonly id: string }
   | { readonly kind: 'none' }
-  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
+  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] }
+  /** None that is likely; these would be if a clock was set meanwhile. */
+  | { readonly kind: 'unlikely'; readonly ids: readonly string[] };
 
 /**
  * Which of the unclaimed objects of equal content is the one that `mine` made.
  *
  * Creates of equal content make interchangeable objects, so it does not matter which of them gets which: while there
  * are no more objects than unresolved creates, they are handed out, oldest first. One object too many means that one
- * of them is somebody else's, and no telling which: ambiguous.
+ * of them is somebody else's, and no telling which: ambiguous. One that is older than the clocks suggest is nobody's to
+ * take, as long as a younger one may still appear.
  */
 export function resolveLostCreate(
   mine: UnresolvedCreate,
@@ -224,14 +239,19 @@ export function resolveLostCreate(
   unclaimed: readonly Identity[],
 ): Resolution {
   const creates = [...unresolved].sort((a, b) => a.notBefore - b.notBefore || (a.uid < b.uid ? -1 : 1));
-  const earliest = creates[0]?.notBefore ?? mine.notBefore;
-  const objects = unclaimed
-    .filter((object) => Date.parse(object.createdAt) >= earliest)
-    .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1));
-  if (objects.length > creates.length) return { kind: 'ambiguous', ids: objects.map((object) => object.id) };
+  const since = (earliest: number) => unclaimed.filter(({ createdAt }) => Date.parse(createdAt) >= earliest);
+  const possible = since(Math.min(mine.notBefore, ...creates.map(({ notBefore }) => notBefore)));
+  const objects = since(Math.min(mine.likelySince, ...creates.map(({ likelySince }) => likelySince))).sort(
+    (a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1),
+  );
+  if (objects.length > creates.length) return { kind: 'ambiguous', ids: idsOf(objects) };
   const object = objects[creates.findIndex((create) => create.uid === mine.uid)];
-  return object === undefined ? { kind: 'none' } : { kind: 'adopt', id: object.id };
+  if (object !== undefined) return { kind: 'adopt', id: object.id };
+  const unlikely = possible.filter((each) => !objects.includes(each));
+  return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
 }
+
+const idsOf = (objects: readonly Identity[]): readonly string[] => objects.map(({ id }) => id);
 
 /**
  * Why nothing can be concluded of a lost create, though no object that can be read is its: an unclaimed one that cannot be
