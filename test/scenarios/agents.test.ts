@@ -123,7 +123,7 @@ test('an agent that is killed and started again has its tunnels again', async ()
   const web = await available('web');
   await agent.stop();
   const [away] = await Promise.all([world.reason(edge, 'Unreachable'), world.reason(web, 'Unreachable')]);
-  expect(messageOf(away)).toMatch(/^tunnels\.list: the connection (was refused|was reset|broke)$/);
+  expect(messageOf(away)).toMatch(/^(tunnels\.list|status\.get): the connection (was refused|was reset|broke)$/);
   expect(away.status).not.toHaveProperty('tunnelCount');
   await agent.start();
   const [again] = await Promise.all([world.reason(web, 'Available'), world.reason(edge, 'Available')]);
