@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
 import { failed, notSent } from './failure.ts';
+import './late-streams.ts';
 import { type Permit, PermittedSending } from './permitted-sending.ts';
 import { RecentSecrets } from './recent-secrets.ts';
 import type { Service, Timeouts } from './service.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import '../../common/http/late-streams.ts';
 import type { TlsMaterial } from './credentials.ts';
 
 /** A call that has not connected by then fails well before a lost lease could be taken by another process. */
