@@ -211,6 +211,9 @@ function cloudAccount(): KindStates {
           return found?.status?.endpointsMirrored !== undefined && found;
         });
       },
+      // Nor may bot users meet one.
+      unreachable: async ({ world, apply, nobody }) =>
+        world.reason(await apply(kind, { ...spec, apiURL: nobody }), 'Unreachable'),
       rejected: async (lab) => {
         await ready(lab, backed);
         return lab.world.reason(

@@ -16,7 +16,7 @@ export interface Lab {
   give(kind: 'Secret' | 'ConfigMap', name: string, data: Readonly<Record<string, string>>): Promise<void>;
   /** An agent that the operator may use, through a gate that may answer in its place. */
   agent(intercept?: Intercept): Promise<LabAgent>;
-  /** The address of an agent that does not run. */
+  /** The address of an agent, or a cloud, that does not run. */
   readonly nobody: string;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function openLab(world: World, options: { readonly operator: boolea
         kubeconfig: world.kube.kubeconfig,
         apiURL: cloud.url,
         apiKey: cloud.apiKey,
-        args: [...args, '--allowed-agent-hosts', agentHosts],
+        args: [...args, '--allowed-agent-hosts', agentHosts, '--allowed-api-hosts', `http://127.0.0.1:${nobody}`],
       })
     : undefined;
   return {
