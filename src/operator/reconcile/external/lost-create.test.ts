@@ -48,6 +48,20 @@ describe('resolveLostCreate', () => {
       expect(resolution).toEqual({ kind: 'adopt', id: 'x' });
     });
 
+    test('each of two gets its own, though one is looked for further back', () => {
+      const other = create('b', -9);
+      const theirs = { uid: 'b', notBefore: other.notBefore + 55_000, likelySince: other.notBefore + 55_000 };
+      const [lost, made] = [
+        [mine, theirs],
+        [object('x', -8), object('y', 1)],
+      ];
+      expect(resolveLostCreate(mine, lost, made)).toEqual({ kind: 'adopt', id: 'y' });
+      expect(resolveLostCreate(theirs, lost, made)).toEqual({ kind: 'adopt', id: 'x' });
+      // Nor does it take the second of two that are older than it is.
+      const older = [object('x', -8), object('z', -7)];
+      expect(resolveLostCreate(mine, lost, older)).toEqual({ kind: 'unlikely', ids: ['z'] });
+    });
+
     test('of a process that is gone it is what our clock shows', () => {
       const now = { own: t0 + 100_000, service: t0 + 130_000 };
       expect(soughtSince({ at, clock: 'own' }, now)).toEqual({ notBefore: t0 - 60_000, likelySince: t0 + 25_000 });

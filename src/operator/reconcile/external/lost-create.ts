@@ -238,16 +238,15 @@ export function resolveLostCreate(
   unresolved: readonly UnresolvedCreate[],
   unclaimed: readonly Identity[],
 ): Resolution {
-  const creates = [...unresolved].sort((a, b) => a.notBefore - b.notBefore || (a.uid < b.uid ? -1 : 1));
+  const creates = [...unresolved].sort((a, b) => a.likelySince - b.likelySince || (a.uid < b.uid ? -1 : 1));
   const since = (earliest: number) => unclaimed.filter(({ createdAt }) => Date.parse(createdAt) >= earliest);
-  const possible = since(Math.min(mine.notBefore, ...creates.map(({ notBefore }) => notBefore)));
-  const objects = since(Math.min(mine.likelySince, ...creates.map(({ likelySince }) => likelySince))).sort(
+  const likely = since(creates[0]?.likelySince ?? mine.likelySince).sort(
     (a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1),
   );
-  if (objects.length > creates.length) return { kind: 'ambiguous', ids: idsOf(objects) };
-  const object = objects[creates.findIndex((create) => create.uid === mine.uid)];
-  if (object !== undefined) return { kind: 'adopt', id: object.id };
-  const unlikely = possible.filter((each) => !objects.includes(each));
+  if (likely.length > creates.length) return { kind: 'ambiguous', ids: idsOf(likely) };
+  const object = likely[creates.findIndex((create) => create.uid === mine.uid)];
+  if (object !== undefined && since(mine.likelySince).includes(object)) return { kind: 'adopt', id: object.id };
+  const unlikely = since(mine.notBefore).filter((each) => each === object || !likely.includes(each));
   return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
 }
 
