@@ -12,6 +12,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/("(?:edge-operator\.dev\/)?installation":)"[^"]*"/g, '$1"..."'],
   // Which check is the last is up to the machine: the one that found the key refused, or one that is not sent any more.
   [/not sent, the API answered 403 to this API key before; replace the key/g, 'the API answered 403: ERR_EDGE_102'],
+  // Whether the service has answered anything before the first create is, too.
+  [/(\\"clock\\":\\")own/g, '$1service'],
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:20000'],
   [/(\w\.localhost):\d+/g, '$1:20000'],
   [/("(?:latency|agentVersion)":)"[^"]*"/g, '$1"..."'],
