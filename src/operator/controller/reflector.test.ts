@@ -47,6 +47,20 @@ describe('the first list', () => {
     expect(api.requests.filter(isList)).toHaveLength(1);
   });
 
+  test('is read in pages where the stream is cut off midway', async () => {
+    api.put('a');
+    const event = { type: 'ADDED', object: { kind: 'Widget', metadata: { name: 'a', resourceVersion: '1' } } };
+    const cutOff = (request: SeenRequest) => request.query.get('sendInitialEvents') === 'true';
+    for (let time = 0; time < 3; time++)
+      api.script(cutOff, (response) => {
+        response.writeHead(200).write(`${JSON.stringify(event)}\n`, () => response.destroy());
+      });
+    const { informer } = await watched.synced();
+    expect(informer.list()).toHaveLength(1);
+    expect(api.requests.filter(isList)).toHaveLength(1);
+    expect(api.requests.filter(cutOff)).toHaveLength(1);
+  });
+
   test.each<[string, (response: Parameters<Parameters<FakeApi['script']>[1]>[0]) => void]>([
     [
       '429 with Retry-After, as on a new CRD',

@@ -126,7 +126,14 @@ export class Reflector<T extends KubeObject> {
   async #initialEvents(events: AsyncGenerator<WatchEvent<T>>): Promise<void> {
     const floor = this.#floor();
     const objects = new Map<string, T>();
-    for (let next = await events.next(); !next.done; next = await events.next()) {
+    let hasBegun = false;
+    const following = () =>
+      events.next().catch((error: unknown) => {
+        const isCutOff = hasBegun && error instanceof KubeConnectionError;
+        throw isCutOff ? this.#missingEvents(error) : error;
+      });
+    for (let next = await following(); !next.done; next = await following()) {
+      hasBegun = true;
       const event = next.value;
       if (event.type === 'ERROR') throw event.error;
       if (event.type === 'BOOKMARK') {
@@ -136,7 +143,12 @@ export class Reflector<T extends KubeObject> {
       if (event.type === 'DELETED') objects.delete(keyOf(event.object));
       else this.#collect(objects, event.object);
     }
-    throw new InitialEventsMissing(this.#options.type.plural);
+    throw this.#missingEvents();
+  }
+
+  /** Where the stream is too long for whoever ended it, it would be ended each time; pages are not. */
+  #missingEvents(cause?: unknown): InitialEventsMissing {
+    return new InitialEventsMissing(this.#options.type.plural, cause);
   }
 
   #collect(objects: Map<string, T>, object: T): void {
@@ -205,12 +217,12 @@ export class Reflector<T extends KubeObject> {
   }
 }
 
-/** The watch ended, or ignored the question, before it had sent everything. */
+/** The watch ended, broke, or ignored the question, before it had sent everything. */
 class InitialEventsMissing extends Error {
   override readonly name = 'InitialEventsMissing';
 
-  constructor(plural: string) {
-    super(`watching ${plural}: ended before the initial events did`);
+  constructor(plural: string, cause?: unknown) {
+    super(`watching ${plural}: ended before the initial events did`, { cause });
   }
 }
 

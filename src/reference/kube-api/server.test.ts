@@ -111,3 +111,24 @@ test('bookmarks come at their interval and carry the newest version', async () =
   const [event] = await lines(await request(`${configmaps}?${query}`), 1);
   expect([event?.type, event?.object.metadata.resourceVersion]).toEqual(['BOOKMARK', metadata.resourceVersion]);
 });
+
+test('a watch is sent what there is, however much that is', async () => {
+  const { request } = await start();
+  const data = { text: 'x'.repeat(1_000_000) };
+  const [count, end] = [70, 'initial-events-end'];
+  for (let index = 0; index < count; index++) {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `large-${index}` }, data };
+    await request(configmaps, { method: 'POST', body: JSON.stringify(object) });
+  }
+  const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const stop = new AbortController();
+  const response = await request(`${configmaps}?${query}`, { signal: stop.signal });
+  let [bytes, tail] = [0, ''];
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    tail = (tail + new TextDecoder().decode((chunk as Uint8Array).slice(-300))).slice(-400);
+    if (tail.includes(end)) break;
+  }
+  expect(bytes).toBeGreaterThan(count * data.text.length);
+  stop.abort();
+});

@@ -7,7 +7,7 @@ import type { Presentation } from './presentation.ts';
 import { apiVersionOf } from './resource-type.ts';
 import { type Sink, startWatch, type WatchRequest } from './watch.ts';
 
-/** A client that reads slower than this is cut off; it resumes with a new watch. */
+/** A client that is so far behind what there was at first is cut off; it resumes with a new watch. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 
 /** Answers with one JSON line for each event until the watch ends or the client goes. */
@@ -40,6 +40,8 @@ class LineStream implements Outlet {
   readonly #response: ServerResponse;
   readonly #batches: Batches;
   #lines: Buffer[] = [];
+  /** What there was at first is all written at once, however much it is. */
+  #mostUnread: number | undefined;
 
   constructor(response: ServerResponse, batches: Batches) {
     this.#response = response;
@@ -53,9 +55,11 @@ class LineStream implements Outlet {
 
   flush(): void {
     if (this.#lines.length === 0 || this.#response.destroyed) return;
-    this.#response.write(this.#batches.join(this.#lines));
+    const batch = this.#batches.join(this.#lines);
     this.#lines = [];
-    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
+    this.#mostUnread ??= batch.length + maxUnreadBytes;
+    this.#response.write(batch);
+    if (this.#response.writableLength > this.#mostUnread) this.#response.destroy();
   }
 
   end(): void {
