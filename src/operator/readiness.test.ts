@@ -34,9 +34,9 @@ describe('readiness', () => {
     expect(samples).toBe(3);
   });
 
-  test('without a condition is unknown, and what nobody here writes is `other`', () => {
+  test('without a condition waits for its first turn, and what nobody here writes is `other`', () => {
     expect(readinessOf(followed('BotUser', [object(undefined), object('False', 'Made-up')]))).toEqual([
-      { labels: { kind: 'BotUser', ready: 'Unknown', reason: '' }, value: 1 },
+      { labels: { kind: 'BotUser', ready: 'Unknown', reason: 'Pending' }, value: 1 },
       { labels: { kind: 'BotUser', ready: 'False', reason: 'other' }, value: 1 },
     ]);
   });

@@ -40,6 +40,7 @@ export function readinessOf({ kind, resources }: Followed) {
 
 /** Whoever may write a status could write anything there. */
 function knownReason(condition: Condition | undefined): string {
-  if (condition === undefined) return '';
+  // Waits for its first turn: an alert without a reason would leave people to guess.
+  if (condition === undefined) return 'Pending';
   return isReason(condition.reason) ? condition.reason : 'other';
 }

@@ -377,6 +377,13 @@ export const cases: readonly AlertCase[] = [
       state('unauthorized', '1+0x90'),
     ],
   ),
+  {
+    alert: 'EdgeOperatorResourcesNotReady',
+    when: 'not looked at once',
+    minute: 31,
+    fires: [{ ...bots, reason: 'Pending' }],
+    series: [resources('1+0x90', 'BotUser', 'Pending')],
+  },
   ...both(
     'EdgeOperatorResourcesNotReady',
     [
@@ -395,7 +402,7 @@ export const cases: readonly AlertCase[] = [
       resources('1+0x90', 'BotUser', 'Unreachable'),
       state('unreachable', '1+0x90'),
     ],
-    ['changes wait, which has one too', 80, resources('1+0x90', 'BotUser', ''), waiting('change', '3+0x90')],
+    ['changes wait, which has one too', 80, resources('1+0x90', 'BotUser', 'Pending'), waiting('change', '3+0x90')],
     ['a 429 is waited out, which has one too', 80, resources('1+0x90', 'BotUser', 'RateLimited'), paused('1+0x90')],
     [
       'the agent of a tunnel is away, which has one too',
