@@ -10,6 +10,9 @@ export interface Clock {
   timeout(ms: number): AbortSignal;
 }
 
+/** To abort by what nobody waits for any more: without a reason each abort makes an exception, with a stack trace. */
+export const cancelled = new Error('cancelled');
+
 /** A longer timer of Node fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts';
+import { type Clock, cancelled } from '../../common/clock.ts';
 
 /** Rings once, at the moment that was set last. */
 export class Alarm {
@@ -14,7 +14,7 @@ export class Alarm {
   /** @param at on its clock; undefined for never */
   set(at: number | undefined): void {
     if (this.#set?.at === at) return;
-    this.#set?.stop.abort();
+    this.#set?.stop.abort(cancelled);
     this.#set = undefined;
     if (at === undefined) return;
     const set = { at, stop: new AbortController() };

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts';
+import { type Clock, cancelled } from '../../common/clock.ts';
 import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
@@ -143,7 +143,7 @@ export class LeaderElector {
       if (!leading.signal.aborted) throw error;
       this.#log('debug', 'leading ended with an error after leadership was lost', error);
     } finally {
-      ended.abort();
+      ended.abort(cancelled);
       await renewing;
       this.#isServing = false;
       await this.#release();
@@ -182,7 +182,7 @@ export class LeaderElector {
       this.#attemptFailed(error, signal);
       return false;
     } finally {
-      timeout.abort();
+      timeout.abort(cancelled);
       await timer;
     }
   }

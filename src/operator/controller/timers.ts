@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts';
+import { type Clock, cancelled } from '../../common/clock.ts';
 import { moreUrgent, type Priority } from '../../common/priority.ts';
 import { Heap } from './heap.ts';
 
@@ -43,13 +43,13 @@ export class Timers {
   close(): void {
     this.#closed = true;
     this.#byKey.clear();
-    this.#sleep?.abort.abort();
+    this.#sleep?.abort.abort(cancelled);
   }
 
   #schedule(): void {
     const next = this.#next();
     if (this.#closed || next === undefined || (this.#sleep !== undefined && this.#sleep.until <= next.dueAt)) return;
-    this.#sleep?.abort.abort();
+    this.#sleep?.abort.abort(cancelled);
     const sleep = { until: next.dueAt, abort: new AbortController() };
     this.#sleep = sleep;
     const delayMs = Math.max(0, Math.ceil(next.dueAt - this.#clock.now()));

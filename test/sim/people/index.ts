@@ -29,6 +29,8 @@ export const names: readonly string[] = Object.keys(habits);
 const settleMs = 30 * 60_000;
 /** Long enough for two checks for drift; seldom for many. */
 const [shortCalmMs, longCalmMs] = [25 * 60_000, 3 * 3_600_000];
+/** Of a calm world with shards little but their Leases is told, every two seconds each. */
+const shardedCalmMs = 12 * 60_000;
 
 /** What a seed says: who is there, what people do and what goes wrong, until all is in order again. */
 export function makeStory(seed: number, options: StoryOptions): Story {
@@ -54,9 +56,13 @@ export function makeStory(seed: number, options: StoryOptions): Story {
     cloud: scene.cloud,
     acts: [...acts, ...orderMade(acts, scene)],
     settleMs: (scene.settleMs ?? settleMs) + Math.max(0, ...trouble.map(({ aftermathMs }) => aftermathMs)),
-    calmMs: scene.calmMs ?? (chance.of('calm').chance(0.02) ? longCalmMs : shortCalmMs),
+    calmMs: scene.calmMs ?? (chance.of('calm').chance(0.02) ? longCalmMs : calmMsOf(scene)),
     ...(isSettled && Object.keys(expect).length > 0 && { expect }),
   };
+}
+
+function calmMsOf({ installations }: Scene): number {
+  return installations.some(({ settings }) => settings?.shards !== undefined) ? shardedCalmMs : shortCalmMs;
 }
 
 /** The habits and troubles of a seed. */

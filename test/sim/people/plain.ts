@@ -37,7 +37,7 @@ export function plainScene(chance: Chance): Scene {
 function installation(chance: Chance): InstallationSpec {
   const resyncInterval = chance.pick(['', '1m', '5m']);
   const replicas = chance.pick([1, 1, 1, 1, 2, 3]);
-  const shards = replicas > 1 ? chance.of('shards').pick(['', '2', '4']) : '';
+  const shards = replicas > 1 ? chance.of('shards').pick(['', '', '2', '3']) : '';
   return {
     ...{ name: firstInstallation, replicas },
     settings: {
