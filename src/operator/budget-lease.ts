@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
 import type { Stored, UseStore } from './kinds/cloud/accounts/use-record.ts';
@@ -131,5 +131,5 @@ interface Managed {
 }
 
 function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return hash('sha256', text, 'hex').slice(0, 12);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
@@ -142,7 +142,7 @@ export class EventRecorder {
 }
 
 function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('hex');
+  return hash('sha256', parts.join('\0'), 'hex');
 }
 
 function messageOf(error: unknown): string {

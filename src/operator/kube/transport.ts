@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import '../../common/http/late-streams.ts';
 import type { TlsMaterial } from './credentials.ts';
@@ -27,7 +27,7 @@ export class Transports {
   readonly #proxyURL: string | undefined;
   readonly #given: Transport | undefined;
   readonly #all = new Set<Dispatcher>();
-  #current: { readonly fingerprint: string; readonly transport: Transport } | undefined;
+  #current: { tls: TlsMaterial; readonly fingerprint: string; readonly transport: Transport } | undefined;
 
   /** @param dispatcher carries everything in place of connections to the server; closed by whoever made it */
   constructor(proxyURL: string | undefined, dispatcher: Dispatcher | undefined) {
@@ -37,15 +37,20 @@ export class Transports {
 
   for(tls: TlsMaterial): Transport {
     if (this.#given !== undefined) return this.#given;
+    // Read anew every minute, and asked for with every request.
+    if (this.#current?.tls === tls) return this.#current.transport;
     const fingerprint = fingerprintOf(tls);
-    if (this.#current?.fingerprint === fingerprint) return this.#current.transport;
+    if (this.#current?.fingerprint === fingerprint) {
+      this.#current.tls = tls;
+      return this.#current.transport;
+    }
     if (this.#current !== undefined) this.#retire(this.#current.transport);
     const transport = {
       calls: this.#dispatcher(tls, { connections: maxConnections }),
       apart: this.#dispatcher(tls, { connections: apartConnections }),
       watches: this.#dispatcher(tls, { connections: null, allowH2: true }),
     };
-    this.#current = { fingerprint, transport };
+    this.#current = { tls, fingerprint, transport };
     return transport;
   }
 
@@ -79,9 +84,6 @@ export class Transports {
 }
 
 function fingerprintOf(tls: TlsMaterial): string {
-  const hash = createHash('sha256');
-  for (const [name, value] of Object.entries(tls).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(`${name}=${String(value)}\0`);
-  }
-  return hash.digest('hex');
+  const sorted = Object.entries(tls).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return hash('sha256', sorted.map(([name, value]) => `${name}=${String(value)}\0`).join(''), 'hex');
 }

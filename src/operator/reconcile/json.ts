@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ export function canonical(value: unknown): string {
 
 /** A short name for a JSON value: equal for equal values, and nothing of the value can be read from it. */
 export function fingerprint(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+  return hash('sha256', canonical(value), 'hex').slice(0, 16);
 }
 
 /** The JSON merge patch (RFC 7396) that turns `current` into `next`; undefined when they are equal. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ManagedObject } from './resource.ts';
 
 export interface ScheduleOptions {
@@ -40,5 +40,5 @@ export class Schedule {
 
 /** 0 to 2^32, evenly: a part of any interval. */
 export function spread(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE();
+  return hash('sha256', text, 'buffer').readUInt32BE();
 }

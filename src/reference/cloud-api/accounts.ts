@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { SetupError } from './setup-error.ts';
 
 /** `account=key`, or a key alone. Keys are what a Bearer header can carry (RFC 6750 b64token). */
 const named = /^([A-Za-z0-9][A-Za-z0-9._-]{0,62})=([A-Za-z0-9._~+/-]+=*)$/;
 const bare = /^[A-Za-z0-9._~+/-]+=*$/;
 
-const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
+const digest = (key: string): string => hash('sha256', key, 'hex');
 
 /** Which account an API key opens. Keeps digests only. */
 export interface Accounts {

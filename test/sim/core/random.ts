@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A source of chance that depends on nothing but its name: adding another one never changes what this one gives. */
 export class Chance {
@@ -8,7 +8,7 @@ export class Chance {
   /** @param name such as the seed and what it is for */
   constructor(...name: readonly (string | number)[]) {
     this.#name = name.join('/');
-    const digest = createHash('sha256').update(this.#name).digest();
+    const digest = hash('sha256', this.#name, 'buffer');
     this.#state = [0, 4, 8, 12].map((at) => digest.readUInt32LE(at)) as [number, number, number, number];
   }
 

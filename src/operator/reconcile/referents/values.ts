@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KubeObject } from '../../kube/types.ts';
 import { excessOfText } from '../bounds.ts';
 
@@ -32,7 +32,7 @@ export function keptValue(text: string | undefined): Value {
   if (text === undefined) return { kind: 'missing' };
   const bytes = Buffer.byteLength(text);
   if (bytes <= mostKeptBytes) return { kind: 'text', text, digest: text };
-  const digest = createHash('sha256').update(text).digest('base64');
+  const digest = hash('sha256', text, 'base64');
   const problem = excessOfText(text);
   return problem === undefined ? { kind: 'long', bytes, digest } : { kind: 'refused', problem, digest };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { accountKeyOf } from '../../../reconcile/ownership.ts';
 import { firstShard, type HeldShards, type Placement, type Share } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
@@ -113,6 +113,6 @@ export class Homes {
   }
 
   #hashed(text: string): number {
-    return createHash('sha256').update(text).digest().readUInt32BE() % this.#options.shards;
+    return hash('sha256', text, 'buffer').readUInt32BE() % this.#options.shards;
   }
 }
