@@ -477,8 +477,8 @@ export const defects: readonly Defect[] = [
     name: 'a-key-wherever-its-account-is',
     sort: 'two leaders',
     file: 'kinds/cloud/accounts/homes.ts',
-    find: 'return this.#options.held.has(home) && (this.#belongsTo(account) ?? home) === home;',
-    replace: 'return this.#options.held.has(home);',
+    find: 'return identity === accounts.defaultIdentity ? firstShard : this.#hashed(identity);',
+    replace: 'return this.#hashed(account);',
     only: ['shared-key', 'account-swaps'],
   },
   {
