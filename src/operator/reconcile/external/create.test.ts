@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
@@ -8,6 +8,7 @@ import { contextOf } from '../context.fixture.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { Memory } from '../memory.ts';
+import type { Occasion } from '../occasion.ts';
 import type { Report } from '../outcome.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { Annotations, ObjectWriter } from '../writer.ts';
@@ -83,8 +84,9 @@ function context(written: Partial<ObjectWriter> = writer): ReconcileContext<unde
   return contextOf(object, { writer: written, connection, memory, now: () => clock.now() });
 }
 
-async function reconcile(): Promise<Report> {
-  return (await flow.ensure(context())) as Report;
+async function reconcile(occasion: Partial<Occasion> = {}): Promise<Report> {
+  const plain = context();
+  return (await flow.ensure({ ...plain, occasion: { ...plain.occasion, ...occasion } })) as Report;
 }
 
 /** One look after a while, and the time until the last one. */
@@ -180,6 +182,69 @@ test('what could not be read is read again, and not taken from a list that was t
   isOdd = false;
   clock.advance(1_000);
   expect(await reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
+});
+
+test('a create is repeated after two lists, and not after one that came late', async () => {
+  nextError = new ApiError('500', { reason: 'Unreachable', definite: false });
+  await reconcile();
+  let lists = 0;
+  const list: typeof contract.list = async function* () {
+    lists += 1;
+  };
+  flow = new ExternalFlow(
+    { ...contract, list },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  clock.advance(settleMs + 1_000);
+  nextError = undefined;
+  expect(await reconcile()).toMatchObject({ reason: 'Creating', retry: { kind: 'after', ms: 2_000 } });
+  expect([lists, creates]).toEqual([1, 1]);
+  clock.advance(2_000);
+  expect(await reconcile()).toMatchObject({ reason: 'Available' });
+  expect([lists, creates]).toEqual([2, 2]);
+});
+
+describe('what may be any of two is looked up again', () => {
+  let there: readonly string[];
+
+  beforeEach(async () => {
+    nextError = new ApiError('500', { reason: 'Unreachable', definite: false });
+    await reconcile();
+    there = ['thing_mine', 'thing_theirs'];
+    const list: typeof contract.list = async function* () {
+      for (const id of there) yield { id };
+    };
+    flow = new ExternalFlow(
+      { ...contract, list },
+      { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+    );
+    clock.advance(settleMs);
+    const { reason, message } = await reconcile();
+    expect(reason).toBe('AmbiguousCreate');
+    const ready = { type: 'Ready', status: 'False', reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
+    object = { ...object, status: { conditions: [{ ...ready, status: 'False' }] } };
+    there = ['thing_mine'];
+    clock.advance(600_000);
+    expect(await reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
+  });
+
+  test('when a drift check is due', async () => {
+    const due = { lastDue: () => clock.now() - 1_000 };
+    expect(await reconcile(due)).toMatchObject({ reason: 'Available', fields: { id: 'thing_mine' } });
+  });
+
+  test('when a person asks for it', async () => {
+    await annotate(object, { [annotation.reconcileAt]: 'now' });
+    expect(await reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_mine' } });
+  });
+
+  test('and, once none of them is there, in two lists before another is created', async () => {
+    there = [];
+    nextError = undefined;
+    expect(await reconcile({ lastDue: () => clock.now() - 1_000 })).toMatchObject({ reason: 'Creating' });
+    clock.advance(2_000);
+    expect(await reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
 });
 
 test('an id that a person names while the create is under way is told of, and what was made stays on record', async () => {

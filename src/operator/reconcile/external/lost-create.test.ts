@@ -6,6 +6,11 @@ const create = (uid: string, seconds = 0): UnresolvedCreate => ({
   uid,
   ...soughtSince({ at: new Date(t0 + seconds * 1_000).toISOString(), clock: 'own' }, { own: 0, service: undefined }),
 });
+const serviceClock = { own: 0, service: t0 + 60_000 };
+const intentAt = (seconds: number) => ({
+  at: new Date(t0 + seconds * 1_000).toISOString(),
+  clock: 'service' as const,
+});
 const object = (id: string, seconds = 0) => ({ id, createdAt: new Date(t0 + seconds * 1_000).toISOString() });
 
 describe('resolveLostCreate', () => {
@@ -92,6 +97,20 @@ describe('resolveLostCreate', () => {
     const made = [object('y', 6), object('x', 2)];
     const results = lost.map((mine) => resolveLostCreate(mine, lost, made));
     expect(results).toEqual([{ kind: 'adopt', id: 'y' }, { kind: 'adopt', id: 'x' }, { kind: 'none' }]);
+  });
+
+  test('of two objects that only one create can have made, one is somebody else’s, however many more are looked for', () => {
+    const by = (uid: string, seconds: number) => ({ uid, ...soughtSince(intentAt(seconds), serviceClock) });
+    const lost = [by('a', 0), by('b', 30)] as const;
+    const made = [object('theirs', 5), object('own', 10)];
+    expect(resolveLostCreate(lost[0], lost, made)).toEqual({ kind: 'ambiguous', ids: ['theirs', 'own'] });
+    expect(resolveLostCreate(lost[1], lost, made)).toEqual({ kind: 'none' });
+    // Two that each can have made are handed out.
+    const later = [object('x', 10), object('y', 40)];
+    expect(lost.map((mine) => resolveLostCreate(mine, lost, later))).toEqual([
+      { kind: 'adopt', id: 'x' },
+      { kind: 'adopt', id: 'y' },
+    ]);
   });
 
   test('no two creates ever get the same object, whatever the order', () => {

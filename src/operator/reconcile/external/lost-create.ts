@@ -3,6 +3,7 @@ import { annotation, type CreateIntent, intentOf } from '../annotations.ts';
 import type { OddItem } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
+import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, externalIDOf, ownershipOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
@@ -71,8 +72,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
     const known = this.#unresolved(peers.list(), content);
     const backTo = Math.min(...known.map((each) => each.notBefore));
-    // What a list could not tell is not asked of the same one again.
-    const since = Math.max(unresolved.since + looks.last, facts.failedAt ?? Number.NEGATIVE_INFINITY);
+    const since = Math.max(unresolved.since + looks.last, this.#askedSince());
     const found = await this.#pending.cache.recent(since, backTo, call);
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
@@ -87,7 +87,10 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const unclaimed = this.#unclaimed(resources, found.items, content);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
 
-    if (resolution.kind === 'ambiguous') return ambiguous(resolution.ids);
+    if (resolution.kind === 'ambiguous') {
+      delete unresolved.lookedAt;
+      return ambiguous(resolution.ids);
+    }
     if (resolution.kind === 'adopt') return this.#adopt(resolution.id);
     const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
@@ -102,6 +105,18 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     await withdraw(resource);
     return undefined;
+  }
+
+  /** From when on a list is news. */
+  #askedSince(): number {
+    const { facts, occasion, resource } = this.#context;
+    const { startedAt } = occasion;
+    // What a list could not tell is not asked of the same one again.
+    const { failedAt = Number.NEGATIVE_INFINITY } = facts;
+    const secondAt = (facts.unresolved?.lookedAt ?? Number.POSITIVE_INFINITY) + apartMs;
+    const since = secondAt <= startedAt ? Math.max(failedAt, secondAt) : failedAt;
+    if (!isAmbiguous(resource.object)) return since;
+    return Math.max(since, unhandledReconcileAt(resource.object) === undefined ? occasion.lastDue() : startedAt);
   }
 
   async #adopt(id: string): Promise<undefined> {
@@ -229,9 +244,9 @@ export type Resolution =
  * Which of the unclaimed objects of equal content is the one that `mine` made.
  *
  * Creates of equal content make interchangeable objects, so it does not matter which of them gets which: while there
- * are no more objects than unresolved creates, they are handed out, oldest first. One object too many means that one
- * of them is somebody else's, and no telling which: ambiguous. One that is older than the clocks suggest is nobody's to
- * take, as long as a younger one may still appear.
+ * are no more objects than unresolved creates that can have made them, they are handed out, oldest first. One object too
+ * many means that one of them is somebody else's, and no telling which: ambiguous. One that is older than the clocks
+ * suggest is nobody's to take, as long as a younger one may still appear.
  */
 export function resolveLostCreate(
   mine: UnresolvedCreate,
@@ -243,8 +258,14 @@ export function resolveLostCreate(
   const likely = since(creates[0]?.likelySince ?? mine.likelySince).sort(
     (a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1),
   );
-  if (likely.length > creates.length) return { kind: 'ambiguous', ids: idsOf(likely) };
-  const object = likely[creates.findIndex((create) => create.uid === mine.uid)];
+  const place = creates.findIndex((create) => create.uid === mine.uid);
+  const madeBefore = (moment: number) => likely.filter(({ createdAt }) => Date.parse(createdAt) < moment);
+  // So many creates at the most can have made what is older than the next one; of the last there is no next one.
+  for (let most = place + 1; most <= creates.length; most += 1) {
+    const theirs = madeBefore(creates[most]?.likelySince ?? Number.POSITIVE_INFINITY);
+    if (theirs.length > most) return { kind: 'ambiguous', ids: idsOf(theirs) };
+  }
+  const object = likely[place];
   if (object !== undefined && since(mine.likelySince).includes(object)) return { kind: 'adopt', id: object.id };
   const unlikely = since(mine.notBefore).filter((each) => each === object || !likely.includes(each));
   return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
@@ -273,7 +294,11 @@ export function unreadable(
 
 /** A person who was asked which object to keep named it: that settles what an unrecorded create made. */
 function isChosen(object: ManagedObject): boolean {
-  return isNamed(object) && conditionOf(object, 'Ready')?.reason === 'AmbiguousCreate';
+  return isNamed(object) && isAmbiguous(object);
+}
+
+function isAmbiguous(object: ManagedObject): boolean {
+  return conditionOf(object, 'Ready')?.reason === 'AmbiguousCreate';
 }
 
 function ambiguous(ids: readonly string[]): Report {
