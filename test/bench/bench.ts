@@ -34,7 +34,7 @@ const { rounds, count, populations: sizes, only } = { ...usual, ...values };
 const folder = await mkdtemp(join(tmpdir(), 'bench-'));
 try {
   const product = await operator(folder);
-  const subjects = await wanted(product);
+  const subjects = Number(rounds) === 0 ? [] : await wanted(product);
   const converged = await inTurn(subjects, Number(rounds), Number(count));
   if (converged.length > 0) console.log(`\n${count} resources\n\n${convergenceTable(converged)}\n`);
   const counts = sizes.split(',').filter(Boolean).map(Number);
