@@ -1,29 +1,23 @@
 import { expect, test } from '@jest/globals';
 import type { Connection } from '../connection.ts';
-import { Census } from './census.ts';
+import { Census, type Count } from './census.ts';
 
-const connection = (since?: number): Connection<unknown> => ({
-  key: 'a',
-  client: undefined,
-  ...(since === undefined ? {} : { since }),
-});
+const connection = (): Connection<unknown> => ({ key: 'a', client: undefined });
 
-test('kinds are counted together, each as it was last', () => {
+test('kinds are counted together, each as it is now', () => {
   const [census, account] = [new Census(), connection()];
   const [addresses, bots] = [{}, {}];
-  census.add(account, addresses, { present: 3, missing: 1 });
-  expect(census.add(account, bots, { present: 0, missing: 2 })).toEqual({ present: 3, missing: 3 });
-  expect(census.add(account, addresses, { present: 4, missing: 0 })).toEqual({ present: 4, missing: 2 });
-  expect(census.last(account)).toEqual({ present: 4, missing: 2 });
+  let there: Count = { present: 3, missing: 1 };
+  census.add(account, addresses, () => there);
+  const lost = () => ({ present: 0, missing: 2 });
+  expect(census.add(account, bots, lost)).toEqual({ present: 3, missing: 3 });
+  // Nobody who has them misses anything any more, and so nobody counts them.
+  there = { present: 4, missing: 0 };
+  expect(census.add(account, bots, lost)).toEqual({ present: 4, missing: 2 });
 });
 
-test('accounts are counted apart, and what was counted with another key counts no more', () => {
+test('accounts are counted apart', () => {
   const [census, kind] = [new Census(), {}];
-  const account = { ...connection(1) };
-  census.add(account, kind, { present: 5, missing: 0 });
-  expect(census.last(connection(1))).toEqual({ present: 0, missing: 0 });
-  expect(census.add(Object.assign(account, { since: 2 }), {}, { present: 0, missing: 1 })).toEqual({
-    present: 0,
-    missing: 1,
-  });
+  census.add(connection(), kind, () => ({ present: 5, missing: 0 }));
+  expect(census.add(connection(), kind, () => ({ present: 0, missing: 1 }))).toEqual({ present: 0, missing: 1 });
 });

@@ -39,11 +39,11 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
     let how = 'was gone already';
-    if (facts.absent?.id !== id) {
+    if (facts.deniedDeleteOf !== id) {
       const wasSent = facts.deleteSentID === id;
       const result = await this.#send(id);
       if (result === 'deleted') how = 'deleted';
-      else if (!wasSent) return presence.confirmGone(id);
+      else if (!wasSent) return this.#denied(id, presence);
     } else {
       const unsure = await presence.confirmGone(id);
       if (unsure !== undefined) return unsure;
@@ -52,6 +52,14 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     this.#pending.cache.forget(id);
     journal.event('Deleted', `${this.#contract.displayName} ${id} ${how}`);
     return undefined;
+  }
+
+  /** What was missed before is another matter: it may have been with another key, or long ago. */
+  #denied(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
+    const { facts } = this.#context;
+    facts.deniedDeleteOf = id;
+    if (facts.absent?.confirmed !== true) delete facts.absent;
+    return presence.confirmGone(id);
   }
 
   #send(id: string): Promise<'deleted' | 'absent'> {

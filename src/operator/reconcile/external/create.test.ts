@@ -316,3 +316,43 @@ test('what could not be changed is shown as it is, its id first of all', async (
   });
   expect(await reconcile()).toMatchObject({ reason: 'Unreachable', message: 'no', fields: { id: 'thing_1' } });
 });
+
+test('what was missed before is not taken for the answer to a delete', async () => {
+  await reconcile();
+  const gone = { ...contract, get: async () => undefined, list: async function* () {} };
+  const deletes: string[] = [];
+  flow = new ExternalFlow(
+    {
+      ...gone,
+      delete: async (_, id) => {
+        deletes.push(id);
+        return 'deleted';
+      },
+    },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  clock.advance(1_000);
+  expect(await reconcile()).toMatchObject({ reason: 'Creating' });
+  expect(memory.of('u').absent).toMatchObject({ id: 'thing_1' });
+  clock.advance(600_000);
+  object = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  expect(await flow.remove(context({ ...writer, removeFinalizer: async () => {} }))).toEqual({ kind: 'finished' });
+  expect(deletes).toEqual(['thing_1']);
+});
+
+test('a create that was given up before its mark has replaced nothing', async () => {
+  await reconcile();
+  flow = new ExternalFlow(
+    { ...contract, get: async () => undefined, list: async function* () {} },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  const noTurn = {
+    ...connection,
+    reserve: () => Promise.reject(new ApiError('no', { reason: 'RateLimited', definite: true })),
+  };
+  await reconcile();
+  clock.advance(settleMs);
+  const plain = context();
+  expect(await flow.ensure({ ...plain, connection: noTurn })).toMatchObject({ reason: 'RateLimited' });
+  expect(memory.of('u').recreated).toBeUndefined();
+});

@@ -134,7 +134,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       case 'stop':
         return report(action.reason, action.message, { fields });
       case 'create':
-        return (await this.#giveUp(means, id)) ?? means.create.perform(spec);
+        return (await this.#giveUp(means, id)) ?? this.#create(context, means, spec);
       case 'update': {
         const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
         if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
@@ -187,6 +187,18 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     if (unsure !== undefined) return unsure;
     await record.disown();
     return undefined;
+  }
+
+  async #create(
+    { resource }: ReconcileContext<Client>,
+    { create, presence }: Means<Spec, Observed, Client>,
+    spec: Spec,
+  ): Promise<Report | undefined> {
+    const vanished = externalIDOf(resource.object);
+    const failure = await create.perform(spec);
+    // What was given up before its mark has replaced nothing.
+    if (vanished !== undefined && externalIDOf(resource.object) !== vanished) presence.recreated();
+    return failure;
   }
 
   #meansOf(context: ReconcileContext<Client>): Means<Spec, Observed, Client> {

@@ -14,12 +14,13 @@ export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
     journal,
   }: Pick<ReconcileContext<Client>, 'resource' | 'peers' | 'time' | 'journal'>,
   { displayName, identity, contentOf }: ExternalContract<Spec, Observed, Client>,
-  { suspects, cache }: PendingCreates<Observed>,
+  pending: PendingCreates<Observed>,
 ): void {
+  const { suspects, cache } = pending;
   const suspect = suspects.get(uid);
   if (suspect === undefined) return;
   if (time.now() > suspect.until) suspects.delete(uid);
-  const held = new Set(peers.list().map(externalIDOf));
+  const held = new Set([...pending.claimedIDs(), ...peers.list().map(externalIDOf)]);
   for (const each of cache.current()) {
     const { id, createdAt } = identity(each);
     if (Date.parse(createdAt) < suspect.backTo || held.has(id) || suspect.toldOf.has(id)) continue;

@@ -62,11 +62,15 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   async #lookUp(intent: Partial<CreateIntent>): Promise<Report | undefined> {
-    const { resource, facts, occasion, peers, call } = this.#context;
+    const { resource, facts, occasion, peers, call, connection } = this.#context;
     const { startedAt } = occasion;
     const { object, uid } = resource;
     const content = intent.content ?? this.#contentOf(object);
     facts.unresolved ??= { since: startedAt };
+    const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
+    // Lists with another key say nothing of what this one opens.
+    if (facts.unresolved.since < keySince) facts.unresolved = { ...facts.unresolved, since: keySince };
+    if ((facts.unresolved.lookedAt ?? keySince) < keySince) delete facts.unresolved.lookedAt;
     const { unresolved } = facts;
     const looks = this.#looksAt(startedAt - unresolved.since);
 
@@ -97,10 +101,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const doubt = unreadable(this.#contract.displayName, mine, odd);
     if (doubt !== undefined) throw doubt;
     const firstLook = unresolved.lookedAt;
-    unresolved.lookedAt ??= startedAt;
+    if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
+    else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
-    if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
     if (resolution.kind === 'unlikely') return ambiguous(resolution.ids);
+    if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
     delete facts.unresolved;
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     await withdraw(resource);

@@ -3,9 +3,21 @@ import { Breaker } from '../../../common/breaker.ts';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
+import type { Connection } from '../connection.ts';
+import type { Count } from './census.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
   readonly list: (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
+}
+
+const countedForMs = 1_000;
+
+/** When what resources own was counted, by which list, and with which key. */
+interface Counted {
+  readonly at: number;
+  readonly sweptAt: number | undefined;
+  readonly since: number | undefined;
+  readonly count: Count;
 }
 
 /** A create that was taken for lost: what it was of, and from when on what it made may show up. */
@@ -27,12 +39,11 @@ export class PendingCreates<Observed> {
   readonly cache: ExternalCache<Observed>;
   /** Pauses between creates of unknown fate, by uid of the resource. */
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
-  /** When what resources own was last counted, and by which list. */
-  readonly counted: { at: number; sweptAt: number | undefined } = { at: Number.NEGATIVE_INFINITY, sweptAt: undefined };
   /** uid of a resource -> its creates that were taken for lost. */
   readonly suspects = new Map<string, Suspect>();
   /** uid of a resource -> external id. */
   readonly #claims = new Map<string, string>();
+  #counted: Counted | undefined;
   /** uid of a resource -> content of its create under way. */
   readonly #creating = new Map<string, string>();
 
@@ -69,6 +80,19 @@ export class PendingCreates<Observed> {
 
   claimedIDs(): ReadonlySet<string> {
     return new Set(this.#claims.values());
+  }
+
+  /** The count of what resources own, made anew where it is of another list or key, or a second old: all that vanish at once ask at once. */
+  counted(count: () => Count, connection: Connection<unknown>, time: { now(): number }): () => Count {
+    return () => {
+      const [now, { sweptAt }, { since }] = [time.now(), this.cache, connection];
+      const known = this.#counted;
+      const isSame = known !== undefined && known.sweptAt === sweptAt && known.since === since;
+      if (isSame && now - known.at < countedForMs) return known.count;
+      const fresh = count();
+      this.#counted = { at: now, sweptAt, since, count: fresh };
+      return fresh;
+    };
   }
 
   /** The resource is gone from Kubernetes. */

@@ -35,13 +35,25 @@ const unproven = (name: string) => {
   return resource(name, { metadata: { name, annotations } });
 };
 
+interface TestConnection {
+  readonly key: string;
+  readonly client: undefined;
+  since?: number;
+  confirmedAt?: number;
+}
+
 /** Of the first one's object. */
-function presenceOf(...all: readonly [ManagedObject, ...ManagedObject[]]) {
+function presenceOf(
+  all: readonly [ManagedObject, ...ManagedObject[]],
+  {
+    census = new Census(),
+    connection = { key: 'default', client: undefined },
+  }: { readonly census?: Census; readonly connection?: TestConnection } = {},
+) {
   const [first] = all;
   const memory = new Memory();
   const now = () => clock.now();
   const index = { get: () => first, list: () => all, claimants: () => [] };
-  const connection: { key: string; client: undefined; since?: number } = { key: 'default', client: undefined };
   const asked = contextOf(first, { writer: {}, connection, memory, now });
   const occasion = { ...asked.occasion, requested: false, lastDue: () => Number.NEGATIVE_INFINITY };
   const context = { ...asked, occasion, peers: new Peers({ index, memory }) };
@@ -59,15 +71,15 @@ function presenceOf(...all: readonly [ManagedObject, ...ManagedObject[]]) {
     get: async (_: undefined, id: string) => there.find((each) => each.id === id),
   };
   const presence = new Presence<Thing, undefined>(context, contract, pending, {
-    census: new Census(),
+    census,
     createSettleMs: settleMs,
   });
-  return { presence, connection };
+  return { presence, connection, occasion };
 }
 
 /** What is said of the first one's object, which two lists and a get do not show. */
 async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Promise<string | undefined> {
-  const { presence } = presenceOf(...all);
+  const { presence } = presenceOf(all);
   const { name } = all[0].metadata;
   await presence.observe(name);
   await presence.confirmGone(name);
@@ -94,20 +106,59 @@ test('but for where nothing is proven, as after the restore of a backup without 
   expect(await saidOf(unproven('a'), unproven('b'))).toMatch(/^2 of 2 objects .* vanished at once/);
 });
 
-test('what was listed before a key was put in force was not seen with it: who misses it then looks again later', async () => {
-  const waits = async (rotated: boolean) => {
-    there = [{ id: 'a' }, { id: 'b' }];
-    const { presence, connection } = presenceOf(proven('a'), proven('b'));
-    await presence.observe('a');
-    await clock.advance(1_000);
-    if (rotated) connection.since = clock.now();
-    await clock.advance(1);
-    await presence.observe('a');
-    there = [{ id: 'b' }];
-    await presence.confirmGone('a');
-    await clock.advance(witnessesApartMs);
-    return (await presence.confirmGone('a'))?.message;
-  };
-  expect(await waits(true)).toMatch(/making sure that it is gone/);
-  expect(await waits(false)).toBeUndefined();
+test('what was listed or missed before a key was put in force says nothing of what that one opens', async () => {
+  there = [];
+  const { presence, connection } = presenceOf([proven('a'), proven('b')]);
+  await presence.observe('a');
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await clock.advance(settleMs);
+  // With the wrong key; now comes the right one.
+  [there, connection.since] = [[{ id: 'a' }, { id: 'b' }], clock.now()];
+  connection.confirmedAt = clock.now();
+  expect(await presence.observe('a')).toEqual({ id: 'a' });
+  // And another wrong one.
+  await clock.advance(1_000);
+  [there, connection.since] = [[], clock.now()];
+  await clock.advance(1);
+  expect(await presence.observe('a')).toBeUndefined();
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await clock.advance(witnessesApartMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await clock.advance(settleMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/^2 of 2 objects .* vanished at once/);
+});
+
+test('what an answer said is not there is not there by an older list, nor by any list alone', async () => {
+  there = [{ id: 'a' }, { id: 'b' }];
+  const { presence, occasion } = presenceOf([proven('a'), proven('b')]);
+  expect(await presence.observe('a')).toBeDefined();
+  await clock.advance(1_000);
+  there = [{ id: 'b' }];
+  Object.assign(occasion, { requested: true, startedAt: clock.now() });
+  expect(await presence.observe('a')).toBeUndefined();
+  await clock.advance(witnessesApartMs);
+  Object.assign(occasion, { requested: false });
+  expect(await presence.observe('a')).toBeUndefined();
+  expect(await presence.confirmGone('a')).toBeUndefined();
+});
+
+test('a kind that is whole again is not missed by others', async () => {
+  const census = new Census();
+  there = [];
+  const both = presenceOf([proven('a'), proven('b')], { census });
+  await both.presence.observe('a');
+  await both.presence.confirmGone('a');
+  await clock.advance(settleMs);
+  expect((await both.presence.confirmGone('a'))?.message).toMatch(/vanished at once/);
+  there = [{ id: 'a' }, { id: 'b' }];
+  await clock.advance(1_000);
+  Object.assign(both.occasion, { lastDue: () => clock.now() });
+  expect(await both.presence.observe('a')).toEqual({ id: 'a' });
+  await clock.advance(600_000);
+  there = [];
+  const lone = presenceOf([proven('c')], { census, connection: both.connection });
+  await lone.presence.observe('c');
+  await lone.presence.confirmGone('c');
+  await clock.advance(settleMs);
+  expect(await lone.presence.confirmGone('c')).toBeUndefined();
 });

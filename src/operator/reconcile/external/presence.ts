@@ -1,18 +1,19 @@
 import { annotation } from '../annotations.ts';
+import type { Connection } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince, unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf, ownershipOf } from '../ownership.ts';
+import type { Peers } from '../peers.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import type { Census, Count } from './census.ts';
-import type { ExternalContract } from './contract.ts';
+import type { ExternalContract, Identity } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 /** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
 const fewestInDoubt = 2;
 const doubtRetryMs = 30_000;
-const countedForMs = 1_000;
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
 const doubtOfDeletedMs = 120_000;
@@ -56,32 +57,31 @@ export class Presence<Observed, Client> {
   /**
    * What is out there under this id; undefined when it certainly does not exist. Something a person asked for is answered
    * by a fresh get; everything else by the account-wide sweep, as long as it began after the resource was last due for a
-   * check and after its last failed call.
+   * check, after its last failed call, after the key was put in force, and after an answer that it is not there: that one
+   * is overruled by a get alone.
    */
   async observe(id: string): Promise<Observed | undefined> {
     const { facts, occasion, call, connection, time } = this.#context;
     const { cache } = this.#pending;
-    const since = freshSince(this.#context);
+    const absent = this.#absent(id);
+    const since = Math.max(freshSince(this.#context), this.#keySince, absent?.lookedAt ?? Number.NEGATIVE_INFINITY);
     let observed = cache.known(id, since);
     if (observed === undefined && !occasion.requested) {
       await cache.sweep(since, call);
       observed = cache.known(id, since);
       // A list would show that it came: alone it is looked for now and then.
-      const wasAbsent = facts.absent?.id === id && time.now() - facts.absent.lookedAt < rareMs;
-      if (observed === undefined && wasAbsent) return undefined;
+      if (observed === undefined && absent !== undefined && time.now() - absent.lookedAt < rareMs) return undefined;
     }
-    if (observed === undefined) {
+    if (observed === undefined || absent !== undefined) {
       const sentAt = time.now();
       observed = await this.#contract.get(connection.client, id, call);
       if (observed !== undefined) cache.record(observed, sentAt);
-      else facts.absent = absentSince(facts, id, sentAt);
+      else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt, confirmed: false }), lookedAt: sentAt };
     }
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
-      // What was listed before the key was put in force says nothing of what that one opens.
-      const isSeen = cache.known(id, connection.since ?? Number.NEGATIVE_INFINITY) !== undefined;
-      if (isSeen) facts.seen = { id, at: time.now() };
+      facts.seen = { id, at: time.now() };
     }
     return observed;
   }
@@ -95,9 +95,10 @@ export class Presence<Observed, Client> {
     const { displayName } = this.#contract;
     const { cache } = this.#pending;
     const now = time.now();
-    const { at, lookedAt, ...absent } = absentSince(facts, id, facts.absent?.id === id ? facts.absent.lookedAt : now);
-    const confirmed = absent.confirmed || isConfirmed(this.#context);
-    facts.absent = { id, at, lookedAt, confirmed };
+    const absent = this.#absent(id) ?? { id, at: now, lookedAt: now, confirmed: false };
+    const { at } = absent;
+    const confirmed = absent.confirmed || isConfirmed(this.#context, at);
+    facts.absent = { ...absent, confirmed };
     const apartMs = this.#apartMs(id);
     const isDeleted = isDeleting(resource.object);
     const reason = isDeleted ? 'Deleting' : 'Creating';
@@ -109,7 +110,7 @@ export class Presence<Observed, Client> {
     }
     await cache.sweep(at + apartMs, call);
     if (cache.known(id, at) !== undefined) {
-      delete facts.absent;
+      facts.absent = { ...absent, at: time.now(), confirmed };
       const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
       return report(reason, message, { retry: { kind: 'backoff' } });
     }
@@ -120,11 +121,20 @@ export class Presence<Observed, Client> {
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
   }
 
+  /** What an answer said with the key in force: with another one it said nothing of this account. */
+  #absent(id: string): Facts['absent'] {
+    const { absent } = this.#context.facts;
+    return absent?.id === id && absent.at >= this.#keySince ? absent : undefined;
+  }
+
+  get #keySince(): number {
+    return this.#context.connection.since ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** How far apart two witnesses are: far, when nobody has seen the object with the key in force, which may be a wrong one. */
   #apartMs(id: string): number {
-    const { facts, connection } = this.#context;
-    const { seen } = facts;
-    const isKnown = seen?.id === id && seen.at > (connection.since ?? Number.NEGATIVE_INFINITY);
+    const { seen } = this.#context.facts;
+    const isKnown = seen?.id === id && seen.at > this.#keySince;
     return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, this.#options.createSettleMs);
   }
 
@@ -138,61 +148,69 @@ export class Presence<Observed, Client> {
     );
   }
 
-  /** What resources own in the account, of all kinds that were counted. */
+  /** What resources own in the account, of all kinds of which something was missed. */
   #count(): Count {
     const { resource, peers, connection, time } = this.#context;
-    const { census } = this.#options;
+    const { cache } = this.#pending;
+    const { identity } = this.#contract;
     const account = accountKeyOf(resource.object);
-    const { cache, counted } = this.#pending;
-    const now = time.now();
-    // All that vanish at once ask at once.
-    if (counted.sweptAt === cache.sweptAt && now - counted.at < countedForMs) return census.last(connection);
-    Object.assign(counted, { sweptAt: cache.sweptAt, at: now });
-    const there = new Set(cache.current().map((each) => this.#contract.identity(each).id));
-    for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
-    const [proven, said] = [
-      { present: 0, missing: 0 },
-      { present: 0, missing: 0 },
-    ];
-    for (const other of peers.list()) {
-      const id = ownedIDOf(other);
-      if (id === undefined || accountKeyOf(other) !== account) continue;
-      const { deletedID, made } = peers.factsOf(other);
-      // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
-      if (deletedID === id || (made?.id === id && made.at >= (connection.since ?? 0))) continue;
-      const count = ownershipOf(other).id === id ? proven : said;
-      if (there.has(id)) count.present += 1;
-      else count.missing += 1;
-    }
-    // Whoever may write a resource may say that it made what never was: that counts where a restore left no proof.
-    const isProven = proven.present + proven.missing > 0;
-    return census.add(connection, this.#contract, isProven ? proven : said);
+    const count = () => countOf({ account, peers, connection, cache, identity });
+    return this.#options.census.add(connection, this.#contract, this.#pending.counted(count, connection, time));
   }
 
   /** What vanishes again and again is created later and later. */
   tooSoon(id: string): Report | undefined {
     const { facts, time } = this.#context;
     const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
-    const now = time.now();
     const pauseMs = times === 0 ? 0 : Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
-    const waitMs = at + pauseMs - now;
-    if (waitMs > 0) {
-      const message = `${this.#contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
-      return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
-    }
-    const isCalm = now - at > 2 * longestPauseMs;
-    facts.recreated = { times: isCalm ? 1 : times + 1, at: now };
-    return undefined;
+    const waitMs = at + pauseMs - time.now();
+    if (waitMs <= 0) return undefined;
+    const message = `${this.#contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
+    return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
+  }
+
+  /** Another create was begun in place of what vanished. */
+  recreated(): void {
+    const { facts, time } = this.#context;
+    const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
+    const now = time.now();
+    facts.recreated = { times: now - at > 2 * longestPauseMs ? 1 : times + 1, at: now };
   }
 }
 
-function absentSince({ absent }: Facts, id: string, lookedAt: number): NonNullable<Facts['absent']> {
-  return absent?.id === id ? { ...absent, lookedAt } : { id, at: lookedAt, lookedAt, confirmed: false };
+interface Counting<Observed> {
+  readonly account: string;
+  readonly peers: Peers;
+  readonly connection: Connection<unknown>;
+  readonly cache: PendingCreates<Observed>['cache'];
+  readonly identity: (observed: Observed) => Identity;
+}
+
+/** Of what resources of one kind own in the account, by its last list with the key in force. */
+function countOf<Observed>({ account, peers, connection, cache, identity }: Counting<Observed>): Count {
+  const { since = Number.NEGATIVE_INFINITY } = connection;
+  const none = { present: 0, missing: 0 };
+  if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return none;
+  const there = new Set(cache.current().map((each) => identity(each).id));
+  for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
+  const [proven, said] = [{ ...none }, { ...none }];
+  for (const other of peers.list()) {
+    const id = ownedIDOf(other);
+    if (id === undefined || accountKeyOf(other) !== account) continue;
+    const { deletedID, made } = peers.factsOf(other);
+    // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
+    if (deletedID === id || (made?.id === id && made.at >= since)) continue;
+    const count = ownershipOf(other).id === id ? proven : said;
+    if (there.has(id)) count.present += 1;
+    else count.missing += 1;
+  }
+  // Whoever may write a resource may say that it made what never was: that counts where a restore left no proof.
+  return proven.present + proven.missing > 0 ? proven : said;
 }
 
 /** A person who was told that too much is missing says that it is. */
-function isConfirmed({ resource, facts, connection }: Context<unknown>): boolean {
+function isConfirmed({ resource, connection }: Context<unknown>, absentAt: number): boolean {
   const { object } = resource;
   if (conditionOf(object, 'Ready')?.reason === 'Unreachable' && unhandledReconcileAt(object) !== undefined) return true;
-  return facts.absent !== undefined && (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= facts.absent.at;
+  return (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= absentAt;
 }
