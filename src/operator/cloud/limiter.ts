@@ -198,6 +198,12 @@ export class Limiter {
     this.#tenants.leave(account);
   }
 
+  /** Nothing of what was sent counts any more, and nothing is waited for. */
+  get isIdle(): boolean {
+    this.#window.advance(this.#clock.now());
+    return this.#use.total === 0 && !this.isPaused;
+  }
+
   /** The service asked for a pause that is not over. */
   get isPaused(): boolean {
     return this.#pause.until(this.#clock.now()) !== undefined;

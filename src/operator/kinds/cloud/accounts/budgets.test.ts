@@ -99,7 +99,7 @@ describe('accounts of one credential', () => {
     budgets.leave(one);
     expect(budgets.of(two).limiter.state()).toMatchObject({ used: 3, limit: 100 });
     budgets.leave(two);
-    expect(budgets.of(account('k')).limiter.state().used).toBe(0);
+    expect(budgets.of(account('k')).limiter.state().used).toBe(3);
   });
 });
 
@@ -113,4 +113,27 @@ test('the same key elsewhere is another credential, and no key is none', async (
   [without.apiKey, neither.apiKey] = [none, none];
   await use(without, 1);
   expect([elsewhere, neither].map((each) => budgets.of(each).limiter.state().used)).toEqual([0, 0]);
+});
+
+describe('an account that leaves and comes back', () => {
+  test('finds its budget as it left it', async () => {
+    const one = account('k', 10);
+    await use(one, 10);
+    budgets.leave(one);
+    budgets.join(one);
+    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 10, limit: 10 });
+  });
+
+  test('by way of a key that others have', async () => {
+    let key = 'k';
+    const one = account('', 10);
+    one.apiKey = () => key;
+    account('other', 10);
+    await use(one, 10);
+    budgets.of(account('other', 10));
+    key = 'other';
+    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 0 });
+    key = 'k';
+    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 10 });
+  });
 });

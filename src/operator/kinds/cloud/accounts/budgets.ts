@@ -44,6 +44,8 @@ export class Budgets {
   /** Those that what earlier processes sent has been counted for. */
   readonly #charged = new Set<BudgetUser>();
   readonly #credentials = new Map<string, Credential>();
+  /** Those that nobody uses, and that go when nothing of them counts any more: somebody may come back to them. */
+  readonly #unused = new Set<string>();
   /** The credential that each was last seen with. */
   readonly #users = new Map<BudgetUser, string | undefined>();
 
@@ -80,7 +82,8 @@ export class Budgets {
     this.#charged.delete(user);
     if (credential === undefined) return;
     this.#credentials.get(credential)?.limiter.leave(user.account);
-    this.#dropUnused(credential);
+    this.#unused.add(credential);
+    this.#dropUnused();
   }
 
   of(user: BudgetUser): Credential {
@@ -144,13 +147,15 @@ export class Budgets {
     const before = this.#users.get(user);
     this.#users.set(user, credential);
     if (before !== undefined && before !== credential) this.#credentials.get(before)?.limiter.leave(user.account);
-    const replaced = before === credential || before === undefined ? undefined : this.#dropUnused(before);
+    if (before === credential) return this.#credentials.get(credential) ?? this.#add(credential, this.#fresh(user));
+    if (before !== undefined) this.#unused.add(before);
     const known = this.#credentials.get(credential);
     if (known !== undefined) return known;
+    const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#credentials.get(before);
+    // What goes on under another key is not to be had under the old one as well.
+    if (replaced !== undefined && before !== undefined) this.#credentials.delete(before);
     const fresh = this.#fresh(user);
-    const found = { gate: fresh.gate, limiter: replaced?.limiter ?? fresh.limiter };
-    this.#credentials.set(credential, found);
-    return found;
+    return this.#add(credential, { gate: fresh.gate, limiter: replaced?.limiter ?? fresh.limiter });
   }
 
   #fresh({ requestsPerMinute }: BudgetUser): Credential {
@@ -160,11 +165,21 @@ export class Budgets {
     return { limiter, gate: new KeyGate(() => monotonic.now()) };
   }
 
-  #dropUnused(credential: string | undefined): Credential | undefined {
-    if (credential === undefined || this.#isUsed(credential)) return undefined;
-    const unused = this.#credentials.get(credential);
-    this.#credentials.delete(credential);
-    return unused;
+  #add(credential: string, found: Credential): Credential {
+    this.#dropUnused();
+    this.#credentials.set(credential, found);
+    return found;
+  }
+
+  #dropUnused(): void {
+    if (this.#unused.size === 0) return;
+    const used = new Set([...this.#users.keys()].map(credentialOf));
+    for (const credential of this.#unused) {
+      const isUsed = used.has(credential);
+      if (!isUsed && this.#credentials.get(credential)?.limiter.isIdle === false) continue;
+      this.#unused.delete(credential);
+      if (!isUsed) this.#credentials.delete(credential);
+    }
   }
 
   /** By whoever has the key, also of those that have sent nothing yet. */
