@@ -76,6 +76,18 @@ describe('a turn that was reserved', () => {
     expect(limiter.state()).toMatchObject({ used: 1, waiting: { change: 0 } });
   });
 
+  test('is of the key in force then: of another it is given back', async () => {
+    const limiters = [1, 2].map(() => new Limiter({ ...systemRuntime, requestsPerMinute: 1 })) as [Limiter, Limiter];
+    const [first, second] = limiters;
+    let current = first;
+    const client = api.client({ limiter: () => current });
+    const { call: reserved } = await client.reserve(call);
+    current = second;
+    api.play(json(201, bot));
+    expect(await client.botUsers.create({}, reserved)).toEqual(bot);
+    expect([first.state().used, second.state().used]).toEqual([0, 1]);
+  });
+
   test('waits after all when the service has asked for a pause since', async () => {
     const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 10 });
     const client = api.client({ limiter: () => limiter });

@@ -52,6 +52,12 @@ export interface TransportOptions extends Pick<Runtime, 'clock' | 'monotonic' | 
 /** Named, as every operation of this API is. */
 export type CloudOperation<T> = Operation<T> & { readonly name: string };
 
+/** What a call has waited for, and of which budget. */
+interface Turn {
+  readonly slot: Slot;
+  readonly limiter: Limiter;
+}
+
 /** What one request is sent with. */
 interface Sending {
   readonly key: string;
@@ -72,7 +78,7 @@ export class Transport {
   readonly #now: () => number;
   /** What the service's clock showed, and what the monotonic one did then. */
   #serviceClock: { readonly date: number; readonly at: number } | undefined;
-  readonly #reserved = new WeakMap<object, Slot>();
+  readonly #reserved = new WeakMap<object, Turn>();
   #gate: { readonly key: string; readonly gate: KeyGate } | undefined;
 
   /**
@@ -95,9 +101,10 @@ export class Transport {
   /** Waits for the turn of a call ahead of it, as before something is written that it is to follow at once. Throws as send. */
   async reserve(call: Call): Promise<Reserved> {
     const reservation = {};
-    const slot = await waitAway(call, () => this.#turnOf(undefined, this.#options.limiter(), call));
-    this.#reserved.set(reservation, slot);
-    const giveBack = () => this.#taken(reservation)?.release(false);
+    const limiter = this.#options.limiter();
+    const slot = await waitAway(call, () => this.#turnOf(undefined, limiter, call));
+    this.#reserved.set(reservation, { slot, limiter });
+    const giveBack = () => this.#taken(reservation)?.slot.release(false);
     return { call: { ...call, reservation }, [Symbol.dispose]: giveBack };
   }
 
@@ -122,6 +129,8 @@ export class Transport {
         // While the call waited, the key may have been replaced or refused, and the right to send lost.
         const { key, gate } = this.#admit(operation.name);
         this.#checkWanted(operation.name, call);
+        // Nor is the turn of one key another one's.
+        if (this.#options.limiter() !== limiter) continue;
         const sending = { key, gate, limiter, slot, sent };
         if (!gate.asksForList()) return await this.#sendNow(operation, call, sending);
         // Whatever it says of the service is what the call will be told.
@@ -137,19 +146,19 @@ export class Transport {
     return wait(limiter, operation, { ...call, account: this.#options.account });
   }
 
-  /** The slot that was reserved; given back when the service has asked for a pause since. */
+  /** The slot that was reserved; given back when the key has been replaced, or the service has asked for a pause, since. */
   #ahead(limiter: Limiter, { reservation }: Call): Slot | undefined {
-    const slot = this.#taken(reservation);
-    if (!limiter.isPaused) return slot;
-    slot?.release(false);
+    const turn = this.#taken(reservation);
+    if (turn?.limiter === limiter && !limiter.isPaused) return turn.slot;
+    turn?.slot.release(false);
     return undefined;
   }
 
   /** Once. */
-  #taken(reservation: object | undefined): Slot | undefined {
-    const slot = reservation && this.#reserved.get(reservation);
+  #taken(reservation: object | undefined): Turn | undefined {
+    const turn = reservation && this.#reserved.get(reservation);
     if (reservation !== undefined) this.#reserved.delete(reservation);
-    return slot;
+    return turn;
   }
 
   #sendNow<T>(operation: CloudOperation<T>, call: Call, sending: Sending): Promise<T> {

@@ -43,7 +43,7 @@ export class CloudConnection implements Connection<CloudClient> {
   /** @param key unique in this operator */
   constructor(key: string, options: CloudConnectionOptions) {
     const { requestsPerMinute, isDefault = false, isShared = false, budgets, watchBudget } = options;
-    const { random, log, onBack = () => {}, onRequest, ...rest } = options;
+    const { random, log, onBack = () => {}, onRequest, guard: mayCall, ...rest } = options;
     const limiter = () => budgets.of(this.#user).limiter;
     const gate = () => budgets.of(this.#user).gate;
     this.key = key;
@@ -62,7 +62,12 @@ export class CloudConnection implements Connection<CloudClient> {
       onRequest?.(report);
       outage.heard(report);
     };
-    this.client = new CloudClient({ ...rest, account: key, limiter, gate, onRequest: heard });
+    // What waited for its turn when the account got another address, and with it another key, goes nowhere.
+    const guard = () => {
+      this.closed.throwIfAborted();
+      mayCall?.();
+    };
+    this.client = new CloudClient({ ...rest, account: key, limiter, gate, guard, onRequest: heard });
     this.#unwatchBudget = watchBudget?.(() => limiter().state(key));
   }
 
@@ -99,7 +104,7 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** Resolves when the requests under way have ended. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new Error('the account has another address'));
     this.#unwatchBudget?.();
     await this.client.close();
     this.#budgets.leave(this.#user);
