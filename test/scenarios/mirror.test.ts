@@ -259,6 +259,23 @@ test('an endpoint appears and disappears within one interval', async () => {
   expect(await quickestMs(3_000, comeAndGo)).toBeLessThan(3_000);
 });
 
+test('one empty list deletes nothing where there are many; a second one, some time later, does', async () => {
+  cloud.seed({ endpoints: many(3) });
+  const started = start();
+  await shows(3);
+  const empty = async () => {
+    for (const { id } of many(3)) cloud.unseed(id);
+    await until('doubt', () => started.mirror.status().error?.startsWith('the list is empty') === true);
+  };
+  await empty();
+  cloud.seed({ endpoints: many(3) });
+  await until('no doubt', () => started.mirror.status().error === undefined);
+  expect(started.writes).toHaveLength(3);
+  await empty();
+  await shows(0);
+  await until('no doubt', () => started.mirror.status().error === undefined);
+});
+
 test('ids that differ only in case have a ConfigMap each', async () => {
   const alike = ['ep_aBc', 'ep_abC', 'ep_ABC', 'ep_abc'];
   cloud.seed({ endpoints: alike.map((id) => endpoint(id)) });

@@ -35,6 +35,7 @@ export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic'
 }
 
 const concurrentWrites = 8;
+const mostDeleted = 10_000;
 
 /**
  * The ConfigMaps of one mirror, kept as they should be: what somebody edits or deletes is restored from memory, and only
@@ -94,6 +95,11 @@ export class ConfigMapSet {
       .keys()
       .filter((key) => this.#pending.get(key) === undefined)
       .toArray().length;
+  }
+
+  /** How many there are. */
+  get present(): number {
+    return this.#informer.list().length;
   }
 
   /** How many are still to be written or deleted. */
@@ -179,8 +185,15 @@ export class ConfigMapSet {
 
   async #write(key: string): Promise<void> {
     const action = await this.#writer.bring(key, this.#configMap(key));
-    if (action === 'delete' && !this.#desired.has(key)) this.#deleted.add(key);
+    if (action === 'delete' && !this.#desired.has(key)) this.#noteDeleted(key);
     if (action !== 'none') this.#log.debug(`${action}d a ConfigMap`, { configMap: key });
+  }
+
+  /** Ids of endpoints never come back: the oldest are of no use. */
+  #noteDeleted(key: string): void {
+    this.#deleted.add(key);
+    const [oldest] = this.#deleted;
+    if (this.#deleted.size > mostDeleted && oldest !== undefined) this.#deleted.delete(oldest);
   }
 
   /** Somebody else wrote or deleted it, and the cache is yet to hear of it. */

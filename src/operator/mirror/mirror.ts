@@ -29,10 +29,14 @@ export interface MirrorStatus {
   readonly error: string | undefined;
 }
 
+/** An empty list is believed at once where there are fewer ConfigMaps, else when another says the same so much later. */
+const fewestInDoubt = 3;
+const witnessesApartMs = 3_000;
+
 /**
  * Keeps one ConfigMap per active endpoint of an account in a namespace (Cloud Management API, section 2). The
  * cloud is asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it
- * showed, and deletes nothing. An endpoint that cannot be read leaves its ConfigMap as it is.
+ * showed, and deletes nothing; nor does an empty one where there are many, but for the second one. An endpoint that cannot be read leaves its ConfigMap as it is.
  */
 export class EndpointMirror {
   readonly #options: EndpointMirrorOptions;
@@ -40,6 +44,8 @@ export class EndpointMirror {
   readonly #configMaps: ConfigMapSet;
   readonly #sweeps: Sweeps;
   #sweptAt: number | undefined;
+  /** On the monotonic clock; undefined while lists show something. */
+  #emptySince: number | undefined;
   #sweepError: string | undefined;
   /** What could not be read, as it was last told. */
   #odd = '';
@@ -80,21 +86,38 @@ export class EndpointMirror {
     const priority = this.#sweptAt === undefined ? 'first' : 'resync';
     const names = new Set<string>();
     const odd: OddItem[] = [];
-    let changed = 0;
+    let [listed, changed] = [0, 0];
     const onOdd = (item: OddItem) => odd.push(item);
     for await (const endpoint of this.#options.endpoints.listAll({ priority, signal }, { onOdd })) {
+      listed += 1;
       if (!this.#admits(endpoint)) continue;
       const name = endpointName(endpoint.id);
       names.add(name);
       if (this.#configMaps.want(name, endpointJSON(endpoint))) changed++;
     }
     this.#noteOdd(odd);
+    this.#checkEmpty(listed + odd.length);
     // Whose ConfigMap is one that cannot be read, its id says; where that cannot be read either, it may be any.
     for (const { id } of odd) if (id !== undefined) names.add(endpointName(id));
     const disappeared = odd.some(({ id }) => id === undefined) ? 0 : this.#configMaps.complete(names);
     this.#sweptAt = startedAt;
     if (changed === 0 && disappeared === 0) return;
     this.#log.info('endpoints changed', { endpoints: names.size, changed, disappeared });
+  }
+
+  /** Throws while it may be the list of another account, or of a service that has yet to wake up. */
+  #checkEmpty(listed: number): void {
+    const now = this.#options.monotonic.now();
+    const { present } = this.#configMaps;
+    if (listed > 0 || present < fewestInDoubt) {
+      this.#emptySince = undefined;
+      return;
+    }
+    this.#emptySince ??= now;
+    if (now - this.#emptySince < witnessesApartMs)
+      throw new Error(
+        `the list is empty, and there are ${present} ConfigMaps: making sure that the endpoints are gone`,
+      );
   }
 
   #noteOdd(odd: readonly OddItem[]): void {
