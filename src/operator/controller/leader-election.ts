@@ -218,7 +218,8 @@ export class LeaderElector {
       this.#leadsUntil = Math.max(this.#leadsUntil, lookedAt + this.#renewDeadlineMs);
       if (this.holdsLease()) return true;
     }
-    if (observed.holder !== identity && share?.mayTake() === false) return false;
+    // A lease of ours that somebody deleted is made again.
+    if (observed.holder !== identity && !this.holdsLease() && share?.mayTake() === false) return false;
     const wish = wishIn(observed.lease);
     const spec = claimed(observed.lease?.spec, identity, this.#leaseDurationMs, this.#clock.now());
     const startedAt = this.#monotonic.now();

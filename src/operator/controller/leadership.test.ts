@@ -109,6 +109,16 @@ test('those who are left go on when their number is another, once the Lease has 
   await until('the only one', () => one.held.size === 1);
 });
 
+test('the Lease of a shard that somebody deletes is made again', async () => {
+  const one = new Replica('one', 2);
+  await until('both of them', () => one.held.size === 2);
+  const isMade = ({ method, path }: { method: string; path: string }) => method === 'POST' && path.endsWith('/leases');
+  const made = api.requests.filter(isMade).length;
+  await client.delete(leaseType, { namespace: 'ops', name: 'operator-1' });
+  await until('another Lease', () => api.requests.filter(isMade).length > made);
+  expect([one.held.size, one.mayCall, await holderOf('operator-1')]).toEqual([2, true, 'one']);
+});
+
 test('who loses one shard ends with all', async () => {
   const one = new Replica('one', 2);
   await until('both of them', () => one.held.size === 2);

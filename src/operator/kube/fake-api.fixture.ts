@@ -115,7 +115,10 @@ export class FakeApi {
   }
 
   remove(name: string, announce = true): void {
-    const path = `/apis/example.dev/v1/namespaces/default/widgets/${name}`;
+    this.#remove(`/apis/example.dev/v1/namespaces/default/widgets/${name}`, announce);
+  }
+
+  #remove(path: string, announce: boolean): void {
     const object = this.#objects.get(path);
     this.#objects.delete(path);
     const metadata = { ...object?.metadata, resourceVersion: String(++this.#version) };
@@ -198,7 +201,7 @@ export class FakeApi {
     if (present === undefined) return status(response, 404, 'NotFound');
     if (request.method === 'GET') return json(response, 200, present);
     if (request.method === 'DELETE') {
-      this.remove(present.metadata.name);
+      this.#remove(request.path, true);
       return json(response, 200, { kind: 'Status', status: 'Success' });
     }
     const sent = JSON.parse(request.body);
