@@ -16,6 +16,8 @@ test.each([
   ['the first of two', { 'retry-after': ['5', '50'] }, 5_000],
   ['years, which are cut', { 'retry-after': '99999999999' }, 3_600_000],
   ['a date of another age', { 'retry-after': 'Fri, 02 Jan 2099 03:04:30 GMT' }, 3_600_000],
+  ['a fraction', { 'retry-after': '1.5' }, 1_500],
+  ['less than nothing', { 'retry-after': '-1' }, undefined],
   ['nothing', {}, undefined],
   ['empty', { 'retry-after': ' ' }, undefined],
   ['words', { 'retry-after': 'soon' }, undefined],

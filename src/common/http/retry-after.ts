@@ -7,7 +7,9 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export function retryAfterMs(headers: Headers, now: number, longestMs: number): number | undefined {
   const value = single(headers['retry-after'])?.trim();
   if (value === undefined || value === '') return undefined;
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, longestMs);
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, longestMs);
+  // Of what has no time of day anything is taken for a date: `-1` for one in 2001.
+  if (!/\d:\d\d/.test(value)) return undefined;
   const at = Date.parse(value);
   const sent = Date.parse(single(headers.date) ?? '');
   if (Number.isNaN(at)) return undefined;
