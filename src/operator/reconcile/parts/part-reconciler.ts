@@ -64,7 +64,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
-        isForeign = !this.#scope.applied && error instanceof ApiError && error.definite;
+        isForeign = !this.#scope.applied && isDefinite(error);
         throw error;
       }
       return this.#taken(body, replaced);
@@ -107,8 +107,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
-    const { connection, call, time } = this.#context;
+    const { connection, call, time, facts } = this.#context;
     const { spec, seen, claim, parent } = this.#scope;
+    // Who missed it before is no witness of what is there from now on.
+    facts.absentParts?.delete(this.part.name);
     let replaced: unknown;
     try {
       replaced = await this.part.replace(connection.client, spec, body, call);
@@ -116,7 +118,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);
       if (isLost) this.#setLost();
-      throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`) : error;
+      throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`, { cause: error }) : error;
     }
     this.#remember(replaced, time.now());
     this.#tellReplaced(body, observed === undefined, fields);
@@ -204,4 +206,10 @@ function stop(known: Report): StoppedPlan {
 /** A PUT that is answered by 404 has no parent to go to. */
 function isParentMissing(error: unknown): boolean {
   return error instanceof ApiError && error.reason === 'NotFound';
+}
+
+/** Nothing was done. */
+function isDefinite(error: unknown): boolean {
+  if (error instanceof DependencyError) return isDefinite(error.cause);
+  return error instanceof ApiError && error.definite;
 }
