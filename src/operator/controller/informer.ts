@@ -210,7 +210,9 @@ export class Informer<T extends KubeObject> {
     const reset = version < floor || this.#store.isContradicted(objects, version);
     if (reset)
       this.#log.warn('the API server has gone back in time; taking its word', { resourceVersion: `${version}` });
-    this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
+    // Else what is no newer is not stored, and is whole until here.
+    const stored = reset ? objects.map((object) => this.#slim(object)) : objects;
+    this.#notify(this.#store.replace(stored, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();
     this.#settled.resolve();
