@@ -146,7 +146,7 @@ export const defects: readonly Defect[] = [
     name: 'a-list-proves-absence',
     sort: 'stale read',
     file: presence,
-    find: 'if (observed === undefined && wasAbsent) return undefined;',
+    find: 'if (observed === undefined && absent !== undefined && time.now() - absent.lookedAt < rareMs) return undefined;',
     replace: 'if (observed === undefined) return undefined;',
     only: ['lagging-lists', 'edits'],
   },

@@ -48,9 +48,13 @@ export class TunnelFlow implements Flow<undefined> {
     const agent = this.#agents.of(object);
     const tunnel = wanted(object, spec, nameOf(object), agent.url);
     const rival = rivalOf(context, tunnel);
-    await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
+    const hasStopped = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
     if (rival !== undefined) return conflict(context, tunnel, rival);
-    return this.#act(context, { agent, spec, tunnel });
+    return this.#act(context, { agent, spec, tunnel }).catch((error: unknown) => {
+      if (!hasStopped) throw error;
+      // The status still shows, and proves, what does not run any more.
+      return { ...reportFailure(error), fields: {} };
+    });
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -70,13 +74,14 @@ export class TunnelFlow implements Flow<undefined> {
     return `tunnel ${started?.name} of the agent at ${started?.url}`;
   }
 
-  /** Stops what the resource started elsewhere, or under another name, or may not have any more. */
-  async #stopOthers(context: Context, kept: Started | undefined): Promise<void> {
+  /** Stops what the resource started elsewhere, or under another name, or may not have any more; answers whether there was any. */
+  async #stopOthers(context: Context, kept: Started | undefined): Promise<boolean> {
     const { resource } = context;
     const started = startedOf(resource.object);
-    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return;
+    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return false;
     await this.#stop(context, started);
     await resource.insist(() => recordOf(undefined));
+    return true;
   }
 
   async #act(context: Context, asked: Asked): Promise<Outcome> {

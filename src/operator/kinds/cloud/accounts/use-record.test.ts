@@ -76,7 +76,7 @@ function start(time: ManualClock, store: MemoryStore, limits: Readonly<Record<st
   };
   void budgets.run(0);
   return {
-    budgets,
+    ...{ budgets, users },
     sent,
     ask,
     kill: () => {
@@ -130,6 +130,22 @@ test('blocks that are not needed any more are given back', async () => {
   const { writes } = store;
   await pass(time, 3_600_000);
   expect(store.writes).toBe(writes);
+});
+
+test('of an account that is gone nothing stays on record', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask, budgets, users } = start(time, store, { 'a/own': 120, 'b/stays': 120 });
+  ask(100);
+  await pass(time, 1_000);
+  expect(Object.keys(JSON.parse(store.stored.text ?? '').accounts)).toEqual(['a/own https://api.test']);
+  for (const user of users.slice(0, 1)) budgets.leave(user);
+  await pass(time, 6 * 60_000);
+  await pass(time, 6 * 60_000);
+  // With the next thing that is written.
+  ask(100, 'b/stays');
+  await pass(time, 0);
+  expect(Object.keys(JSON.parse(store.stored.text ?? '').accounts)).toEqual(['b/stays https://api.test']);
 });
 
 test.each([3, 12, 20, 40])('processes killed every %d s send no more than one would', async (seconds) => {

@@ -202,7 +202,13 @@ export class UseRecord {
     const state = pruned(this.#state, now);
     const isFree = state.free || state.starts.length === 0;
     const named = new Map(state.named);
-    for (const { account, limit, own } of this.#options.uses()) {
+    const uses = this.#options.uses();
+    const isUsed = new Set(uses.map(({ account }) => account));
+    // Those who are gone use no more than they have.
+    for (const [account, { open, past }] of named)
+      if (open > 0 && !isUsed.has(account))
+        named.set(account, { open: 0, past: [...past, { count: open, endedAt: now }] });
+    for (const { account, limit, own } of uses) {
       const entry = named.get(account);
       if (entry === undefined) continue;
       const ahead = aheadOf(own, limit);
