@@ -104,7 +104,7 @@ export class CloudConnection implements Connection<CloudClient> {
 
   /** Resolves when the requests under way have ended. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the account has another address'));
+    this.#closing.abort(new Error('the account is gone, or has another address'));
     this.#unwatchBudget?.();
     await this.client.close();
     this.#budgets.leave(this.#user);
