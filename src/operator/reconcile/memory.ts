@@ -15,8 +15,8 @@ export interface Facts {
   recreated?: { readonly times: number; readonly at: number };
   /** The external object whose delete was sent and not answered. */
   deleteSentID?: string;
-  /** The external object whose delete was answered with a 404. */
-  deniedDeleteOf?: string;
+  /** The external object whose delete was answered with a 404, and when. */
+  deniedDelete?: { readonly id: string; readonly at: number };
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */

@@ -35,11 +35,13 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
 
   /** Once. Confirmed by an answer, or, of what was gone already, by a second witness; reports while it is not. */
   async delete(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
-    const { facts, journal } = this.#context;
+    const { facts, journal, connection } = this.#context;
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
     let how = 'was gone already';
-    if (facts.deniedDeleteOf !== id) {
+    const { deniedDelete: denied } = facts;
+    // With another key it was another account that denied it.
+    if (denied?.id !== id || denied.at < (connection.since ?? Number.NEGATIVE_INFINITY)) {
       const wasSent = facts.deleteSentID === id;
       const result = await this.#send(id);
       if (result === 'deleted') how = 'deleted';
@@ -56,8 +58,8 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
 
   /** What was missed before is another matter: it may have been with another key, or long ago. */
   #denied(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
-    const { facts } = this.#context;
-    facts.deniedDeleteOf = id;
+    const { facts, time } = this.#context;
+    facts.deniedDelete = { id, at: time.now() };
     if (facts.absent?.confirmed !== true) delete facts.absent;
     return presence.confirmGone(id);
   }

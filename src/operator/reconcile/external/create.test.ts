@@ -356,3 +356,34 @@ test('a create that was given up before its mark has replaced nothing', async ()
   expect(await flow.ensure({ ...plain, connection: noTurn })).toMatchObject({ reason: 'RateLimited' });
   expect(memory.of('u').recreated).toBeUndefined();
 });
+
+test.each([
+  ['a list shows it', undefined],
+  ['another key is in force', 1_030_000],
+])('a delete that was answered with a 404 is sent again when %s', async (_, since) => {
+  await reconcile();
+  const answers = ['absent', 'deleted'] as const;
+  let deletes = 0;
+  let there = since === undefined;
+  const list: typeof contract.list = async function* () {
+    if (there) yield { id: 'thing_1' };
+  };
+  flow = new ExternalFlow(
+    { ...contract, list, delete: async () => answers[deletes++] ?? 'deleted' },
+    { listResources: async () => [object], createSettleMs: settleMs, census: new Census() },
+  );
+  object = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const remove = () => {
+    const asked = context({ ...writer, removeFinalizer: async () => {} });
+    return flow.remove({
+      ...asked,
+      connection: { ...connection, ...(since !== undefined && clock.now() >= since && { since }) },
+    });
+  };
+  expect(await remove()).toMatchObject({ reason: 'Deleting' });
+  clock.advance(30_000);
+  there = true;
+  if (since === undefined) expect(await remove()).toMatchObject({ reason: 'Deleting' });
+  expect(await remove()).toEqual({ kind: 'finished' });
+  expect(deletes).toBe(2);
+});

@@ -111,6 +111,8 @@ export class Presence<Observed, Client> {
     await cache.sweep(at + apartMs, call);
     if (cache.known(id, at) !== undefined) {
       facts.absent = { ...absent, at: time.now(), confirmed };
+      // If that was the answer to a delete, it is sent again.
+      delete facts.deniedDelete;
       const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
       return report(reason, message, { retry: { kind: 'backoff' } });
     }
