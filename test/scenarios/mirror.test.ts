@@ -270,7 +270,7 @@ test('one empty list deletes nothing where there are many; a second one, some ti
   await empty();
   cloud.seed({ endpoints: many(3) });
   await until('no doubt', () => started.mirror.status().error === undefined);
-  expect(started.writes).toHaveLength(3);
+  expect(started.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
   await empty();
   await shows(0);
   await until('no doubt', () => started.mirror.status().error === undefined);
