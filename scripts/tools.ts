@@ -1,13 +1,13 @@
 /**
  * Tools for tests that are written in Go: each folder of test/tools is a Go module that pins one, with every version and
- * checksum; so is each peer of test/bench/peers. `npm run tools -- [NAME...]` builds what is not yet in the cache (all of
+ * checksum; so is a peer of test/bench/peers, or it is a Python program that pins the version of everything it needs. `npm run tools -- [NAME...]` builds what is not yet in the cache (all of
  * test/tools, when none is named) and prints the paths.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -28,6 +28,21 @@ export async function tool(name: string): Promise<string> {
 /** As `tool`, of test/bench/peers. */
 export function peer(name: string): Promise<string> {
   return built(name, join(peers, name));
+}
+
+/** The interpreter and the program of test/bench/peers/`name`, with what its requirements.txt names from PyPI. */
+export async function pythonPeer(name: string): Promise<readonly [python: string, program: string]> {
+  const dir = join(peers, name);
+  const path = join(cache(), `${name}-${fingerprint(dir)}`);
+  const python = join(path, 'bin/python');
+  if (!existsSync(join(path, 'complete'))) {
+    await rm(path, { recursive: true, force: true });
+    process.stderr.write(`building ${path} (once)\n`);
+    await run('python3', dir, ['-m', 'venv', path]);
+    await run(python, dir, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', 'requirements.txt']);
+    await writeFile(join(path, 'complete'), '');
+  }
+  return [python, join(dir, 'main.py')];
 }
 
 async function built(name: string, dir: string): Promise<string> {
@@ -79,14 +94,20 @@ async function build(dir: string, path: string): Promise<void> {
 }
 
 /** Resolves with what it printed. */
-async function go(cwd: string, args: readonly string[]): Promise<string> {
-  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
-  const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+function go(cwd: string, args: readonly string[]): Promise<string> {
+  return run('go', cwd, args, { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' });
+}
+
+const sources: Readonly<Record<string, string>> = { go: 'https://go.dev/dl', python3: 'https://www.python.org' };
+
+async function run(command: string, cwd: string, args: readonly string[], env = {}): Promise<string> {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
   const output = text(child.stdout);
   const [code] = await once(child, 'exit').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new ToolError(`needs Go on the PATH (https://go.dev/dl) to build ${cwd}`) : error;
+    const needed = `needs ${command} on the PATH (${sources[command]}) to build ${cwd}`;
+    throw error.code === 'ENOENT' ? new ToolError(needed) : error;
   });
-  if (code !== 0) throw new ToolError(`go ${args[0]} failed in ${cwd}; Go says above why`);
+  if (code !== 0) throw new ToolError(`${command} ${args[0]} failed in ${cwd}; it says above why`);
   return output;
 }
 

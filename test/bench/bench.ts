@@ -1,8 +1,8 @@
 /**
  * What the operator costs, as a real process: `npm run bench -- [--quick] [--rounds N] [--count N] [--populations A,B]
- * [--only floor,operator,peer] [--json FILE]`. Linux only. Beside it on the same servers, in turn, a floor (only the calls
- * that the job cannot do without) and a peer on controller-runtime, built by Go. TEST_KUBE_APISERVER names the API server,
- * else it is the embedded one. Exit code 1 when what is exact (calls, writes, size) has grown; docs/performance.md says more.
+ * [--only floor,operator,peer,kopf] [--json FILE]`. Linux only. Beside it on the same servers, in turn, a floor (only the
+ * calls that the job cannot do without), a peer on controller-runtime, built by Go, and one on kopf, if Python is there.
+ * TEST_KUBE_APISERVER names the API server, else it is the embedded one. Exit code 1 when what is exact (calls, writes, size) has grown; docs/performance.md says more.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { converge } from './operator/converge.ts';
 import { exceeded } from './operator/limits.ts';
 import { populations } from './operator/population.ts';
 import { convergenceTable, populationTable, type Rounds } from './operator/report.ts';
-import { controllerRuntime, floor, operator, type Subject } from './operator/subjects.ts';
+import { controllerRuntime, floor, kopf, operator, type Subject } from './operator/subjects.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +28,7 @@ const { values } = parseArgs({
 });
 const usual = values.quick
   ? { rounds: '1', count: '300', populations: '0,500', only: 'floor,operator' }
-  : { rounds: '5', count: '2000', populations: '0,10000', only: 'floor,operator,peer' };
+  : { rounds: '5', count: '2000', populations: '0,10000', only: 'floor,operator,peer,kopf' };
 const { rounds, count, populations: sizes, only } = { ...usual, ...values };
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -58,18 +58,19 @@ async function wanted(product: Subject): Promise<readonly Subject[]> {
     only.split(',').map(async (name) => {
       if (name === 'floor') return floor;
       if (name === 'operator') return product;
-      return name === 'peer' ? peerIfAny() : undefined;
+      if (name === 'peer') return ifAny(controllerRuntime);
+      return name === 'kopf' ? ifAny(kopf) : undefined;
     }),
   );
   return found.filter((subject) => subject !== undefined);
 }
 
-async function peerIfAny(): Promise<Subject | undefined> {
+async function ifAny(build: () => Promise<Subject>): Promise<Subject | undefined> {
   try {
-    return await controllerRuntime();
+    return await build();
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    console.error(`without the peer: ${error.message}`);
+    console.error(`without ${build.name}: ${error.message}`);
     return undefined;
   }
 }

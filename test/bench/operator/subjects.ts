@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundle } from '../../../scripts/build.ts';
-import { peer } from '../../../scripts/tools.ts';
+import { peer, pythonPeer } from '../../../scripts/tools.ts';
 import { figuresOf, type ProcessFigures } from './figures.ts';
 import type { Cloud, Kube } from './servers.ts';
 
@@ -16,7 +16,7 @@ export interface Running {
 }
 
 export interface Subject {
-  readonly name: 'floor' | 'operator' | 'peer';
+  readonly name: 'floor' | 'operator' | 'peer' | 'kopf';
   /** @param count of resources that are not Ready yet */
   start(kube: Kube, cloud: Cloud, count: number): Promise<Running>;
 }
@@ -48,6 +48,15 @@ export const floor: Subject = {
 export async function controllerRuntime(): Promise<Subject> {
   const command = await peer('controller-runtime');
   return { name: 'peer', start: async (kube, cloud) => run(command, [kube.kubeconfig, cloud.url, cloud.key, '8']) };
+}
+
+/** And in that of kopf, with as many at a time as there are. */
+export async function kopf(): Promise<Subject> {
+  const [python, program] = await pythonPeer('kopf');
+  return {
+    name: 'kopf',
+    start: async (kube, cloud) => run(python, [program, kube.kubeconfig, cloud.url, cloud.key]),
+  };
 }
 
 function run(command: string, args: readonly string[]): Running {
