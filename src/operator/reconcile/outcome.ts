@@ -120,6 +120,11 @@ export class DependencyError extends Error {
   }
 }
 
+/** What this resource refers to is not read yet: nothing is to be said of it, for it may be there. */
+export class UnreadError extends DependencyError {
+  override readonly name = 'UnreadError';
+}
+
 /** What this resource asks for is not for it to have: only another spec, or an administrator, helps. */
 export class RefusedError extends DependencyError {
   override readonly name = 'RefusedError';

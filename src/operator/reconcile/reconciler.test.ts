@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
-import { report } from './outcome.ts';
+import { report, UnreadError } from './outcome.ts';
 import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
 import type { ManagedObject } from './resource.ts';
 import { Schedule } from './schedule.ts';
@@ -16,12 +16,13 @@ const object: ManagedObject = {
 
 let cached: ManagedObject | undefined;
 let memory: Memory;
+let writes: number;
 beforeEach(() => {
-  [cached, memory] = [object, new Memory()];
+  [cached, memory, writes] = [object, new Memory(), 0];
 });
 
 /** One reconcile, in which this happens. */
-async function reconcile(happens: (reconciler: Reconciler<undefined>) => void): Promise<void> {
+async function reconcile(happens: (reconciler: Reconciler<undefined>) => void) {
   const flow: Flow<undefined> = {
     ensure: async (context) => {
       happens(reconciler);
@@ -34,12 +35,12 @@ async function reconcile(happens: (reconciler: Reconciler<undefined>) => void): 
     cache: { get: () => cached, whole: async (known) => known },
     connectionOf: () => ({ key: 'default', client: undefined }),
     schedule: new Schedule({ now: () => 0, resyncIntervalMs: 60_000, epochOf: () => 0 }),
-    writer: { writeStatus: async () => object } as never,
+    writer: { writeStatus: async () => ++writes } as never,
     installation: { otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
   const { signal } = new AbortController();
-  await reconciler.reconcile({ key: 'ns/a', id: '1', signal } as never);
+  return reconciler.reconcile({ key: 'ns/a', id: '1', signal } as never);
 }
 
 test('what was learned of a resource is remembered', async () => {
@@ -56,4 +57,14 @@ test.each([
     reconciler.forget(object);
   });
   expect(memory.of('u')).toEqual(new Memory().of('u'));
+});
+
+test('nothing is said of one whose account may be there, but is not read yet', async () => {
+  const unread = () => {
+    throw new UnreadError('ns/own is not read yet');
+  };
+  expect(await reconcile(unread)).toEqual({ kind: 'backoff' });
+  expect(writes).toBe(0);
+  await reconcile(() => {});
+  expect(writes).toBe(1);
 });

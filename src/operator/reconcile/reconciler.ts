@@ -11,7 +11,7 @@ import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { occasionOf, priorityOf } from './occasion.ts';
-import { type Outcome, type Report, report, reportFailure } from './outcome.ts';
+import { type Outcome, type Report, report, reportFailure, UnreadError } from './outcome.ts';
 import { movedAccount, unprovenAccount, unusableID } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
@@ -68,8 +68,9 @@ export class Reconciler<Client> {
     }
     const outcome = await this.#attempt(options, object, { signal, away }).catch((error: unknown) => {
       if (signal.aborted) return undefined;
-      return reportFailure(error);
+      return error instanceof UnreadError ? error : reportFailure(error);
     });
+    if (outcome instanceof UnreadError) return { kind: 'backoff' };
     if (cache.get(key)?.metadata.uid !== object.metadata.uid) {
       // It went meanwhile, and was forgotten: what was learned of it since would be kept for ever.
       this.#options.memory.forget(object.metadata.uid ?? '');
@@ -142,6 +143,7 @@ export class Reconciler<Client> {
       const context = this.#context(options, object, waiting);
       return this.#movedAddress(context) ?? (await flow.remove(context));
     } catch (error) {
+      if (error instanceof UnreadError) throw error;
       const failure = reportFailure(error);
       return { ...failure, message: `deleting: ${failure.message}` };
     }

@@ -2,6 +2,7 @@ import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { keyOf } from '../kube/types.ts';
+import { UnreadError } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** What lives in this process for one resource that others use: an account, an agent. */
@@ -33,18 +34,20 @@ interface Known<Entry> {
   readonly state: string | undefined;
 }
 
+type Followed = Pick<InformerGroup<ManagedObject>, 'onChange' | 'whenSynced' | 'synced' | 'missing' | 'refused'>;
+
 /** The shared connections of this operator, one for each resource that stands for one, by `namespace/name`. */
 export class Registry<Entry extends RegistryEntry> {
   readonly #options: RegistryOptions<Entry>;
   readonly #known = new Map<string, Known<Entry>>();
-  #resources: Pick<InformerGroup<ManagedObject>, 'whenSynced'> | undefined;
+  #resources: Followed | undefined;
 
   constructor(options: RegistryOptions<Entry>) {
     this.#options = options;
   }
 
   /** Keeps an entry for each of the resources, from now on. */
-  follow(resources: Pick<InformerGroup<ManagedObject>, 'onChange' | 'whenSynced'>): void {
+  follow(resources: Followed): void {
     this.#resources = resources;
     resources.onChange(
       ({ type, object }) => {
@@ -59,11 +62,20 @@ export class Registry<Entry extends RegistryEntry> {
     return this.#known.get(key)?.entry;
   }
 
+  /** As `entry`. Throws UnreadError as long as they are not read: then none is missing. */
+  protected entryIfRead(key: string): Entry | undefined {
+    const entry = this.entry(key);
+    if (entry !== undefined || this.#resources === undefined) return entry;
+    const { synced, missing, refused } = this.#resources;
+    if (synced || missing || refused.length > 0) return undefined;
+    throw new UnreadError(`${key} is not read yet`);
+  }
+
   entries(): readonly Entry[] {
     return [...this.#known.values()].map(({ entry }) => entry);
   }
 
-  /** Resolves when they can be used, or cannot for now: what starts before that is told so. */
+  /** Resolves when they can be used, or after a while: what needs none of them does not wait for ever. */
   async whenKnown(signal: AbortSignal): Promise<void> {
     using limit = new JoinedSignal(signal, this.#options.clock.timeout(10_000));
     await this.#resources?.whenSynced(limit.signal).catch(() => {});

@@ -36,7 +36,13 @@ beforeEach(() => {
     enqueueDependents: (key) => woken.push(key),
   });
   let handler: ChangeHandler<ManagedObject> = () => {};
-  agents.follow({ onChange: (given) => (handler = given), whenSynced: async () => {} });
+  agents.follow({
+    onChange: (given) => (handler = given),
+    whenSynced: async () => {},
+    synced: true,
+    missing: false,
+    refused: [],
+  });
   emit = (change) => handler({ ...change, initial: false } as Change<ManagedObject>);
 });
 

@@ -118,7 +118,7 @@ export class Agents extends Registry<AgentEntry> {
   /** The agent that a resource names in `spec.agentRef`. Throws DependencyError, saying why, when it cannot be used now. */
   of(object: ManagedObject): AgentConnection {
     const key = agentKeyOf(object);
-    const entry = this.entry(key);
+    const entry = this.entryIfRead(key);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
     throw new DependencyError(`Agent ${key} ${problem}`);

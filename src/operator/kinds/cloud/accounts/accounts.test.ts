@@ -23,6 +23,7 @@ let connection: KubeConnection;
 let client: KubeClient;
 let accounts: Accounts;
 let referents: Referents;
+let resources: Parameters<Accounts['follow']>[0];
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
 let opened: {
   account: CloudConnection;
@@ -72,7 +73,14 @@ beforeEach(() => {
     enqueueDependents: (key, which) => woken.push(`${which} users of ${key}`),
   });
   let handler: ChangeHandler<ManagedObject> = () => {};
-  accounts.follow({ onChange: (given) => (handler = given), whenSynced: async () => {} });
+  resources = {
+    onChange: (given) => (handler = given),
+    whenSynced: async () => {},
+    synced: true,
+    missing: false,
+    refused: [],
+  };
+  accounts.follow(resources);
   emit = (change) => handler({ ...change, initial: false } as Change<ManagedObject>);
 });
 afterEach(async () => {
@@ -142,6 +150,17 @@ const known = () => accounts.whenKnown(new AbortController().signal);
 test('a resource that names no account needs a default one', () => {
   const none = user();
   expect(problem({ ...none, spec: {} })).toMatch(/no default account.*--api-key-file/);
+});
+
+test.each([
+  ['are read', { synced: true }, /does not exist/],
+  ['have no definition', { missing: true }, /does not exist/],
+  ['may not be read', { refused: ['default'] }, /does not exist/],
+  ['are not read yet', {}, /default\/acct is not read yet/],
+])('of an account that nobody has heard of, while accounts %s', (_, state, said) => {
+  Object.assign(resources, { synced: false, missing: false, refused: [], ...state });
+  expect(problem(user())).toMatch(said);
+  expect(problem(user({ name: 'acct' }, deleting))).toMatch(said);
 });
 
 test('an account is used by its own namespace only', async () => {

@@ -56,7 +56,7 @@ export class Accounts extends Registry<AccountEntry> {
       this.#defaultAccountUsers.check(object);
       return this.#default();
     }
-    const entry = this.entry(key);
+    const entry = this.entryIfRead(key);
     if (isDeleting(object)) return forDelete(key, entry);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
