@@ -1,5 +1,6 @@
+import { defaultResyncMs, durationOf } from '../core/duration.ts';
 import type { Beginning } from '../core/world.ts';
-import { hour, minute, perWorld, second, type Witness } from './witness.ts';
+import { perWorld, second, type Witness } from './witness.ts';
 
 /** How a process of an installation is set up. */
 export interface Setup {
@@ -91,7 +92,7 @@ function setupOf({ at, process, settings, apiKey }: Beginning): Setup {
     apiKey,
     apiURL: settings.apiUrl,
     requestsPerMinute: Number(settings.requestsPerMinute ?? 120),
-    resyncMs: durationOf(settings.resyncInterval) ?? 10 * minute,
+    resyncMs: durationOf(settings.resyncInterval) ?? defaultResyncMs,
     mirrorMs: durationOf(settings.mirrorInterval) ?? 30 * second,
     namespaces: listOf(settings.watchNamespaces),
     elects: settings.leaderElect === 'true',
@@ -105,11 +106,4 @@ function listOf(text = ''): readonly string[] {
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
-}
-
-const units: Readonly<Record<string, number>> = { ms: 1, s: second, m: minute, h: hour };
-
-function durationOf(text: string | undefined): number | undefined {
-  const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text ?? '') ?? [];
-  return number === undefined ? undefined : Number(number) * (units[unit] ?? 1);
 }

@@ -1,3 +1,4 @@
+import { defaultResyncMs, durationOf } from '../core/duration.ts';
 import { Chance } from '../core/random.ts';
 import { type Act, endOf, type Story } from '../core/story.ts';
 import type { TroubleKind as Kind } from '../troubles/kind.ts';
@@ -26,11 +27,13 @@ export { habits };
 /** Of the habits; troubles have names of their own. */
 export const names: readonly string[] = Object.keys(habits);
 
-const settleMs = 30 * 60_000;
-/** Long enough for two checks for drift; seldom for many. */
-const [shortCalmMs, longCalmMs] = [25 * 60_000, 3 * 3_600_000];
+const minute = 60_000;
+/** What does not depend on checks for drift: backoffs, and what is done at intervals of its own. */
+const [settleMs, calmMs] = [10 * minute, 5 * minute];
+/** Seldom: for many checks. */
+const longCalmMs = 180 * minute;
 /** Of a calm world with shards little but their Leases is told, every two seconds each. */
-const shardedCalmMs = 12 * 60_000;
+const shardedCalmMs = 12 * minute;
 
 /** What a seed says: who is there, what people do and what goes wrong, until all is in order again. */
 export function makeStory(seed: number, options: StoryOptions): Story {
@@ -55,14 +58,20 @@ export function makeStory(seed: number, options: StoryOptions): Story {
     installations: scene.installations,
     cloud: scene.cloud,
     acts: [...acts, ...orderMade(acts, scene)],
-    settleMs: (scene.settleMs ?? settleMs) + Math.max(0, ...trouble.map(({ aftermathMs }) => aftermathMs)),
-    calmMs: scene.calmMs ?? (chance.of('calm').chance(0.02) ? longCalmMs : calmMsOf(scene)),
+    settleMs: settleMs + twoChecksMs(scene) + Math.max(0, ...trouble.map(({ aftermathMs }) => aftermathMs)),
+    calmMs: chance.of('calm').chance(0.02) ? longCalmMs : calmMsOf(scene),
     ...(isSettled && Object.keys(expect).length > 0 && { expect }),
   };
 }
 
-function calmMsOf({ installations }: Scene): number {
-  return installations.some(({ settings }) => settings?.shards !== undefined) ? shardedCalmMs : shortCalmMs;
+function calmMsOf(scene: Scene): number {
+  const isSharded = scene.installations.some(({ settings }) => settings?.shards !== undefined);
+  return Math.min(isSharded ? shardedCalmMs : Number.POSITIVE_INFINITY, calmMs + twoChecksMs(scene));
+}
+
+/** Within which everything has been looked at twice. */
+function twoChecksMs({ installations }: Scene): number {
+  return 2 * Math.max(...installations.map(({ settings }) => durationOf(settings?.resyncInterval) ?? defaultResyncMs));
 }
 
 /** The habits and troubles of a seed. */
@@ -95,11 +104,7 @@ function together(plain: Scene, scenes: readonly Scene[]): Scene {
   const installations = new Map(plain.installations.map((each) => [each.name, each]));
   for (const each of added((scene) => scene.installations)) installations.set(each.name, each);
   return {
-    ...Object.assign(
-      {},
-      plain,
-      ...scenes.map(({ settleMs, calmMs }) => ({ ...(settleMs && { settleMs }), ...(calmMs && { calmMs }) })),
-    ),
+    ...plain,
     installations: [...installations.values()],
     cloud: Object.assign({}, plain.cloud, ...scenes.map(({ cloud }) => (cloud === plain.cloud ? {} : cloud))),
     accounts: added(({ accounts }) => accounts),

@@ -4,9 +4,6 @@ import type { JsonMap } from './specs/schemas.ts';
 
 /** Who and what there is in a story, and when it takes place. */
 export interface Scene {
-  /** Where all takes longer or need not take so long to be in order, and in order for so long; see Story. */
-  readonly settleMs?: number;
-  readonly calmMs?: number;
   /** Everything that people do is done by then; only order is made afterwards. */
   readonly spanMs: number;
   /** Around these much happens at once. */

@@ -31,8 +31,6 @@ export const twoAccountsTwoOperators: Habit = {
     });
     return {
       ...scene,
-      // Where both think that an object is theirs to make they make one after the other: that is seen soon.
-      ...{ settleMs: 5 * 60_000, calmMs: 5 * 60_000 },
       installations: [...scene.installations, narrow],
       resources: [...scene.resources, ...resources],
     };
