@@ -1,0 +1,101 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
+import { annotation } from '../annotations.ts';
+import { settleMs, ThingFixture } from './thing.fixture.ts';
+
+/** Its create was sent, and its fate is not known. */
+let thing: ThingFixture;
+
+beforeEach(async () => {
+  thing = new ThingFixture();
+  thing.nextError = new ApiError('reset', { reason: 'Unreachable', definite: false });
+  await thing.reconcile();
+});
+
+test('an id that a person names during a look-up is not replaced by what the look-up finds', async () => {
+  thing.serve({
+    list: async function* () {
+      await thing.annotate(thing.object, { [annotation.externalID]: 'thing_named' });
+      yield { id: 'thing_lost' };
+    },
+  });
+  thing.clock.advance(settleMs);
+  await thing.reconcile();
+  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.externalID]: 'thing_named' });
+  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
+});
+
+test('what could not be read is read again, and not taken from a list that was there before', async () => {
+  let isOdd = true;
+  thing.serve({
+    list: async function* (_client, _call, onOdd) {
+      if (isOdd) onOdd({ id: 'thing_lost', createdAt: undefined, problem: 'active: expected boolean' });
+      else yield { id: 'thing_lost' };
+    },
+  });
+  thing.clock.advance(settleMs);
+  expect((await thing.reconcile()).message).toMatch(/thing_lost .* cannot be read/);
+  // As the reconciler notes it, a moment later.
+  thing.clock.advance(10);
+  thing.memory.of('u').failedAt = thing.clock.now();
+  isOdd = false;
+  thing.clock.advance(1_000);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
+});
+
+test('a create is repeated after two lists, and not after one that came late', async () => {
+  let lists = 0;
+  thing.serve({
+    list: (...given) => {
+      lists += 1;
+      return thing.contract.list(...given);
+    },
+  });
+  thing.clock.advance(settleMs + 1_000);
+  thing.nextError = undefined;
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating', retry: { kind: 'after', ms: 2_000 } });
+  expect([lists, thing.creates]).toEqual([1, 1]);
+  thing.clock.advance(2_000);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available' });
+  expect([lists, thing.creates]).toEqual([2, 2]);
+});
+
+describe('what may be any of two is looked up again', () => {
+  let there: readonly string[];
+
+  beforeEach(async () => {
+    there = ['thing_mine', 'thing_theirs'];
+    thing.serve({
+      list: async function* () {
+        for (const id of there) yield { id };
+      },
+    });
+    thing.clock.advance(settleMs);
+    const { reason, message } = await thing.reconcile();
+    expect(reason).toBe('AmbiguousCreate');
+    const ready = { type: 'Ready', status: 'False', reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
+    thing.object = { ...thing.object, status: { conditions: [{ ...ready, status: 'False' }] } };
+    there = ['thing_mine'];
+    thing.clock.advance(600_000);
+    expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
+  });
+
+  const isDue = () => ({ lastDue: () => thing.clock.now() - 1_000 });
+
+  test('when a drift check is due', async () => {
+    expect(await thing.reconcile(isDue())).toMatchObject({ reason: 'Available', fields: { id: 'thing_mine' } });
+  });
+
+  test('when a person asks for it', async () => {
+    await thing.annotate(thing.object, { [annotation.reconcileAt]: 'now' });
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_mine' } });
+  });
+
+  test('and, once none of them is there, in two lists before another is created', async () => {
+    there = [];
+    thing.nextError = undefined;
+    expect(await thing.reconcile(isDue())).toMatchObject({ reason: 'Creating' });
+    thing.clock.advance(2_000);
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+});

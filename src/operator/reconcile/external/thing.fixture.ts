@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import type { ApiError } from '../../../common/http/errors.ts';
+import { ManualClock } from '../../controller/manual-clock.fixture.ts';
+import { annotation } from '../annotations.ts';
+import { contextOf } from '../context.fixture.ts';
+import type { ReconcileContext } from '../context.ts';
+import { Memory } from '../memory.ts';
+import type { Occasion } from '../occasion.ts';
+import type { Report } from '../outcome.ts';
+import { type ManagedObject, managedSpecSchema } from '../resource.ts';
+import type { Annotations, ObjectWriter } from '../writer.ts';
+import { Census } from './census.ts';
+import type { ExternalContract } from './contract.ts';
+import { ExternalFlow } from './flow.ts';
+
+interface Thing {
+  readonly id: string;
+}
+
+type ThingContract = ExternalContract<z.infer<typeof managedSpecSchema>, Thing, undefined>;
+type ThingContext = ReconcileContext<undefined>;
+
+export const settleMs = 10_000;
+export const connection = { key: 'default', client: undefined };
+
+/** One resource of the simplest kind, and the service as its contract shows it. */
+export class ThingFixture {
+  readonly clock = new ManualClock();
+  readonly memory = new Memory();
+  object: ManagedObject = {
+    ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Thing', spec: {} },
+    metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
+  };
+  /** So many were asked for. */
+  creates = 0;
+  /** Of the creates from now on. */
+  nextError: ApiError | undefined;
+  readonly contract: ThingContract = {
+    displayName: 'thing',
+    spec: managedSpecSchema,
+    identity: ({ id }) => ({ id, createdAt: new Date(this.clock.now()).toISOString() }),
+    content: () => ({}),
+    contentOf: () => ({}),
+    diff: () => [],
+    status: ({ id }) => ({ id }),
+    get: async (_, id) => ({ id }),
+    list: async function* () {},
+    create: async () => {
+      this.creates += 1;
+      if (this.nextError !== undefined) throw this.nextError;
+      return { id: `thing_${this.creates}` };
+    },
+    update: async (_, id) => ({ id }),
+    delete: async () => 'deleted',
+  };
+  readonly writer: Partial<ObjectWriter> = {
+    record: (given, records) => this.annotate(given, { ...records, [annotation.recordOf]: 'u' }),
+    // Of the latest, as after a conflict.
+    insist: async (_, changes) => this.annotate(this.object, changes(this.object)),
+    removeFinalizer: async () => {},
+  };
+  #flow!: ExternalFlow<z.infer<typeof managedSpecSchema>, Thing, undefined>;
+
+  constructor() {
+    this.serve({});
+  }
+
+  /** From now on the service is otherwise in this; the flow remembers nothing. */
+  serve(changes: Partial<ThingContract>): void {
+    const listResources = async () => [this.object];
+    const options = { listResources, createSettleMs: settleMs, census: new Census() };
+    this.#flow = new ExternalFlow({ ...this.contract, ...changes }, options);
+  }
+
+  async annotate(given: ManagedObject, changes: Annotations): Promise<ManagedObject> {
+    const all = Object.entries({ ...given.metadata.annotations, ...changes });
+    const annotations = Object.fromEntries(all.filter((each): each is [string, string] => each[1] !== null));
+    this.object = { ...this.object, metadata: { ...this.object.metadata, annotations } };
+    return this.object;
+  }
+
+  context(changes: Partial<ThingContext> = {}): ThingContext {
+    const { writer, memory, clock } = this;
+    return { ...contextOf(this.object, { writer, connection, memory, now: () => clock.now() }), ...changes };
+  }
+
+  async reconcile(occasion: Partial<Occasion> = {}, changes: Partial<ThingContext> = {}): Promise<Report> {
+    const plain = this.context(changes);
+    return (await this.#flow.ensure({ ...plain, occasion: { ...plain.occasion, ...occasion } })) as Report;
+  }
+
+  remove(changes: Partial<ThingContext> = {}) {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    this.object = { ...this.object, metadata: { ...this.object.metadata, deletionTimestamp } };
+    return this.#flow.remove(this.context(changes));
+  }
+
+  /** One look after a while, and the time until the last one. */
+  async settle(): Promise<void> {
+    this.clock.advance(1_000);
+    await this.reconcile();
+    this.clock.advance(settleMs);
+  }
+}
