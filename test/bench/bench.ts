@@ -2,7 +2,8 @@
  * What the operator costs, as a real process: `npm run bench -- [--quick] [--rounds N] [--count N] [--populations A,B]
  * [--only floor,operator,peer,kopf] [--json FILE]`. Linux only. Beside it on the same servers, in turn, a floor (only the
  * calls that the job cannot do without), a peer on controller-runtime, built by Go, and one on kopf, if Python is there.
- * TEST_KUBE_APISERVER names the API server, else it is the embedded one. Exit code 1 when what is exact (calls, writes, size) has grown; docs/performance.md says more.
+ * TEST_KUBE_APISERVER names the API server, else it is the embedded one. Exit code 1 when what is exact (calls, writes,
+ * size) has grown; docs/performance.md says more.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

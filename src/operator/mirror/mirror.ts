@@ -36,7 +36,8 @@ const witnessesApartMs = 3_000;
 /**
  * Keeps one ConfigMap per active endpoint of an account in a namespace (Cloud Management API, section 2). The
  * cloud is asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it
- * showed, and deletes nothing; nor does an empty one where there are many, but for the second one. An endpoint that cannot be read leaves its ConfigMap as it is.
+ * showed, and deletes nothing; nor does an empty one where there are many, until a second one says the same. An endpoint
+ * that cannot be read leaves its ConfigMap as it is.
  */
 export class EndpointMirror {
   readonly #options: EndpointMirrorOptions;
