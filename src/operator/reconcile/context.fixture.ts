@@ -29,7 +29,7 @@ export function contextOf<Client>(
     facts: memory.of(resource.uid),
     occasion: { startedAt: now(), requested: true, drift: false, lastDue: () => 0 },
     call: { priority: 'change', signal: new AbortController().signal },
-    peers: new Peers({ index, memory, accountOf: () => 'default' }),
+    peers: new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) }),
     time: { now, wall: now },
     journal: new Journal(resource, { log: silentLog, events: { record: () => {} } }),
   };

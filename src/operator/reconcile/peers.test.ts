@@ -16,12 +16,26 @@ const index = {
   claimants: (claim: string) => (claim === 'x' ? [elsewhere, mine, older] : []),
 };
 const memory = new Memory();
-const peers = new Peers({ index, memory, accountOf: ({ spec }) => String(spec.account) });
+const accountOf = ({ spec: { account } }: ManagedObject) => ({ identity: String(account) });
+const peers = new Peers({ index, memory, accountOf });
 
 test('a rival has a better claim on the same in the same account', () => {
   expect(peers.rivalOf(mine, 'x', () => 0)).toBe(older);
   expect(peers.rivalOf(mine, 'x', (object) => (object === mine ? 0 : 1))).toBeUndefined();
   expect(peers.rivalOf(mine, 'y', () => 0)).toBeUndefined();
+});
+
+test('of two of one standing the one whose account has had its key for longer has it', () => {
+  const since = (late: ManagedObject, at: number) =>
+    new Peers({
+      index,
+      memory,
+      accountOf: (object) => ({ ...accountOf(object), ...(object === late && { since: at }) }),
+    });
+  expect(since(older, 5).rivalOf(mine, 'x', () => 0)).toBeUndefined();
+  expect(since(older, 5).rivalOf(older, 'x', () => 0)).toBe(mine);
+  expect(since(mine, 5).rivalOf(mine, 'x', () => 0)).toBe(older);
+  expect(since(older, 5).rivalOf(mine, 'x', (object) => (object === older ? 0 : 1))).toBe(older);
 });
 
 test('one that went, or gave way to a namesake, is not there', () => {

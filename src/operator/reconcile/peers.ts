@@ -14,11 +14,15 @@ export interface ClaimIndex {
 export interface PeersOptions {
   readonly index: ClaimIndex;
   readonly memory: Memory;
-  /**
-   * What the account of a resource really is: the same for one key at one address, whatever its names. Absent where a
-   * claim says all.
-   */
-  readonly accountOf?: ((object: ManagedObject) => string) | undefined;
+  /** The account of a resource; absent where a claim says all. */
+  readonly accountOf?: ((object: ManagedObject) => PeersAccount) | undefined;
+}
+
+export interface PeersAccount {
+  /** The same for one key at one address, whatever its names. */
+  readonly identity: string;
+  /** As of the connection: the claims from before may be on another account. */
+  readonly since?: number | undefined;
 }
 
 /** All resources of one kind, as far as they matter to each other. */
@@ -54,8 +58,8 @@ export class Peers implements ClaimIndex {
   /** Who has a better claim on the same, by what their accounts really are. */
   rivalOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
     const { index, accountOf } = this.#options;
-    const account = accountOf?.(object);
-    const rivals = index.claimants(claim).filter((other) => accountOf?.(other) === account);
-    return winnerOver(object, rivals, standing);
+    const identity = accountOf?.(object).identity;
+    const rivals = index.claimants(claim).filter((other) => accountOf?.(other).identity === identity);
+    return winnerOver(object, rivals, standing, (each) => accountOf?.(each).since ?? Number.NEGATIVE_INFINITY);
   }
 }

@@ -114,7 +114,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
         mirrors,
         heldSecrets: new HeldSecrets({ ...shared, type: kinds.provider.definition.type }),
         connectionOf: (object) => accounts.of(object),
-        accountOf: (object) => accounts.identityOf(object),
+        accountOf: (object) => accounts.accountOf(object),
         mayHold: (object) => accounts.mayHold(object),
       },
       usedBy: accountKeyOf,

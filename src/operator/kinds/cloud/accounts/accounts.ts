@@ -1,6 +1,7 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { accountKeyOf } from '../../../reconcile/ownership.ts';
+import type { PeersAccount } from '../../../reconcile/peers.ts';
 import { References } from '../../../reconcile/references.ts';
 import type { Referents } from '../../../reconcile/referents/referents.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
@@ -63,11 +64,11 @@ export class Accounts extends Registry<AccountEntry> {
     throw new DependencyError(`${nameOf(key)} ${problem}`, { isPending: entry?.isPending === true });
   }
 
-  /** What the account really is: the same for one key at one address, whatever its names; its name while the key is not known. */
-  identityOf(object: ManagedObject): string {
+  /** What the account really is; while the key is not known it has its name alone. */
+  accountOf(object: ManagedObject): PeersAccount {
     const key = accountKeyOf(object);
     const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
-    return connection?.identity ?? key;
+    return { identity: connection?.identity ?? key, since: connection?.since };
   }
 
   /** What the operator's own account really is; undefined without one, or without its key. */
