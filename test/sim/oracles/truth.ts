@@ -79,22 +79,23 @@ function referencesChangedAt(world: Witness, { namespace }: Resource): number {
   return Math.max(kube.dataChangedAt(namespace), ...accounts.map(({ version, goneAt }) => goneAt ?? version.at));
 }
 
-/** Equal policies have equal hashes, and different ones others. */
-function wrongHash(
-  world: Witness,
-  { kind, version }: Resource,
-  hash: unknown,
-  hashes: Map<string, string>,
-): readonly Fault[] {
-  if (kind !== 'TlsEdgeTrafficPolicy') return [];
+/** Equal policies have equal hashes, and different ones others: each as it first was with a policy of the operator's own. */
+function wrongHash(world: Witness, resource: Resource, hash: unknown, hashes: Map<string, string>): readonly Fault[] {
+  if (resource.kind !== 'TlsEdgeTrafficPolicy') return [];
   const text = textOf(hash);
   if (text === undefined) return [{ what: 'appliedPolicyHash is missing', thing: undefined }];
-  const path = `/edges/tls/${String(version.spec.edgeID)}/traffic_policy`;
-  const shown = [...cloudModelOf(world).things].filter(({ name, content }) => name === path && content !== undefined);
+  const path = `/edges/tls/${String(resource.version.spec.edgeID)}/traffic_policy`;
+  const shown = servants(world, resource).flatMap((installation) => {
+    const account = accountsOf(world).now(installation, resource)?.account;
+    const thing = account === undefined ? undefined : cloudModelOf(world).thing(account, path);
+    return thing?.content === undefined ? [] : [thing];
+  });
   const policies = shown.map(({ content }) => canonical(parsed(textOf(content?.value))));
   const before = hashes.get(text);
   if (before !== undefined && policies.length > 0 && !policies.includes(before))
     return [{ what: 'appliedPolicyHash is of another policy', thing: shown[0] }];
-  if (before === undefined && policies.length === 1) hashes.set(text, policies[0] ?? '');
+  const [thing] = shown;
+  const isOwn = thing !== undefined && !isDrift(thing, servants(world, resource));
+  if (before === undefined && isOwn && policies.length === 1) hashes.set(text, policies[0] ?? '');
   return [];
 }
