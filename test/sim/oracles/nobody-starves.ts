@@ -4,6 +4,7 @@ import { cloudModelOf } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { impliedObject, modulePaths } from './implied.ts';
 import type { InstallationHistory } from './installations.ts';
+import { textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
 import { names } from './module-ownership.ts';
@@ -15,6 +16,8 @@ import { minute, second, type Witness } from './witness.ts';
 const patienceMs = 30 * second;
 /** A minute of a budget, with what latency adds. */
 const turnMs = minute + second;
+/** Default of `--create-settle`. */
+const createSettleMs = minute;
 const callsOfObject = 4;
 const callsOfModule = 3;
 /** Of a budget, from which on nobody can be sure of a turn within the minute. */
@@ -71,7 +74,15 @@ class Patience {
     const access = accountsOf(this.#world).now(installation, resource);
     if (disturbancesOf(this.#world).any(version.at, now, access?.key)) return undefined;
     if (access === undefined) return patienceMs;
-    return patienceMs + turnMs * this.#turns(installation, access, resource, version);
+    const doubtMs = this.#isMissing(resource, access) ? createSettleMs : 0;
+    return patienceMs + doubtMs + turnMs * this.#turns(installation, access, resource, version);
+  }
+
+  /** What it made is not in the account, which may be for a wrong key: nobody concludes that soon. */
+  #isMissing({ status }: Resource, { account }: Access): boolean {
+    const id = textOf(status?.fields.id);
+    if (id === undefined || account === undefined) return false;
+    return cloudModelOf(this.#world).thing(account, id)?.content === undefined;
   }
 
   /** Minutes of the budget that may pass before everything that its namespace asked for had its turn. */
