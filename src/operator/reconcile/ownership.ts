@@ -169,16 +169,16 @@ export function standingOnPart(part: string): Standing {
 
 /**
  * Of several resources that claim one thing the one of the best standing has it, then the one whose account has had its
- * key for longer, then the oldest; this is the first before `object`, if any.
+ * key for longer, as far as this process knows, then the oldest; this is the first before `object`, if any.
  */
 export function winnerOver(
   object: ManagedObject,
   claimants: readonly ManagedObject[],
   standing: Standing = () => 0,
-  keySince: (object: ManagedObject) => number = () => 0,
+  rekeyedAt: (object: ManagedObject) => number = () => 0,
 ): ManagedObject | undefined {
   const order = (a: ManagedObject, b: ManagedObject) =>
-    standing(a) - standing(b) || keySince(a) - keySince(b) || byAge(a, b);
+    standing(a) - standing(b) || rekeyedAt(a) - rekeyedAt(b) || byAge(a, b);
   return claimants
     .filter((other) => other.metadata.uid !== object.metadata.uid && order(other, object) < 0)
     .sort(order)[0];

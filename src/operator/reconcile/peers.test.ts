@@ -26,16 +26,16 @@ test('a rival has a better claim on the same in the same account', () => {
 });
 
 test('of two of one standing the one whose account has had its key for longer has it', () => {
-  const since = (late: ManagedObject, at: number) =>
+  const rekeyed = (late: ManagedObject, at: number) =>
     new Peers({
       index,
       memory,
-      accountOf: (object) => ({ ...accountOf(object), ...(object === late && { since: at }) }),
+      accountOf: (object) => ({ ...accountOf(object), ...(object === late && { rekeyedAt: at }) }),
     });
-  expect(since(older, 5).rivalOf(mine, 'x', () => 0)).toBeUndefined();
-  expect(since(older, 5).rivalOf(older, 'x', () => 0)).toBe(mine);
-  expect(since(mine, 5).rivalOf(mine, 'x', () => 0)).toBe(older);
-  expect(since(older, 5).rivalOf(mine, 'x', (object) => (object === older ? 0 : 1))).toBe(older);
+  expect(rekeyed(older, 5).rivalOf(mine, 'x', () => 0)).toBeUndefined();
+  expect(rekeyed(older, 5).rivalOf(older, 'x', () => 0)).toBe(mine);
+  expect(rekeyed(mine, 5).rivalOf(mine, 'x', () => 0)).toBe(older);
+  expect(rekeyed(older, 5).rivalOf(mine, 'x', (object) => (object === older ? 0 : 1))).toBe(older);
 });
 
 test('one that went, or gave way to a namesake, is not there', () => {

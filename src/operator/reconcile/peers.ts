@@ -21,8 +21,8 @@ export interface PeersOptions {
 export interface PeersAccount {
   /** The same for one key at one address, whatever its names. */
   readonly identity: string;
-  /** As of the connection: the claims from before may be on another account. */
-  readonly since?: number | undefined;
+  /** When another key took the place of its key, on the monotonic clock: what it had before may be another account's. */
+  readonly rekeyedAt?: number | undefined;
 }
 
 /** All resources of one kind, as far as they matter to each other. */
@@ -60,6 +60,6 @@ export class Peers implements ClaimIndex {
     const { index, accountOf } = this.#options;
     const identity = accountOf?.(object).identity;
     const rivals = index.claimants(claim).filter((other) => accountOf?.(other).identity === identity);
-    return winnerOver(object, rivals, standing, (each) => accountOf?.(each).since ?? Number.NEGATIVE_INFINITY);
+    return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }
 }

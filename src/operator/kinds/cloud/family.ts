@@ -164,7 +164,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   #distrust(shard: number): void {
     const connections = [this.#defaultAccount, ...this.#accounts.entries().map(({ connection }) => connection)];
     for (const connection of connections)
-      if (connection !== undefined && this.#homes.shardOf(connection.key) === shard) connection.keyChanged();
+      if (connection !== undefined && this.#homes.shardOf(connection.key) === shard) connection.distrust();
   }
 
   #startDefaultMirror(): void {
@@ -182,7 +182,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   }
 
   #defaultKeyChanged(): void {
-    this.#defaultAccount?.keyChanged();
+    this.#defaultAccount?.rekeyed();
     this.dependents.enqueue(defaultKey, 'all');
     // Those that have its key are to be where it is.
     this.provider.enqueueWhere(() => true);

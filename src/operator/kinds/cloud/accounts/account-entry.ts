@@ -210,7 +210,8 @@ export class AccountEntry implements RegistryEntry {
     const before = this.#apiKey;
     this.#apiKey = this.requireKey();
     if (this.#apiKey === before) return false;
-    this.#connection.keyChanged();
+    if (before === undefined) this.#connection.distrust();
+    else this.#connection.rekeyed();
     return true;
   }
 

@@ -68,7 +68,7 @@ export class Accounts extends Registry<AccountEntry> {
   accountOf(object: ManagedObject): PeersAccount {
     const key = accountKeyOf(object);
     const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
-    return { identity: connection?.identity ?? key, since: connection?.since };
+    return { identity: connection?.identity ?? key, rekeyedAt: connection?.rekeyedAt };
   }
 
   /** What the operator's own account really is; undefined without one, or without its key. */

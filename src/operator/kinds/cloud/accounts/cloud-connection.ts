@@ -77,6 +77,7 @@ export class CloudConnection implements Connection<CloudClient> {
 
   confirmedAt?: number;
   since?: number;
+  rekeyedAt?: number | undefined;
   readonly #monotonic: Runtime['monotonic'];
 
   /** The same for every account of one key at one address; undefined while there is no key. Lives in memory alone. */
@@ -84,9 +85,15 @@ export class CloudConnection implements Connection<CloudClient> {
     return credentialOf(this.#user);
   }
 
-  /** Another key is in force: it may be that of another account. */
-  keyChanged(): void {
+  /** What was seen before may be another account's, or have changed since. */
+  distrust(): void {
     this.since = this.#monotonic.now();
+  }
+
+  /** Another key took the place of its key: it may be that of another account. */
+  rekeyed(): void {
+    this.distrust();
+    this.rekeyedAt = this.since;
   }
 
   serviceTime(): number | undefined {
