@@ -6,8 +6,8 @@ const { projects: _, ...run } = config;
 export default {
   ...run,
   ...everything,
-  // Each suite has a cluster of its own, which takes a processor while it starts.
-  maxWorkers: 2,
+  // Each suite has a cluster of its own, which takes a processor while it starts, and then mostly waits.
+  maxWorkers: 3,
   roots: ['<rootDir>/test/cluster'],
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 120_000,
