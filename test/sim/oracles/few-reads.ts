@@ -118,7 +118,13 @@ function watchSearches(world: Witness, report: Report): void {
     if (account === undefined || isEndless(world)) return;
     // What was read lately may have been sent before that.
     const failed = Math.max(0, search.sent.count(now) - search.read.count(now));
-    const most = pagesOfLostCreate * lost + sweepsOf(world, installation, account, target.collection, failed);
+    // Each process looks for it anew.
+    const starts =
+      installationsOf(world)
+        .get(installation)
+        ?.startsIn(now - searchMs, now) ?? 0;
+    const looks = lost * Math.max(1, starts);
+    const most = pagesOfLostCreate * looks + sweepsOf(world, installation, account, target.collection, failed);
     if (search.read.count(now) > most)
       report(
         'few-reads',
