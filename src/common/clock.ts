@@ -10,6 +10,9 @@ export interface Clock {
   timeout(ms: number): AbortSignal;
 }
 
+/** Tells what time it is; it may be set at any moment, so that what lies between two of its times is no measure of anything. */
+export type WallClock = Pick<Clock, 'now'>;
+
 /** To abort by what nobody waits for any more: without a reason each abort makes an exception, with a stack trace. */
 export const cancelled = new Error('cancelled');
 

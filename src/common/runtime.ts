@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Dispatcher } from 'undici';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock, type WallClock } from './clock.ts';
 
 /** Time, chance, the network, files and variables as a process finds them, in one value, so that a simulator can own all of it. */
 export interface Runtime {
   /** Of the wall: for times that are written down, or compared with what others wrote. */
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** For measuring: never set back or forward, goes on while the process is stopped, and its zero means nothing. */
   readonly monotonic: Clock;
   /** In [0, 1). */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../common/clock.ts';
+import type { Clock, WallClock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
 import type { Stored, UseStore } from './kinds/cloud/accounts/use-record.ts';
 import { joined } from './kinds/cloud/accounts/use-state.ts';
@@ -22,7 +22,7 @@ export interface BudgetLeaseOptions {
   /** Of how many it keeps the record of which one: each has its own. Default the only one. */
   readonly shard?: number | undefined;
   readonly shards?: number | undefined;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly monotonic: Clock;
 }
 

@@ -4,7 +4,7 @@ import type { KubeClient } from './kube/client.ts';
 import { isForbidden } from './kube/errors.ts';
 import { namespaceType } from './kube/types.ts';
 
-export interface InstallationOptions extends Pick<Runtime, 'clock'> {
+export interface InstallationOptions extends Pick<Runtime, 'monotonic'> {
   readonly client: KubeClient;
   /** The operator's own. */
   readonly namespace: string;
@@ -20,7 +20,7 @@ const retryMs = 5_000;
  * `signal` aborts.
  */
 export async function installationIn(
-  { client, namespace, clock, log }: InstallationOptions,
+  { client, namespace, monotonic, log }: InstallationOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   while (!signal.aborted) {
@@ -36,7 +36,7 @@ export async function installationIn(
         return namespace;
       }
       log.warn('cannot read the namespace that this installation is known by', { namespace, error: String(error) });
-      await clock.sleep(retryMs, signal).catch(() => {});
+      await monotonic.sleep(retryMs, signal).catch(() => {});
     }
   }
   return undefined;

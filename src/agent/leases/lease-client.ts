@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { systemClock } from '../../common/clock.ts';
 import { isKey } from '../../common/credential/key.ts';
 import { type Read, refusal } from '../../common/http/answer.ts';
 import { ApiError } from '../../common/http/errors.ts';
@@ -7,6 +6,7 @@ import { HttpClient } from '../../common/http/http-client.ts';
 import type { Service } from '../../common/http/service.ts';
 import { parseJSON } from '../../common/http/text.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export interface LeaseClientOptions {
@@ -58,7 +58,7 @@ export class LeaseClient {
     this.#http = new HttpClient(leaseService, {
       baseURL: parseBaseURL(url, leaseService.urlName),
       userAgent,
-      clock: systemClock,
+      ...systemRuntime,
     });
   }
 

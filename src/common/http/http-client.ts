@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
+import type { Clock, WallClock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
 import { failed, notSent } from './failure.ts';
@@ -11,7 +11,7 @@ import type { Service, Timeouts } from './service.ts';
 
 const MiB = 1024 * 1024;
 
-export interface HttpClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'> {
+export interface HttpClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Scheme, host and optional path prefix. */
   readonly baseURL: URL;
   readonly userAgent: string;
@@ -55,20 +55,22 @@ export class HttpClient {
   readonly #prefix: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeouts: Timeouts;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
+  readonly #monotonic: Clock;
   readonly #dispatcher: Dispatcher;
   readonly #ownsDispatcher: boolean;
   readonly #sent = new RecentSecrets();
   #closed: Promise<void> | undefined;
 
   constructor(service: Service, options: HttpClientOptions) {
-    const { baseURL, userAgent, timeouts = service.timeouts, clock, dispatcher, lookup } = options;
+    const { baseURL, userAgent, timeouts = service.timeouts, clock, monotonic, dispatcher, lookup } = options;
     this.#service = service;
     this.#origin = baseURL.origin;
     this.#prefix = baseURL.pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', 'user-agent': userAgent, ...service.headers };
     this.#timeouts = timeouts;
     this.#clock = clock;
+    this.#monotonic = monotonic;
     this.#ownsDispatcher = dispatcher === undefined;
     this.#dispatcher = dispatcher ?? openConnections({ ...service, timeouts }, { lookup });
   }
@@ -128,7 +130,7 @@ export class HttpClient {
       headersTimeout: headersMs,
       bodyTimeout: bodyMs,
       // The timeouts of the parts do not stop an answer that comes in drops.
-      signal: this.#clock.timeout(totalMs),
+      signal: this.#monotonic.timeout(totalMs),
     };
   }
 

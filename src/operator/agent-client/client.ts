@@ -16,7 +16,7 @@ import {
 } from './schemas.ts';
 import { agentService } from './service.ts';
 
-export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'dispatcher'> {
+export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
   readonly url: string;
   readonly userAgent: string;

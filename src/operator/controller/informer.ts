@@ -11,7 +11,7 @@ import { RepeatedTexts } from './repeated-texts.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 import { sameUid, versionOf } from './version.ts';
 
-export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'clock' | 'random'> {
+export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly client: KubeClient;
   readonly type: ResourceType;
   /** Without it, all namespaces. */
@@ -60,7 +60,7 @@ export class Informer<T extends KubeObject> {
   #isMissing = false;
 
   constructor(options: InformerOptions<T>) {
-    const { client, type, namespace, labelSelector, fieldSelector, clock, random } = options;
+    const { client, type, namespace, labelSelector, fieldSelector, monotonic, random } = options;
     this.namespace = namespace;
     this.#log = options.log.child({ informer: type.plural, ...(namespace === undefined ? {} : { namespace }) });
     this.#transform = options.transform ?? ((object) => object);
@@ -69,7 +69,7 @@ export class Informer<T extends KubeObject> {
       type,
       selection: { namespace, labelSelector, fieldSelector },
       sink: this.#sink(),
-      clock,
+      monotonic,
       random,
       log: this.#log,
       pageSize: options.pageSize ?? 500,

@@ -1,4 +1,4 @@
-import { type Clock, cancelled } from '../../common/clock.ts';
+import { type Clock, cancelled, type WallClock } from '../../common/clock.ts';
 import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
@@ -56,7 +56,7 @@ export interface Campaign {
 export class LeaderElector {
   readonly #leases: LeaseStore;
   readonly #options: LeaderElectorOptions;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #monotonic: Clock;
   readonly #random: () => number;
   readonly #leaseDurationMs: number;

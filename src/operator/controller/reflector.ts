@@ -31,7 +31,7 @@ export interface Sink<T extends KubeObject> {
   failed?(error: unknown): boolean;
 }
 
-export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'clock' | 'random'> {
+export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly client: KubeClient;
   readonly type: ResourceType;
   readonly selection: Selection;
@@ -61,14 +61,14 @@ export class Reflector<T extends KubeObject> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#backoff = new Backoff(options.backoff, options.random);
-    this.#trouble = new Trouble(options.log, options.clock);
+    this.#trouble = new Trouble(options.log, options.monotonic);
   }
 
   /** Until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const delayMs = await this.#cycle(signal).catch((error: unknown) => this.#failed(error, signal));
-      if (delayMs > 0) await this.#options.clock.sleep(delayMs, signal).catch(() => {});
+      if (delayMs > 0) await this.#options.monotonic.sleep(delayMs, signal).catch(() => {});
     }
   }
 
@@ -90,11 +90,11 @@ export class Reflector<T extends KubeObject> {
 
   /** Resolves to whether the watch was of use: it brought something, or lived for a while. */
   async #watch(signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#options;
-    const startedAt = clock.now();
+    const { monotonic } = this.#options;
+    const startedAt = monotonic.now();
     const events = this.#open(signal);
     this.#hasBrought = false;
-    const wasOfUse = () => this.#hasBrought || clock.now() - startedAt >= healthyWatchMs;
+    const wasOfUse = () => this.#hasBrought || monotonic.now() - startedAt >= healthyWatchMs;
     try {
       if (this.#version === undefined) await this.#initialEvents(events);
       for (let next = await events.next(); !next.done; next = await events.next()) this.#apply(next.value);

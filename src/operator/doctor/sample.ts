@@ -7,7 +7,7 @@ import type { Check, Looked } from './check.ts';
 const { type } = definition;
 const pollMs = 500;
 
-export interface SampleOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'uuid'> {
+export interface SampleOptions extends Pick<Runtime, 'monotonic' | 'uuid'> {
   readonly client: KubeClient;
   readonly namespace: string;
   /** Name of a CloudAccount; default the operator's account. */
@@ -47,13 +47,13 @@ class Sample {
 
   /** Undefined when it is so, or the object is not there any more; else the object as it was last. */
   async #until(isSo: (object: ManagedObject) => boolean): Promise<ManagedObject | undefined> {
-    const { client, clock, monotonic, timeoutMs } = this.#options;
+    const { client, monotonic, timeoutMs } = this.#options;
     const startedAt = monotonic.now();
     for (;;) {
       const object = await client.get<ManagedObject>(type, this.#ref);
       if (object === undefined || isSo(object)) return undefined;
       if (monotonic.now() - startedAt > timeoutMs) return object;
-      await clock.sleep(pollMs);
+      await monotonic.sleep(pollMs);
     }
   }
 

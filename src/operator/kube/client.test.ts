@@ -146,8 +146,8 @@ describe('writes', () => {
 
   test('Retry-After is honoured for as long as the signal does not abort, and not for ever', async () => {
     const waits: number[] = [];
-    const clock = { ...systemClock, now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
-    const patient = new KubeClient(await api.connection(), { clock });
+    const monotonic = { ...systemClock, now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
+    const patient = new KubeClient(await api.connection(), { monotonic });
     for (let time = 0; time < 9; time++)
       api.script(
         () => true,

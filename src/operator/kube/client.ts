@@ -51,11 +51,11 @@ const maxRetryAfterMs = 10_000;
  */
 export class KubeClient {
   readonly #connection: KubeConnection;
-  readonly #clock: Clock;
+  readonly #monotonic: Clock;
 
-  constructor(connection: KubeConnection, { clock }: Pick<Runtime, 'clock'>) {
+  constructor(connection: KubeConnection, { monotonic }: Pick<Runtime, 'monotonic'>) {
     this.#connection = connection;
-    this.#clock = clock;
+    this.#monotonic = monotonic;
   }
 
   /** One page. Items get the apiVersion and kind that lists leave out. */
@@ -220,7 +220,7 @@ export class KubeClient {
       const error = await refusalOf(request.doing, response);
       const waitMs = attempt < maxAttempts ? retryWaitMs(error) : undefined;
       if (waitMs === undefined) throw error;
-      await this.#clock.sleep(waitMs, request.signal);
+      await this.#monotonic.sleep(waitMs, request.signal);
     }
   }
 }

@@ -59,7 +59,7 @@ export interface KubeConnection {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions extends Pick<Runtime, 'clock' | 'dispatcher' | 'env' | 'readFile'> {
+export interface ConnectOptions extends Pick<Runtime, 'monotonic' | 'dispatcher' | 'env' | 'readFile'> {
   /** Path of a kubeconfig; without it in-cluster, else the default kubeconfig. */
   readonly kubeconfig?: string | undefined;
   readonly userAgent: string;
@@ -77,7 +77,7 @@ export async function connect(options: ConnectOptions): Promise<KubeConnection> 
     basePath: pathname.replace(/\/$/, ''),
     userAgent: options.userAgent,
     log: options.log,
-    credentials: new CredentialCache(access, options.clock),
+    credentials: new CredentialCache(access, options.monotonic),
     transports: new Transports(access.proxyURL, options.dispatcher),
     calls: new Semaphore(maxConnections),
   };

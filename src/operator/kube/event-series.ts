@@ -6,6 +6,7 @@ export class EventSeries {
   #event: EventObject;
   #count = 0;
   #lastAt = 0;
+  #countedAt = 0;
   #written = false;
 
   constructor(event: EventObject) {
@@ -16,13 +17,16 @@ export class EventSeries {
     return this.#event;
   }
 
-  get lastAt(): number {
-    return this.#lastAt;
+  /** When it was counted last, on the monotonic clock. */
+  get countedAt(): number {
+    return this.#countedAt;
   }
 
-  count(now: number): void {
+  /** It happened at a time that people are shown, and at a moment of the monotonic clock. */
+  count(at: number, now: number): void {
     this.#count++;
-    this.#lastAt = now;
+    this.#lastAt = at;
+    this.#countedAt = now;
     if (this.#count > 1 && !this.#written) this.#event = { ...this.#event, ...this.#state() };
   }
 

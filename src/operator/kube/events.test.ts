@@ -9,6 +9,7 @@ import type { KubeObject } from './types.ts';
 let api: FakeApi;
 let client: KubeClient;
 let now: number;
+let elapsed: number;
 let warnings: unknown[];
 const log: Log = { ...silentLog, warn: (_message, fields) => void warnings.push(fields) };
 
@@ -16,6 +17,7 @@ beforeEach(async () => {
   api = await FakeApi.start();
   client = await api.client();
   now = Date.UTC(2026, 0, 31, 8, 15, 30, 123);
+  elapsed = 0;
   warnings = [];
 });
 
@@ -26,7 +28,8 @@ function recorder(): EventRecorder {
     client,
     instance: 'host-1',
     log,
-    clock: { ...systemClock, now: () => now, sleep: async () => {} },
+    clock: { ...systemClock, now: () => now },
+    monotonic: { ...systemClock, now: () => elapsed, sleep: async () => {} },
   });
 }
 
@@ -61,6 +64,7 @@ test('the same again within six minutes counts up a series; later it is a new ev
   const events = recorder();
   for (const minutes of [0, 5, 5, 7]) {
     now += minutes * 60_000;
+    elapsed += minutes * 60_000;
     events.record({ regarding: regarding(), ...created });
     await events.flush();
   }
@@ -156,11 +160,28 @@ test('many at once are written little by little, until they are to be written wi
       sleeps.push(ms);
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
-  const clock = { ...systemClock, now: () => now, sleep: never };
-  const events = new EventRecorder({ client, instance: 'host-1', log, clock });
+  const monotonic = { ...systemClock, now: () => elapsed, sleep: never };
+  const events = new EventRecorder({ client, instance: 'host-1', log, clock: systemClock, monotonic });
   for (let index = 0; index < 110; index++) events.record({ regarding: regarding(`w${index}`), ...created });
   await until('the first wait', () => sleeps.length > 0);
   expect(api.requests.length).toBe(101);
   await events.flush();
   expect(api.requests).toHaveLength(110);
+});
+
+test('a clock that is set back puts no event off', async () => {
+  const sleeps: number[] = [];
+  const sleep = async (ms: number) => {
+    sleeps.push(ms);
+    elapsed += ms;
+  };
+  const clock = { ...systemClock, now: () => now, sleep };
+  const monotonic = { ...clock, now: () => elapsed };
+  const events = new EventRecorder({ client, instance: 'host-1', log, clock, monotonic });
+  for (const name of ['a', 'b']) events.record({ regarding: regarding(name), ...created });
+  await until('the first events', () => api.requests.length === 2);
+  now -= 15 * 60_000;
+  for (let index = 0; index < 110; index++) events.record({ regarding: regarding(`w${index}`), ...created });
+  await until('all events', () => api.requests.length === 112);
+  expect(Math.max(...sleeps)).toBeLessThanOrEqual(50);
 });

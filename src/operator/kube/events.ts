@@ -11,7 +11,7 @@ import { Pace } from './pace.ts';
 
 export type { EventInput } from './event-object.ts';
 
-export interface EventRecorderOptions extends Pick<Runtime, 'clock'> {
+export interface EventRecorderOptions extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly client: KubeClient;
   /** `reportingController`; default `edge-operator.dev/operator`. */
   readonly controller?: string | undefined;
@@ -33,7 +33,7 @@ const rate = { perSecond: 20, burst: 100 };
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
-  readonly #clock: Clock;
+  readonly #monotonic: Clock;
   readonly #series = new Map<string, EventSeries>();
   readonly #due = new Set<EventSeries>();
   readonly #pace = new Pace(rate);
@@ -44,13 +44,14 @@ export class EventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
-    this.#clock = options.clock;
-    this.#trouble = new Trouble(options.log, options.clock);
+    this.#monotonic = options.monotonic;
+    this.#trouble = new Trouble(options.log, options.monotonic);
   }
 
   /** The note is cut at 1024 bytes. The event is in the object's namespace, or `default` if it has none. */
   record(input: EventInput): void {
-    const now = this.#clock.now();
+    const now = this.#monotonic.now();
+    const at = this.#options.clock.now();
     const note = cutUtf8(input.note, 1024);
     const { regarding, type, reason } = input;
     const key = hashOf([regarding.metadata.uid ?? regarding.metadata.name, type, reason, note]);
@@ -58,8 +59,8 @@ export class EventRecorder {
     // Set again in either case: the order of the map is that of last use.
     this.#series.delete(key);
     const series =
-      known !== undefined && now - known.lastAt < seriesMs ? known : this.#begin({ ...input, note }, now, key);
-    series.count(now);
+      known !== undefined && now - known.countedAt < seriesMs ? known : this.#begin({ ...input, note }, at, key);
+    series.count(at, now);
     this.#series.set(key, series);
     this.#bound();
     this.#due.add(series);
@@ -73,10 +74,10 @@ export class EventRecorder {
     this.#hurry = new AbortController();
   }
 
-  #begin(input: EventInput, now: number, key: string): EventSeries {
+  #begin(input: EventInput, at: number, key: string): EventSeries {
     const { controller = 'edge-operator.dev/operator', instance } = this.#options;
     return new EventSeries(
-      toEvent(input, { controller, instance, now, suffix: `${now.toString(16)}.${key.slice(0, 8)}` }),
+      toEvent(input, { controller, instance, now: at, suffix: `${at.toString(16)}.${key.slice(0, 8)}` }),
     );
   }
 
@@ -102,9 +103,9 @@ export class EventRecorder {
   }
 
   async #wait(): Promise<void> {
-    const ms = this.#pace.take(this.#clock.now());
+    const ms = this.#pace.take(this.#monotonic.now());
     const { signal } = this.#hurry;
-    if (ms > 0 && !signal.aborted) await this.#clock.sleep(ms, signal).catch(() => {});
+    if (ms > 0 && !signal.aborted) await this.#monotonic.sleep(ms, signal).catch(() => {});
   }
 
   async #tryWrite(series: EventSeries): Promise<boolean> {

@@ -59,13 +59,13 @@ export class ConfigMapSet {
 
   constructor(options: ConfigMapSetOptions) {
     const { account, installation = '', takeOver = false, reader, client, namespace, owner, log } = options;
-    const { clock, monotonic, random, uuid } = options;
+    const { monotonic, random, uuid } = options;
     this.#maker = { installation, account, owner };
     const selection = { namespace, labelSelector: selectorOf(mirrorLabels(account)) };
     const cached = { client: reader, type: configMapType, transform: summary, ...selection };
     this.#options = options;
     this.#log = log;
-    this.#informer = new Informer({ ...cached, clock, random, log });
+    this.#informer = new Informer({ ...cached, monotonic, random, log });
     this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, maker: this.#maker, takeOver });
     this.#queue = new WorkQueue({ monotonic, random });
     this.#controller = new Controller({

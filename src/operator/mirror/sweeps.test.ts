@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../common/clock.ts';
 import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
 import { ManualClock } from '../controller/manual-clock.fixture.ts';
 import { Sweeps } from './sweeps.ts';
@@ -20,7 +19,8 @@ function start(intervalMs: number, random = 0): Sweeps {
       return sweep();
     },
     intervalMs,
-    clock: { ...systemClock, now: () => clock.now() + setMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+    clock: { now: () => clock.now() + setMs },
+    monotonic: clock,
     random: () => random,
     onEnd: (error) => ends.push(error?.message),
   });

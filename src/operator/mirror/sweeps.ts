@@ -3,7 +3,7 @@ import { ApiError } from '../../common/http/errors.ts';
 import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Runtime } from '../../common/runtime.ts';
 
-export interface SweepsOptions extends Pick<Runtime, 'clock' | 'random'> {
+export interface SweepsOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   /** Rejects when it could not read everything. */
   readonly sweep: (startedAt: number, signal: AbortSignal) => Promise<void>;
   /** Changes are to be seen within this time. */
@@ -46,27 +46,25 @@ export class Sweeps {
 
   /** One sweep; resolves to how long to pause. */
   async #next(signal: AbortSignal): Promise<number> {
-    const { sweep, clock, intervalMs, onEnd } = this.#options;
-    const startedAt = clock.now();
+    const { sweep, clock, monotonic, intervalMs, onEnd } = this.#options;
+    const startedAt = monotonic.now();
     this.#pause = new AbortController();
     try {
-      await sweep(startedAt, signal);
+      await sweep(clock.now(), signal);
     } catch (error) {
       if (!signal.aborted) onEnd(error instanceof Error ? error : new Error(String(error)));
       const askedMs = askedPauseOf(error);
-      if (askedMs > 0) await clock.sleep(askedMs, signal).catch(() => {});
+      if (askedMs > 0) await monotonic.sleep(askedMs, signal).catch(() => {});
       return this.#backoff.next() - askedMs;
     }
     this.#backoff.forget();
     onEnd(undefined);
-    // A clock that is set back must not put the next sweep off.
-    const tookMs = Math.max(0, clock.now() - startedAt);
-    return intervalMs * period - tookMs;
+    return intervalMs * period - (monotonic.now() - startedAt);
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     using ended = new JoinedSignal(signal, this.#pause.signal);
-    await this.#options.clock.sleep(Math.max(0, ms), ended.signal).catch(() => {});
+    await this.#options.monotonic.sleep(Math.max(0, ms), ended.signal).catch(() => {});
   }
 }
 

@@ -8,7 +8,7 @@ import type { ResourceType } from '../kube/types.ts';
 import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import type { ManagedObject } from './resource.ts';
 
-export interface InformerOptions extends Pick<Runtime, 'clock' | 'random'> {
+export interface InformerOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   /** Reads, on every replica. */
   readonly reader: KubeClient;
   /** Empty for all. */
@@ -17,10 +17,12 @@ export interface InformerOptions extends Pick<Runtime, 'clock' | 'random'> {
 
 /** Follows the resources of a kind, in the namespaces of this operator. */
 export function informersOf(type: ResourceType, options: InformerOptions, log: Log): InformerGroup<ManagedObject> {
-  const { reader: client, namespaces, clock, random } = options;
+  const { reader: client, namespaces, monotonic, random } = options;
   const scopes = namespaces.length === 0 ? [undefined] : namespaces;
   return new InformerGroup(
-    scopes.map((namespace) => new Informer({ client, type, namespace, transform: withoutBulk, clock, random, log })),
+    scopes.map(
+      (namespace) => new Informer({ client, type, namespace, transform: withoutBulk, monotonic, random, log }),
+    ),
   );
 }
 

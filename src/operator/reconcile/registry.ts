@@ -21,7 +21,7 @@ export interface RegistryEntry {
 /** Which dependents: all of them, or those that are not Ready. */
 export type Which = 'all' | 'unready';
 
-export interface RegistryOptions<Entry> extends Pick<Runtime, 'clock'> {
+export interface RegistryOptions<Entry> extends Pick<Runtime, 'monotonic'> {
   readonly open: (key: string, object: ManagedObject) => Entry;
   /** What uses the resource is to be reconciled. */
   readonly enqueueDependents: (key: string, which: Which) => void;
@@ -77,7 +77,7 @@ export class Registry<Entry extends RegistryEntry> {
 
   /** Resolves when they can be used, or after a while: what needs none of them does not wait for ever. */
   async whenKnown(signal: AbortSignal): Promise<void> {
-    using limit = new JoinedSignal(signal, this.#options.clock.timeout(10_000));
+    using limit = new JoinedSignal(signal, this.#options.monotonic.timeout(10_000));
     await this.#resources?.whenSynced(limit.signal).catch(() => {});
     await Promise.all(this.entries().map((entry) => entry.whenRead?.(limit.signal)));
   }

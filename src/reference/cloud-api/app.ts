@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../common/clock.ts';
+import type { WallClock } from '../../common/clock.ts';
 import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
 import { controlRoutes } from './control.ts';
 import { type Injection, injectFaults } from './faults/inject.ts';
@@ -11,7 +11,7 @@ import type { ApiRequest, Operation, Route } from './operation.ts';
 import { ApiProblem } from './problem.ts';
 
 export interface AppParts extends Guarded, Injection {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly operations: readonly Operation[];
   /** Where agents report to; no part of the API, so they take nothing of its rate limit. */
   readonly agentRoutes: readonly Route[];

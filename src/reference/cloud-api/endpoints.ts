@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../common/clock.ts';
+import type { WallClock } from '../../common/clock.ts';
 import { Collection, kinds } from './collection.ts';
 import { hostport, idOf, type Region, refShape, regions, text, time, uri } from './fields.ts';
 import { ref } from './ids.ts';
@@ -58,7 +58,7 @@ export function endpointOperations(world: World): readonly Operation[] {
 }
 
 /** The route as it is once the endpoints whose lease has ended are gone. */
-export function afterExpiry<R extends Route>(route: R, collection: Collection<EndpointRecord>, clock: Clock): R {
+export function afterExpiry<R extends Route>(route: R, collection: Collection<EndpointRecord>, clock: WallClock): R {
   const handle = (request: ApiRequest): unknown => {
     collection.expire(request.account, clock.now());
     return route.handle(request);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../common/clock.ts';
+import type { WallClock } from '../../common/clock.ts';
 import { isAside, pathOf } from './guard.ts';
 import { mostLevels, nestsDeeper } from './nesting.ts';
 
@@ -50,7 +50,7 @@ export function withoutSecrets(entry: JournalEntry): JournalEntry {
 }
 
 /** Writes every request into the journal as it arrives, then its body as it is read and its status as it is sent. */
-export function keepJournal(app: FastifyInstance, journal: Journal, clock: Clock): void {
+export function keepJournal(app: FastifyInstance, journal: Journal, clock: WallClock): void {
   const entries = new WeakMap<FastifyRequest, JournalEntry>();
 
   app.addHook('onRequest', async (request) => {

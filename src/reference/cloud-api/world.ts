@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../../common/clock.ts';
+import type { WallClock } from '../../common/clock.ts';
 import type { Random } from '../../common/random-id.ts';
 import type { ServerRuntime } from '../../common/runtime.ts';
 import { idMaker, type NewId } from './ids.ts';
@@ -7,7 +7,7 @@ import { idMaker, type NewId } from './ids.ts';
 /** What operations act on: the stored objects, time, chance and fresh ids. */
 export interface World {
   readonly database: DatabaseSync;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly random: Random;
   readonly newId: NewId;
   /** RFC 3339. */

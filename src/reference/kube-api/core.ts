@@ -53,7 +53,7 @@ export function createKubeApi(options: KubeApiCoreOptions = {}): KubeApiCore {
   const store = new Store({ historyLimit, persistence: data });
   const registry = new Registry(builtinTypes);
   const objects = new Objects(store, runtime, { cel: new CelValidator(), patterns: new Map() });
-  const lifecycle = new Lifecycle(store, registry, objects, clock);
+  const lifecycle = new Lifecycle(store, registry, objects, runtime);
   const stopLifecycle = lifecycle.start();
   seed(objects, registry, options.crds ?? []);
   lifecycle.settle();

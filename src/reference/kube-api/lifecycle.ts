@@ -1,4 +1,5 @@
-import type { Clock } from '../../common/clock.ts';
+import type { Clock, WallClock } from '../../common/clock.ts';
+import type { ServerRuntime } from '../../common/runtime.ts';
 import { alarm } from './alarm.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
 import { establishedStatus, terminatingStatus } from './crd-status.ts';
@@ -24,18 +25,20 @@ export class Lifecycle {
   readonly #store: Store;
   readonly #registry: Registry;
   readonly #objects: Objects;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
+  readonly #monotonic: Clock;
   /** Generation of each definition that is served. */
   readonly #served = new Map<string, number | undefined>();
   #changes: Change[] = [];
   /** Namespaces whose grace is not over, and what calls their end off. */
   readonly #spared = new Map<string, () => void>();
 
-  constructor(store: Store, registry: Registry, objects: Objects, clock: Clock) {
+  constructor(store: Store, registry: Registry, objects: Objects, { clock, monotonic }: ServerRuntime) {
     this.#store = store;
     this.#registry = registry;
     this.#objects = objects;
     this.#clock = clock;
+    this.#monotonic = monotonic;
   }
 
   /** Takes up what an earlier process left, and follows every write from now on; returns the function that ends it. */
@@ -93,7 +96,7 @@ export class Lifecycle {
       this.#spared.delete(name);
       this.#emptyNamespace(name);
     };
-    this.#spared.set(name, alarm(this.#clock, graceMs, end));
+    this.#spared.set(name, alarm(this.#monotonic, graceMs, end));
   }
 
   #spareNone(): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts';
+import type { Clock, WallClock } from '../../common/clock.ts';
 import type { Subresource } from './admission.ts';
 import type { Batches } from './batches.ts';
 import type { EventLines } from './event-lines.ts';
@@ -12,7 +12,7 @@ import type { Store } from './store.ts';
 export interface HandlerContext {
   readonly store: Store;
   readonly objects: Objects;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly monotonic: Clock;
   readonly bookmarkMs: number;
   readonly lines: EventLines;

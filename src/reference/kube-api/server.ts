@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../../common/clock.ts';
+import type { WallClock } from '../../common/clock.ts';
 import type { Listener } from '../../common/dated.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { type Certificate, createCertificate } from './certificate.ts';
@@ -69,7 +69,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
 }
 
 /** It stays the same where objects are kept. */
-function identityOf(host: string, clock: Clock, data: DataFile | undefined): Certificate {
+function identityOf(host: string, clock: WallClock, data: DataFile | undefined): Certificate {
   const make = () => JSON.stringify(createCertificate(host, clock.now()));
   return JSON.parse(data?.setting(`certificate of ${host}`, make) ?? make());
 }

@@ -70,7 +70,9 @@ export class Ownership {
   /** Whether it names the object, by a person's wish, and nothing speaks against it. */
   imports(resource: Resource, thing: Thing, installation: InstallationHistory, span: Span): boolean {
     const versions = resource.versions.during(...span);
-    if (!versions.some((version) => externalIDOf(version) === thing.name)) return false;
+    // What it manages by its status stays its own when a person points it at something else.
+    const isManaged = textOf(resource.status?.fields.id) === thing.name;
+    if (!isManaged && !versions.some((version) => externalIDOf(version) === thing.name)) return false;
     const naming = this.#namings.get(thing.name)?.get(resource);
     if (naming?.by !== undefined) return false;
     const maker = this.makerOf(thing);

@@ -35,7 +35,7 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     const runtime = { clock, monotonic, random, dispatcher };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
-      clock,
+      monotonic,
       hosts,
       open: (key, address, hooks) => {
         const { url } = address;

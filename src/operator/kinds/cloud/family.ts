@@ -73,7 +73,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const options = { ...given, shared: { ...given.shared, dispatcher: given.shared.dispatcher ?? own } };
     const { kinds, shared, settings } = options;
     const { apiUrl, allowedApiHosts } = settings;
-    const { referents, clock } = shared;
+    const { referents, monotonic } = shared;
     const held = new Set<number>();
     const budgets = new Budgets(shared, {
       ...shared,
@@ -94,7 +94,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
       defaultURL: apiUrl,
       hosts: apiHosts(apiUrl, allowedApiHosts),
       open: (key, account) => open(opening, key, { ...account, onBack: () => this.#back(key) }),
-      ...{ referents, clock, now: () => shared.monotonic.now() },
+      ...{ referents, monotonic, now: () => shared.monotonic.now() },
       enqueue: (account) => this.enqueueProvider(account),
       enqueueDependents: (account, which) => this.dependents.enqueue(account, which),
     });
@@ -135,7 +135,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const { credential, shared } = this.#options;
     await Promise.all([
       super.watch(signal),
-      credential?.watch(shared.clock, shared.log, signal, () => this.#defaultKeyChanged()),
+      credential?.watch(shared.monotonic, shared.log, signal, () => this.#defaultKeyChanged()),
     ]);
   }
 

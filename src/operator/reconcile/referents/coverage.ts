@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { type Reach, Scope, type Target } from './scope.ts';
 
-export interface CoverageOptions extends Pick<Runtime, 'clock' | 'random'> {
+export interface CoverageOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly client: KubeClient;
   readonly log: Log;
   /** Whether a watch over all namespaces may be tried. */
@@ -123,9 +123,9 @@ export class Coverage {
   }
 
   #open(reach: Reach): void {
-    const { client, log, clock, random } = this.#options;
+    const { client, log, monotonic, random } = this.#options;
     const scope = new Scope({
-      ...{ client, log, clock, random, reach },
+      ...{ client, log, monotonic, random, reach },
       targetAt: (key) => this.#targetAt(reach, key),
       targets: () => this.#within(reach),
       onLive: (live) => this.#becameLive(reach, live),
@@ -145,12 +145,12 @@ export class Coverage {
     this.#closeScope(id);
     for (const target of this.#within(reach)) this.#arrange(target);
     this.#fill();
-    const { clock } = this.#options;
+    const { monotonic } = this.#options;
     const again = () => {
       this.#refused.delete(id);
       for (const target of this.#within(reach)) this.#arrange(target);
     };
-    clock.sleep(refusedMs, this.#stop.signal).then(again, () => {});
+    monotonic.sleep(refusedMs, this.#stop.signal).then(again, () => {});
   }
 
   /** A wider watch does for the narrower ones. */
@@ -183,16 +183,16 @@ export class Coverage {
 
   /** At one object after the other, until every one is covered. */
   async #look(): Promise<void> {
-    const { clock } = this.#options;
+    const { monotonic } = this.#options;
     this.#isLooking = true;
     try {
       // Most are covered before this has passed.
-      await clock.sleep(lookMs, this.#stop.signal);
+      await monotonic.sleep(lookMs, this.#stop.signal);
       for (let [target] = this.#uncovered; target !== undefined; [target] = this.#uncovered) {
         this.#uncovered.delete(target);
         this.#uncovered.add(target);
         await this.#lookAt(target);
-        await clock.sleep(this.#roundMs() / Math.max(1, this.#uncovered.size), this.#stop.signal);
+        await monotonic.sleep(this.#roundMs() / Math.max(1, this.#uncovered.size), this.#stop.signal);
       }
     } catch {
       // Closed.

@@ -22,7 +22,7 @@ export interface Owner {
   readonly enqueue: (user: string, initial: boolean) => void;
 }
 
-export interface ReferentOptions extends Pick<Runtime, 'clock' | 'random'> {
+export interface ReferentOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
@@ -100,7 +100,7 @@ export class Referent implements Target {
   async whenRead(signal?: AbortSignal): Promise<boolean> {
     if (this.#isKnown()) return true;
     if (!this.#isDenied) {
-      using end = new JoinedSignal(this.#stop.signal, this.#options.clock.timeout(firstReadMs), signal);
+      using end = new JoinedSignal(this.#stop.signal, this.#options.monotonic.timeout(firstReadMs), signal);
       await unlessAborted(this.#attempted.promise, end.signal).catch(() => {});
     }
     this.#hasFailed ||= !this.#isKnown();
@@ -183,15 +183,15 @@ export class Referent implements Target {
   }
 
   async #readWhileDue(): Promise<void> {
-    const { clock } = this.#options;
+    const { monotonic } = this.#options;
     this.#isReading = true;
     while (this.#isDue && !this.#stop.signal.aborted) {
       const pauseMs = await this.#attempt();
       this.#pause = new AbortController();
       // News ends the pause after a failure, not the one that keeps reads apart.
       using end = new JoinedSignal(this.#stop.signal, this.#pause.signal);
-      await clock.sleep(leastPauseMs, this.#stop.signal).catch(() => {});
-      if (pauseMs > leastPauseMs) await clock.sleep(pauseMs - leastPauseMs, end.signal).catch(() => {});
+      await monotonic.sleep(leastPauseMs, this.#stop.signal).catch(() => {});
+      if (pauseMs > leastPauseMs) await monotonic.sleep(pauseMs - leastPauseMs, end.signal).catch(() => {});
     }
     this.#isReading = false;
   }

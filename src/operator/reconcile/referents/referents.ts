@@ -12,7 +12,7 @@ const types = { Secret: secretType, ConfigMap: configMapType };
 /** Each may be 1 MiB. */
 const readsAtATime = 4;
 
-export interface ReferentsOptions extends Pick<Runtime, 'clock' | 'random'> {
+export interface ReferentsOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly reader: KubeClient;
   readonly log: Log;
   /** Those that are watched; empty for all. */
@@ -38,9 +38,9 @@ export class Referents {
     const known = this.#referents.get(id);
     if (known !== undefined) return known;
     const type = types[kind];
-    const { clock, random } = this.#options;
+    const { monotonic, random } = this.#options;
     const load = (signal: AbortSignal) => this.#load(type, namespace, name, signal);
-    const referent = new Referent({ ...{ type, namespace, name, load }, clock, random });
+    const referent = new Referent({ ...{ type, namespace, name, load }, monotonic, random });
     this.#referents.set(id, referent);
     this.#coverage.add(referent);
     return referent;

@@ -21,7 +21,7 @@ export interface Reach {
   readonly name?: string;
 }
 
-export interface ScopeOptions extends Pick<Runtime, 'clock' | 'random'> {
+export interface ScopeOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly client: KubeClient;
   readonly log: Log;
   readonly reach: Reach;
@@ -41,7 +41,7 @@ export class Scope {
   #live = false;
 
   constructor(options: ScopeOptions) {
-    const { client, reach, clock, random } = options;
+    const { client, reach, monotonic, random } = options;
     const { type, namespace, name } = reach;
     const fieldSelector = name === undefined ? undefined : `metadata.name=${name}`;
     this.#options = options;
@@ -54,7 +54,7 @@ export class Scope {
       pageSize: 500,
       silenceTimeoutMs: 150_000,
       backoff: { minMs: 800, maxMs: 30_000 },
-      ...{ clock, random },
+      ...{ monotonic, random },
     });
     void reflector.run(this.#stop.signal);
   }

@@ -11,7 +11,6 @@ import { canonical } from '../../../reconcile/json.ts';
 const minRetryMs = 500;
 
 export interface AgentConnectionOptions extends AgentClientOptions {
-  readonly clock: Clock;
   /** For order: what was seen when. */
   readonly monotonic: Clock;
   /** In 0..1, for jitter. */

@@ -17,7 +17,7 @@ let woken: string[];
 beforeEach(() => {
   [opened, woken] = [[], []];
   agents = new Agents({
-    clock: systemClock,
+    monotonic: systemClock,
     hosts: new AllowedHosts(['agent.example.test', 'other.example.test'], 'is not in --allowed-agent-hosts'),
     open: (key, { url: at }, hooks) => {
       opened.push(at);

@@ -11,7 +11,7 @@ import { agentIdentity, claimOn, hasMade } from './ownership.ts';
 
 type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
-export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'clock'> {
+export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'monotonic'> {
   readonly hosts: AllowedHosts;
   readonly open: (key: string, address: AgentAddress, hooks?: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
@@ -106,12 +106,12 @@ export class Agents extends Registry<AgentEntry> {
   #tunnels: TunnelIndex | undefined;
 
   constructor(options: AgentsOptions) {
-    const { hosts, open, enqueue, enqueueDependents, clock } = options;
+    const { hosts, open, enqueue, enqueueDependents, monotonic } = options;
     const openEntry = (key: string, object: ManagedObject) => {
       const hooks = { onChange: () => enqueueDependents(key, 'all'), onCount: () => enqueue(key) };
       return new AgentEntry(object, hosts, (address) => open(key, address, hooks));
     };
-    super({ open: openEntry, enqueueDependents, clock });
+    super({ open: openEntry, enqueueDependents, monotonic });
     this.#options = options;
   }
 

@@ -12,7 +12,7 @@ import type { DefaultAccountUsers } from './default-account.ts';
 
 export interface AccountsOptions
   extends Pick<AccountEntryOptions, 'defaultURL' | 'hosts' | 'open' | 'now'>,
-    Pick<RegistryOptions<AccountEntry>, 'enqueueDependents' | 'clock'> {
+    Pick<RegistryOptions<AccountEntry>, 'enqueueDependents' | 'monotonic'> {
   /** For resources that name none. */
   readonly defaultAccount: CloudConnection | undefined;
   readonly defaultAccountUsers: DefaultAccountUsers;
@@ -31,7 +31,7 @@ export class Accounts extends Registry<AccountEntry> {
   readonly #references: References;
 
   constructor(options: AccountsOptions) {
-    const { defaultAccount, defaultAccountUsers, referents, clock, enqueue, enqueueDependents, ...entry } = options;
+    const { defaultAccount, defaultAccountUsers, referents, monotonic, enqueue, enqueueDependents, ...entry } = options;
     const references = new References({ referents, enqueue: (account) => this.entry(account)?.secretChanged() });
     const open = (key: string, object: ManagedObject) =>
       new AccountEntry(object, {
@@ -41,7 +41,7 @@ export class Accounts extends Registry<AccountEntry> {
         onRotated: () => enqueueDependents(key, 'all'),
         onDoubt: () => enqueue(key),
       });
-    super({ open, enqueueDependents, clock });
+    super({ open, enqueueDependents, monotonic });
     this.#defaultAccount = defaultAccount;
     this.#defaultAccountUsers = defaultAccountUsers;
     this.#references = references;
