@@ -1,6 +1,6 @@
 import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
-import { cloudModelOf, type Thing } from './cloud-model.ts';
+import { type Call, cloudModelOf, type Thing } from './cloud-model.ts';
 import { isForged } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
@@ -32,6 +32,7 @@ class Implications {
   /** Undefined: it is asked for. */
   notImplied(mutation: Mutation): string | undefined {
     const { method, target } = mutation.call;
+    if (wasOfNothing(mutation.call)) return undefined;
     if (target.kind === 'list') return this.#create(mutation, target.collection);
     if (target.kind === 'module') return method === 'PUT' ? this.#put(mutation) : this.#removal(mutation);
     return method === 'DELETE' ? this.#delete(mutation) : this.#update(mutation);
@@ -152,6 +153,12 @@ class Implications {
     };
     return owners.some(asks) ? undefined : `${keysOf(owners)} names it still, or is to leave it`;
   }
+}
+
+/** What was not there, or no longer, is nobody's. */
+function wasOfNothing({ method, status, thing, sentAt }: Call): boolean {
+  const wasThere = thing !== undefined && (thing.gone === undefined || thing.gone.at > sentAt);
+  return method !== 'POST' && status === 404 && !wasThere;
 }
 
 function isActive(version: Version): boolean {
