@@ -86,7 +86,8 @@ class Thefts {
     if (!installation.serves(owner, call.sentAt)) return undefined;
     if (call.method === 'PUT') {
       const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
-      const isTheft = author !== undefined && author !== owner && call.sentAt - since > raceMs;
+      const isOther = author !== undefined && author !== owner && !this.#hasElsewhere(author, call);
+      const isTheft = isOther && call.sentAt - since > raceMs;
       return isTheft && this.#isSameKey(call, owner)
         ? `${owner.key} has it, and ${author.key} puts something else there`
         : undefined;
@@ -95,6 +96,16 @@ class Thefts {
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
     const others = owners.filter((each) => each !== owner).map(({ key }) => key);
     return letsGo ? undefined : `${owner.key} has it; it is not of ${others.join(', ')}`;
+  }
+
+  /** Accounts here have edges of the same ids; of the cloud each has its own, so that with another's key there is none. */
+  #hasElsewhere(author: Resource, { account, path, sentAt }: Call): boolean {
+    return [...cloudModelOf(this.#world).things].some(
+      (thing) =>
+        thing.name === path &&
+        thing.account !== account &&
+        moduleOwnershipOf(this.#world).ownerOf(thing, sentAt) === author,
+    );
   }
 
   #wrongKey({ call, owners, installation }: Mutation): string | undefined {
