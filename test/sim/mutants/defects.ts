@@ -194,8 +194,8 @@ export const defects: readonly Defect[] = [
     name: 'age-decides',
     sort: 'claim by name',
     file: 'reconcile/ownership.ts',
-    find: 'standing(a) - standing(b) || byAge(a, b);',
-    replace: '0 * standing(a) || byAge(a, b);',
+    find: 'standing(a) - standing(b) || rekeyedAt(a)',
+    replace: '0 * standing(a) || rekeyedAt(a)',
     only: ['older-dormant'],
   },
   {
@@ -413,8 +413,8 @@ export const defects: readonly Defect[] = [
     name: 'the-last-to-come-wins',
     sort: 'claim by name',
     file: 'reconcile/ownership.ts',
-    find: 'standing(a) - standing(b) || byAge(a, b)',
-    replace: 'standing(b) - standing(a) || byAge(a, b)',
+    find: 'standing(a) - standing(b) ||',
+    replace: 'standing(b) - standing(a) ||',
     only: ['shared-parents', 'external-id-edits', 'imports'],
   },
   {
