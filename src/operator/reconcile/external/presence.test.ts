@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
+import type { OddItem } from '../cache.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory, witnessesApartMs } from '../memory.ts';
 import { Peers } from '../peers.ts';
@@ -16,8 +17,10 @@ interface Thing {
 const settleMs = 10_000;
 let clock: ManualClock;
 let there: readonly Thing[];
+/** What lists have beside it. */
+let odd: readonly OddItem[];
 beforeEach(() => {
-  [clock, there] = [new ManualClock(), []];
+  [clock, there, odd] = [new ManualClock(), [], []];
 });
 
 function resource(name: string, more: Partial<ManagedObject>): ManagedObject {
@@ -59,7 +62,8 @@ function presenceOf(
   const context = { ...asked, occasion, peers: new Peers({ index, memory }) };
   const identity = ({ id }: Thing) => ({ id, createdAt: '2030-01-01T00:00:00Z' });
   const pending = new PendingCreates<Thing>({
-    list: async function* () {
+    list: async function* (_: unknown, onOdd: (item: OddItem) => void) {
+      for (const item of odd) onOdd(item);
       yield* there;
     } as never,
     identityOf: identity,
@@ -140,6 +144,18 @@ test('what an answer said is not there is not there by an older list, nor by any
   Object.assign(occasion, { requested: false });
   expect(await presence.observe('a')).toBeUndefined();
   expect(await presence.confirmGone('a')).toBeUndefined();
+});
+
+test('what a list shows and cannot be read is not gone', async () => {
+  there = [{ id: 'b' }];
+  odd = [{ id: 'a', createdAt: undefined, problem: 'created_at: expected string' }];
+  expect(await saidOf(proven('a'), proven('b'))).toMatch(/in a list and is not found alone/);
+});
+
+test('nor what may be an item of a list without an id', async () => {
+  there = [{ id: 'b' }];
+  odd = [{ id: undefined, createdAt: undefined, problem: 'id: expected string' }];
+  expect(await saidOf(proven('a'), proven('b'))).toMatch(/no id and may be it/);
 });
 
 test('a kind that is whole again is not missed by others', async () => {

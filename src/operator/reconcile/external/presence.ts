@@ -109,14 +109,15 @@ export class Presence<Observed, Client> {
       return report(reason, message, { retry: { kind: 'after', ms: waitMs } });
     }
     await cache.sweep(at + apartMs, call);
-    if (cache.known(id, at) !== undefined) {
+    // What is listed and cannot be read is there all the same.
+    if (cache.known(id, at) !== undefined || cache.odd().some((item) => item.id === id)) {
       facts.absent = { ...absent, at: time.now(), confirmed };
       // If that was the answer to a delete, it is sent again.
       delete facts.deniedDelete;
       const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
       return report(reason, message, { retry: { kind: 'backoff' } });
     }
-    const doubt = confirmed ? undefined : this.#doubt();
+    const doubt = confirmed ? undefined : this.#doubt(id);
     if (doubt === undefined) return undefined;
     // What is to go has nothing left to lose but the record of it: it is not kept for ever.
     if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
@@ -140,8 +141,16 @@ export class Presence<Observed, Client> {
     return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, this.#options.createSettleMs);
   }
 
-  /** Why nothing is concluded of what is missing from the account: most of it is. */
-  #doubt(): string | undefined {
+  /** Why nothing is concluded of what is missing from the account: an item may be it, or most of the account is missing. */
+  #doubt(id: string): string | undefined {
+    const nameless = this.#pending.cache.odd().find((item) => item.id === undefined);
+    if (nameless !== undefined) {
+      const { displayName } = this.#contract;
+      return (
+        `${displayName} ${id} was not found, but an item of the list has no id and may be it (${nameless.problem}): if it is ` +
+        `gone, set the annotation ${annotation.reconcileAt} on this resource or its account`
+      );
+    }
     const { present, missing } = this.#count();
     if (missing < fewestInDoubt || missing < present) return undefined;
     return (
