@@ -7,8 +7,8 @@ export interface Facts {
   unresolved?: { readonly sentAt?: number; readonly since: number; lookedAt?: number };
   /** The external object that an answer said is not there, and when it did first and last: one witness, which needs another. */
   absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
-  /** The external object that was there, and when. */
-  seen?: { readonly id: string; readonly at: number };
+  /** The external object that was there, and when for the first and the last time. */
+  seen?: { readonly id: string; readonly firstAt: number; readonly at: number };
   /** The external object that this process created, and when. */
   made?: { readonly id: string; readonly at: number };
   /** How often what vanished was created again, and when for the last time. */

@@ -88,7 +88,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#pending.claim(resource.uid, id);
     this.#pending.cache.record(observed, time.now());
     facts.made = { id, at: time.now() };
-    facts.seen = facts.made;
+    facts.seen = { ...facts.made, firstAt: facts.made.at };
     this.#pending.lost.forget(resource.uid);
     return id;
   }

@@ -136,7 +136,7 @@ test('what an answer said is not there is not there by an older list, nor by any
   there = [{ id: 'a' }, { id: 'b' }];
   const { presence, occasion } = presenceOf([proven('a'), proven('b')]);
   expect(await presence.observe('a')).toBeDefined();
-  await clock.advance(1_000);
+  await clock.advance(settleMs);
   there = [{ id: 'b' }];
   Object.assign(occasion, { requested: true, startedAt: clock.now() });
   expect(await presence.observe('a')).toBeUndefined();
@@ -156,6 +156,20 @@ test('nor what may be an item of a list without an id', async () => {
   there = [{ id: 'b' }];
   odd = [{ id: undefined, createdAt: undefined, problem: 'id: expected string' }];
   expect(await saidOf(proven('a'), proven('b'))).toMatch(/no id and may be it/);
+});
+
+test('a list that may not show yet what is so young is no witness that it is gone', async () => {
+  there = [{ id: 'a' }, { id: 'b' }];
+  const { presence, occasion } = presenceOf([proven('a'), proven('b')]);
+  expect(await presence.observe('a')).toBeDefined();
+  await clock.advance(1_000);
+  there = [{ id: 'b' }];
+  Object.assign(occasion, { requested: true, startedAt: clock.now() });
+  expect(await presence.observe('a')).toBeUndefined();
+  await clock.advance(witnessesApartMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await clock.advance(settleMs - witnessesApartMs - 1_000);
+  expect(await presence.confirmGone('a')).toBeUndefined();
 });
 
 test('a kind that is whole again is not missed by others', async () => {

@@ -81,7 +81,8 @@ export class Presence<Observed, Client> {
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
-      facts.seen = { id, at: time.now() };
+      const now = time.now();
+      facts.seen = { id, firstAt: facts.seen?.id === id ? facts.seen.firstAt : now, at: now };
     }
     return observed;
   }
@@ -99,16 +100,16 @@ export class Presence<Observed, Client> {
     const { at } = absent;
     const confirmed = absent.confirmed || isConfirmed(this.#context, at);
     facts.absent = { ...absent, confirmed };
-    const apartMs = this.#apartMs(id);
+    const secondAt = this.#secondAt(id, at);
     const isDeleted = isDeleting(resource.object);
     const reason = isDeleted ? 'Deleting' : 'Creating';
-    const waitMs = at + apartMs - now;
+    const waitMs = secondAt - now;
     if (waitMs > 0) {
       this.#count();
       const message = `${displayName} ${id} was not found: making sure that it is gone`;
       return report(reason, message, { retry: { kind: 'after', ms: waitMs } });
     }
-    await cache.sweep(at + apartMs, call);
+    await cache.sweep(secondAt, call);
     // What is listed and cannot be read is there all the same.
     if (cache.known(id, at) !== undefined || cache.odd().some((item) => item.id === id)) {
       facts.absent = { ...absent, at: time.now(), confirmed };
@@ -134,11 +135,16 @@ export class Presence<Observed, Client> {
     return this.#context.connection.since ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** How far apart two witnesses are: far, when nobody has seen the object with the key in force, which may be a wrong one. */
-  #apartMs(id: string): number {
+  /**
+   * From when on a list is the second witness: much later than the first, when nobody has seen the object with the key in
+   * force, which may be a wrong one; and no sooner than lists must show what is as young as this one may be.
+   */
+  #secondAt(id: string, absentAt: number): number {
     const { seen } = this.#context.facts;
+    const { createSettleMs } = this.#options;
     const isKnown = seen?.id === id && seen.at > this.#keySince;
-    return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, this.#options.createSettleMs);
+    if (!isKnown) return absentAt + Math.max(witnessesApartMs, createSettleMs);
+    return Math.max(absentAt + witnessesApartMs, seen.firstAt + createSettleMs);
   }
 
   /** Why nothing is concluded of what is missing from the account: an item may be it, or most of the account is missing. */
