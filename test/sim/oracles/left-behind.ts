@@ -3,6 +3,7 @@ import type { Thing } from './cloud-model.ts';
 import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
+import { fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
@@ -14,6 +15,7 @@ import {
   isPaused,
   isRetained,
   type Resource,
+  type Status,
   type Version,
 } from './resource.ts';
 import type { Witness } from './witness.ts';
@@ -52,7 +54,7 @@ function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   if (isForged(resource)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
-  return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(resource, thing.name);
+  return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(world, resource, thing);
 }
 
 /** It was made with a key that is not in force any more: nobody can tell that it was another account's. */
@@ -68,7 +70,7 @@ function isOutOfReach(world: Witness, resource: Resource, thing: Thing): boolean
 /** It went, and whoever let it go had a reason not to remove what it made. */
 function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
   const { version, lostByRestore } = resource;
-  if (lostByRestore || isRetained(version) || isForced(version) || wasForgotten(resource, thing.name)) return true;
+  if (lostByRestore || isRetained(version) || isForced(version) || wasForgotten(world, resource, thing)) return true;
   return wasFinalizerTaken(resource) || usedAnotherKey(world, resource, thing);
 }
 
@@ -99,21 +101,36 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing):
   });
 }
 
-/** People wiped the id from annotations and status both, and nothing in Kubernetes says what it made. */
-export function wasForgotten({ versions, statuses }: Resource, id: string): boolean {
+/**
+ * People wiped the id from annotations and status both, or from annotations while no status had it yet and nobody was there
+ * to put it back; and nothing in Kubernetes says what it made.
+ */
+export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
+  const { name: id } = thing;
+  const { versions, statuses } = resource;
   const all = versions.all;
-  const fromAnnotations = all.some((version, index) => {
+  const wipes = all.filter((version, index) => {
     const before = all[index - 1];
     return (
       version.by === undefined && before !== undefined && externalIDOf(before) === id && externalIDOf(version) !== id
     );
   });
+  if (wipes.length === 0) return false;
   const told = statuses.all;
   const fromStatus = told.some((status, index) => {
     const before = told[index - 1];
     return status.by === undefined && before?.fields.id === id && status.fields.id !== id;
   });
-  return fromAnnotations && fromStatus;
+  const wasNeverTold = !told.some((status) => tells(status, id));
+  return fromStatus || (wasNeverTold && wipes.some(({ at }) => !isServed(world, thing, at)));
+}
+
+const tells = ({ fields }: Status, id: string): boolean => fields.id === id || fieldsOf(fields.ownership).id === id;
+
+/** Whether the installation that made it was to run then; a process that is told to stop begins nothing anew. */
+function isServed(world: Witness, { made }: Thing, at: number): boolean {
+  const { installations } = accountsOf(world);
+  return installations.get(made.installation ?? '')?.isWanted(at) !== false;
 }
 
 /** Kubernetes went back to a backup from before it was made: no trace is left of it. */

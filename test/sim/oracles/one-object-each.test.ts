@@ -93,6 +93,29 @@ describe('objects', () => {
     expect(await spoke()).toEqual([]);
   });
 
+  describe('one that no status told of yet, when every annotation was wiped', () => {
+    async function wipe() {
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      const id = await world.make('bot_users', { name: 'bot', active: true });
+      await world.write('BotUser', 'bot', { annotations: { [externalID]: id, [createdID]: id }, by: operator });
+      await world.pass(20_000);
+      await world.write('BotUser', 'bot', { annotations: { [externalID]: null, [createdID]: null } });
+      return { first: id, second: await madeBotUser(world) };
+    }
+
+    test('while no operator was to run', async () => {
+      world = new FakeWorld({ acts: [{ at: 10_000, do: 'stop', installation: 'op' }] });
+      judge = world.judge(oneObjectEach);
+      await wipe();
+      expect(await spoke()).toEqual([]);
+    });
+
+    test('beside an operator, who has to put them back', async () => {
+      const { first, second } = await wipe();
+      expect(await spoke()).toEqual([`BotUser a/bot has ${second}, and besides ${first} in cloud/main`]);
+    });
+  });
+
   test('one whose resource was let go by a person, finalizer and all', async () => {
     await madeBotUser(world);
     await end('bot', null);

@@ -57,7 +57,9 @@ function spareObjects(world: Witness): ReadonlyMap<Resource, readonly Thing[]> {
   const honest = readyResources(world).filter((resource) => !isForged(resource));
   const found = honest.map((resource) => {
     const own = ownershipOf(world).madeFor(resource).filter(isThere);
-    const spare = own.filter(({ name }) => name !== resource.status?.fields.id && !wasForgotten(resource, name));
+    const spare = own.filter(
+      (thing) => thing.name !== resource.status?.fields.id && !wasForgotten(world, resource, thing),
+    );
     // What is in an account that it cannot reach any more may have been left there on purpose.
     const unexcused = spare.filter((thing) => isReachable(world, resource, thing) || !isLeftOnPurpose(world, thing));
     return [resource, unexcused] as const;
