@@ -96,8 +96,9 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing):
   return [...accountsOf(world).installations.values()].some((installation) => {
     if (!installation.serves(resource, goneAt)) return false;
     const accesses = accountsOf(world).during(installation, resource, [version], [goneAt, goneAt]);
-    if (accountNameOf(version) === undefined && accesses.some((each) => each.service !== service)) return false;
-    return accesses.some((each) => each.account !== account);
+    // What the default account made at one service it does not look for at another, as right after a wrong address.
+    const isDefault = accountNameOf(version) === undefined;
+    return accesses.some((each) => each.account !== account && (!isDefault || each.service === service));
   });
 }
 

@@ -167,6 +167,30 @@ describe('modules', () => {
     expect(await spoke()).toEqual([]);
   });
 
+  const otherService = { apiUrl: 'http://other-cloud.sim' };
+
+  test('put with a wrong key are out of reach, also right after a time with a wrong address', async () => {
+    world.begin('op-0.1', {}, secondKey);
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await world.call({ method: 'PUT', path, body: { enabled: true }, key: secondKey });
+    await world.pass(60_000);
+    world.begin('op-0.2', otherService);
+    await world.pass(60_000);
+    world.begin('op-0.3');
+    await end('r', operator, 'HttpsRouteModules');
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('are left behind where it is let go at another service', async () => {
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await put();
+    await world.pass(60_000);
+    world.begin('op-0.1', otherService);
+    await world.pass(60_000);
+    await end('r', operator, 'HttpsRouteModules');
+    expect(await spoke()).toEqual([expect.stringContaining(`nobody has ${path} in cloud/main`)]);
+  });
+
   test('of people are left alone', async () => {
     await put('person');
     expect(await spoke()).toEqual([]);
