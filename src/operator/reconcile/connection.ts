@@ -15,6 +15,8 @@ export interface Connection<Client> {
   readonly since?: number | undefined;
   /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
   confirmedAt?: number | undefined;
+  /** One cheap call that is never answered by a 404 where the service is: throws as calls do. Absent where there is none. */
+  probe?(call: Call): Promise<unknown>;
   /** Waits for the turn of a call ahead of it; absent where calls take none. */
   reserve?(call: Call): Promise<Reserved>;
 }

@@ -35,6 +35,8 @@ export class PartRemoval<Spec, Client> {
     }
     const waitMs = absentAt + witnessesApartMs - time.now();
     if (waitMs > 0) return this.#lookAgain(waitMs);
+    // What denies lists as well denies everything. Asked before the part: a denial that lasts is met here.
+    await connection.probe?.(call);
     facts.absentParts?.delete(this.#part.name);
     // There after all: what said that it is not was something else.
     if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();

@@ -55,7 +55,7 @@ export class CloudConnection implements Connection<CloudClient> {
     const outage = new Outage({
       ...{ monotonic: options.monotonic, random, requestsPerMinute, closed: this.closed },
       log: log.child({ account: key }),
-      probe: () => this.client.botUsers.list({ limit: 1 }, { priority: 'resync', signal: this.closed }),
+      probe: () => this.probe({ priority: 'resync', signal: this.closed }),
       onOver: onBack,
     });
     const heard: CloudConnectionOptions['onRequest'] = (report) => {
@@ -98,6 +98,11 @@ export class CloudConnection implements Connection<CloudClient> {
 
   serviceTime(): number | undefined {
     return this.client.serviceTime();
+  }
+
+  /** An API that is there has this list, though it may be empty. */
+  probe(call: Call): Promise<unknown> {
+    return this.client.botUsers.list({ limit: 1 }, call);
   }
 
   reserve(call: Call): Promise<Reserved> {

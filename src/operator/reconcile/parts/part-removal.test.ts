@@ -1,0 +1,80 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
+import { contextOf } from '../context.fixture.ts';
+import { Memory, witnessesApartMs } from '../memory.ts';
+import type { ManagedObject } from '../resource.ts';
+import type { Part } from './part.ts';
+import { PartRemoval } from './part-removal.ts';
+
+const object: ManagedObject = {
+  apiVersion: 'edge-operator.dev/v1alpha1',
+  kind: 'Things',
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
+  spec: { managementPolicy: 'Manage' },
+};
+
+let now: number;
+let memory: Memory;
+let calls: string[];
+/** What the service has, and whether something before it denies everything instead. */
+let isThere: boolean;
+let isDenying: boolean;
+
+beforeEach(() => {
+  [now, memory, calls, isThere, isDenying] = [0, new Memory(), [], true, false];
+});
+
+const part: Part<never, undefined, object, object> = {
+  ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
+  desired: async () => undefined,
+  diff: () => [],
+  status: () => ({}),
+  get: async () => {
+    calls.push('get');
+    return isThere && !isDenying ? {} : undefined;
+  },
+  replace: async () => ({}),
+  delete: async () => {
+    calls.push('delete');
+    if (!isThere || isDenying) return 'absent';
+    isThere = false;
+    return 'deleted';
+  },
+};
+
+const probe = async () => {
+  calls.push('probe');
+  if (isDenying) throw new ApiError('404', { reason: 'Unreachable', definite: false, status: 404 });
+};
+
+async function remove() {
+  const connection = { key: 'default', client: undefined, probe };
+  const context = contextOf(object, { writer: {}, connection, memory, now: () => now });
+  const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs: 1 };
+  return new PartRemoval(part, context, { ...scope, seen: new Map() }).perform();
+}
+
+test('what was there is gone when the service says so', async () => {
+  expect(await remove()).toBeUndefined();
+  expect(calls).toEqual(['delete']);
+});
+
+test('what was not found is gone when it is not found again, by a service that answers', async () => {
+  isThere = false;
+  expect(await remove()).toMatchObject({ message: expect.stringContaining('making sure') });
+  now += witnessesApartMs;
+  expect(await remove()).toBeUndefined();
+  expect(calls).toEqual(['delete', 'probe', 'get']);
+});
+
+test('nothing is gone by the word of who denies everything, however often', async () => {
+  isDenying = true;
+  expect(await remove()).toMatchObject({ message: expect.stringContaining('making sure') });
+  for (let looks = 0; looks < 3; looks += 1) {
+    now += witnessesApartMs;
+    await expect(remove()).rejects.toMatchObject({ reason: 'Unreachable' });
+  }
+  isDenying = false;
+  expect(await remove()).toBeUndefined();
+  expect({ isThere, last: calls.slice(-3) }).toEqual({ isThere: false, last: ['probe', 'get', 'delete'] });
+});
