@@ -88,9 +88,11 @@ function watchSearches(world: Witness, report: Report): void {
     }),
   );
   const of = (flight: Flight) => {
-    const target = targetOf(flight.path.split('?', 1)[0] ?? '');
+    const [path = '', query] = flight.path.split('?', 2);
+    const target = targetOf(path);
     const installation = installationOf(flight.from.name);
     if (target.kind !== 'list' || installation === undefined || target.collection === 'endpoints') return undefined;
+    if (isProbe(query)) return undefined;
     const { name } = flight.to;
     return { target, installation, search: searches.of(installation, name, keyOf(flight), target.collection) };
   };
@@ -132,6 +134,9 @@ function watchSearches(world: Witness, report: Report): void {
       );
   });
 }
+
+/** A list of one asks whether the service answers, again and again while it does not: it looks for nothing. */
+const isProbe = (query: string | undefined): boolean => query === 'limit=1';
 
 /** Pages of the sweeps that are due in that time anyway, or have to begin again. */
 function sweepsOf(world: Witness, name: string, account: AccountID, collection: string, failed: number): number {

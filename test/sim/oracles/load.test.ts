@@ -73,6 +73,15 @@ describe('few-reads', () => {
       expect(world.said).toEqual([]);
     });
 
+    test('looks at no page that has one item: that asks whether the service answers', async () => {
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await lose();
+      await world.pass(600);
+      for (let n = 0; n < 6; n += 1) await page();
+      await read('/bot_users?limit=1', 10, 600);
+      expect(world.said).toEqual([]);
+    });
+
     test('costs the whole account five times (B2)', async () => {
       await fill(500);
       await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
