@@ -57,7 +57,7 @@ function accessesOf(world: Witness, resource: Resource) {
 
 /**
  * Of what resources have on record in its account, no less is missing than is there: nobody concludes anything of that. Only
- * kinds of which something is missing are counted, and not what was made since the process began.
+ * kinds of which something is missing are counted, and not what an operator made since the process began.
  */
 export function isMuchMissing(world: Witness, resource: Resource): boolean {
   const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
@@ -65,17 +65,25 @@ export function isMuchMissing(world: Witness, resource: Resource): boolean {
     if (account === undefined) return false;
     const recorded = [...kubeModelOf(world).live.values()]
       .filter((other) => accessesOf(world, other).some((access) => access.account === account))
-      .flatMap(({ kind, version }) => {
-        const id = textOf(version.annotations[`${domain}/created-id`]);
-        return id === undefined ? [] : { kind, thing: cloudModelOf(world).thing(account, id) };
+      .flatMap((other) => {
+        const id = recordedIDOf(other);
+        return id === undefined ? [] : { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
       });
     const missing = recorded.filter(({ thing }) => thing?.content === undefined);
     const kinds = new Set(missing.map(({ kind }) => kind));
     const present = recorded.filter(
-      ({ kind, thing }) => kinds.has(kind) && thing?.content !== undefined && thing.made.at < startedAt,
+      ({ kind, thing }) =>
+        kinds.has(kind) &&
+        thing?.content !== undefined &&
+        (thing.made.at < startedAt || thing.made.installation === undefined),
     );
     return missing.length >= 2 && missing.length >= present.length;
   });
+}
+
+/** What it has on record as its own: what it took over by an import is in its status alone. */
+function recordedIDOf({ version, status }: Resource): string | undefined {
+  return textOf(fieldsOf(status?.fields.ownership).id) ?? textOf(version.annotations[`${domain}/created-id`]);
 }
 
 /** What it imports is not in its account, or nothing is named that it could observe. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { secondKey } from '../core/story.ts';
 import { calm } from './calm.ts';
 import { converges } from './converges.ts';
-import { condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const policy = { edgeID: 'edgtls_a', policy: { inbound: [] } };
@@ -102,6 +102,34 @@ describe('converges', () => {
     await cause();
     await say('BotUser', 'bot', reason);
     expect(await spoke()).toEqual([]);
+  });
+
+  describe('Unreachable, of what is gone together', () => {
+    let ids: readonly [string, string];
+    beforeEach(async () => {
+      const imported = await world.make('bot_users', { name: 'import' }, { by: 'person' });
+      await world.write('BotUser', 'import', { spec: { name: 'import' }, annotations: { [externalID]: imported } });
+      const ownership = { id: imported, how: 'Imported' };
+      await world.write('BotUser', 'import', { status: available(1, { id: imported, ownership }), by: operator });
+      ids = [await madeBotUser(world), imported];
+    });
+
+    const vanish = (id: string) => world.call({ method: 'DELETE', path: `/bot_users/${id}`, by: 'person' });
+
+    test('is true, also where one was imported', async () => {
+      for (const id of ids) await vanish(id);
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      const fields = { ownership: { id: ids[1], how: 'Imported' } };
+      const status = unready(1, 'ExternalNotFound', 'Stalled', fields);
+      await world.write('BotUser', 'import', { status, by: operator });
+      expect(await spoke()).toEqual([]);
+    });
+
+    test('is not true of a lone one', async () => {
+      await vanish(ids[0]);
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      expect(await spoke()).toEqual(['BotUser a/bot is not Ready: Unreachable, so it is']);
+    });
   });
 
   test('Rejected is true of what is asked now, not of what was asked', async () => {
