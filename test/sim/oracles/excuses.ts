@@ -216,10 +216,12 @@ function hasMoved({ versions, version }: Resource): boolean {
   return versions.all.some((each) => accountNameOf(each) !== accountNameOf(version));
 }
 
-/** What it made is at another service than its account is now. */
+/** What it made is at another service than its account is now: by its status, which stays when annotations are wiped. */
 export function isMadeElsewhere(world: Witness, resource: Resource): boolean {
   const services = accessesOf(world, resource).map(({ service }) => service);
-  const recorded = resource.version.annotations[`${domain}/api-url`];
+  const { version, status } = resource;
+  const recorded =
+    textOf(fieldsOf(status?.fields.ownership).apiURL) ?? textOf(version.annotations[`${domain}/api-url`]);
   return recorded !== undefined && !services.includes(serviceOf(recorded) ?? '');
 }
 

@@ -132,6 +132,25 @@ describe('converges', () => {
     });
   });
 
+  describe('Rejected, by a status that says where what it made is', () => {
+    const rejected = (apiURL: string) =>
+      world.write('BotUser', 'bot', {
+        status: unready(1, 'Rejected', 'Stalled', { ownership: { how: 'Applied', apiURL } }),
+        by: operator,
+      });
+    beforeEach(() => world.write('BotUser', 'bot', { spec: { name: 'bot' } }));
+
+    test('is true where that is another service, though somebody wiped the annotations', async () => {
+      await rejected('http://other-cloud.sim');
+      expect(await spoke()).toEqual([]);
+    });
+
+    test('is not where it is the same', async () => {
+      await rejected('http://cloud.sim');
+      expect(await spoke()).toEqual(['BotUser a/bot is not Ready: Rejected, so it is']);
+    });
+  });
+
   test('Rejected is true of what is asked now, not of what was asked', async () => {
     await world.write('TlsEdgeTrafficPolicy', 't', { spec: policy });
     const put = (value: object) => ({
