@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
 import type { Flow } from './flow.ts';
 import { Memory } from './memory.ts';
@@ -17,8 +17,9 @@ const object: ManagedObject = {
 let cached: ManagedObject | undefined;
 let memory: Memory;
 let writes: number;
+let held: number;
 beforeEach(() => {
-  [cached, memory, writes] = [object, new Memory(), 0];
+  [cached, memory, writes, held] = [object, new Memory(), 0, 0];
 });
 
 /** One reconcile, in which this happens. */
@@ -35,7 +36,14 @@ async function reconcile(happens: (reconciler: Reconciler<undefined>) => void) {
     cache: { get: () => cached, whole: async (known) => known },
     connectionOf: () => ({ key: 'default', client: undefined }),
     schedule: new Schedule({ now: () => 0, resyncIntervalMs: 60_000, epochOf: () => 0 }),
-    writer: { writeStatus: async () => ++writes } as never,
+    events: { record: () => {} },
+    writer: {
+      writeStatus: async () => ++writes,
+      record: async (recorded: ManagedObject) => {
+        held += 1;
+        return recorded;
+      },
+    } as never,
     installation: { otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
@@ -67,4 +75,26 @@ test('nothing is said of one whose account may be there, but is not read yet', a
   expect(writes).toBe(0);
   await reconcile(() => {});
   expect(writes).toBe(1);
+});
+
+describe('one that was replaced by a manifest without finalizer while no operator ran', () => {
+  const wiped = (ownership: object) => ({
+    ...object,
+    spec: { accountRef: { name: 'none' } },
+    status: { ownership: { installation: 'one', ...ownership } },
+  });
+
+  test('is held for what its status says that it made, also where it is refused', async () => {
+    cached = wiped({ id: 'x', how: 'Created', account: 'default' });
+    await reconcile(() => {
+      throw new Error('it is to be refused');
+    });
+    expect([held, writes]).toEqual([1, 1]);
+  });
+
+  test('is not where it made nothing', async () => {
+    cached = wiped({});
+    await reconcile(() => {});
+    expect(held).toBe(0);
+  });
 });

@@ -12,7 +12,7 @@ import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { occasionOf, priorityOf } from './occasion.ts';
 import { type Outcome, type Report, report, reportFailure, UnreadError } from './outcome.ts';
-import { movedAccount, unprovenAccount, unusableID } from './ownership.ts';
+import { movedAccount, provenAccountOf, unprovenAccount, unusableID } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
@@ -106,10 +106,14 @@ export class Reconciler<Client> {
     return this.#ensure(options, await this.#recorded(options, object), waiting);
   }
 
-  /** A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind. */
+  /**
+   * A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind.
+   * Of one that came while nobody was there the status tells: it is held before anything else is found to be wrong with it.
+   */
   async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
     const { records } = this.#factsOf(object);
-    if (records === undefined || hasFinalizer(object)) return object;
+    const isKnown = records !== undefined || provenAccountOf(object) !== undefined;
+    if (!isKnown || hasFinalizer(object)) return object;
     options.log.warn('finalizer and records were removed by somebody else; putting them back');
     return options.writer.record(object, { ...records, ...recordsOf(object) });
   }
