@@ -44,7 +44,14 @@ export class ModuleOwnership {
   /** The resource that has it, unless it has let go of it by then. */
   ownerOf(thing: Thing, now: number): Resource | undefined {
     const owner = this.#owners.get(thing);
-    return owner !== undefined && holds(owner.resource, thing, now) ? owner.resource : undefined;
+    if (owner === undefined || !holds(owner.resource, thing, now)) return undefined;
+    return this.#isElsewhere(owner.resource, thing) ? undefined : owner.resource;
+  }
+
+  /** The key that it uses opens another account: what it has here, as by a wrong key before, nobody can know of. */
+  #isElsewhere(resource: Resource, { account }: Thing): boolean {
+    const accounts = this.#accessesOf(resource).flatMap((access) => access.account ?? []);
+    return accounts.length > 0 && !accounts.includes(account as AccountID);
   }
 
   /** When the owner became it. */

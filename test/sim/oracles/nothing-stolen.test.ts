@@ -189,6 +189,21 @@ describe('modules', () => {
     expect(spoke()).toEqual(said);
   });
 
+  test('that a resource put there with a wrong key are not its own when it has another', async () => {
+    await account('a', 'own', 'b-key');
+    await world.write('HttpsRouteModules', 'wrong', { spec });
+    world.begin('op-0.1', {}, 'b-key');
+    await put(true, { key: 'b-key', by: 'op-0.1' });
+    world.begin('op-0.2');
+    await world.pass(60_000);
+    const asked = { ...spec, accountRef: { name: 'own' }, compression: { enabled: false } };
+    await world.write('HttpsRouteModules', 'own', { spec: asked });
+    await put(false, { key: 'b-key', by: 'op-0.2' });
+    await world.write('HttpsRouteModules', 'own', { deleting: true });
+    await world.call({ method: 'DELETE', path, key: 'b-key', by: 'op-0.2' });
+    expect(spoke()).toEqual([]);
+  });
+
   test('that people set and no resource names are left alone', async () => {
     await put(true, { by: 'person' });
     await world.call({ method: 'DELETE', path });
