@@ -13,8 +13,6 @@ export interface Facts {
   made?: { readonly id: string; readonly at: number };
   /** How often what vanished was created again, and when for the last time. */
   recreated?: { readonly times: number; readonly at: number };
-  /** The external object whose delete was sent and not answered. */
-  deleteSentID?: string;
   /** The external object whose delete was answered with a 404, and when. */
   deniedDelete?: { readonly id: string; readonly at: number };
   /** When a call for the resource last failed: what was known before that is not to be relied on. */

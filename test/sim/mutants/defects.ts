@@ -243,9 +243,9 @@ export const defects: readonly Defect[] = [
     name: 'a-failed-delete-counts',
     sort: 'early finalizer',
     file: 'reconcile/external/change.ts',
-    find: 'const wasSent = facts.deleteSentID === id;',
-    replace: `const wasSent = facts.deleteSentID === id;
-      facts.deletedID = id;`,
+    find: 'const result = await this.#contract.delete(connection.client, id, call);',
+    replace: `facts.deletedID = id;
+      const result = await this.#contract.delete(connection.client, id, call);`,
     only: ['gateway-5xx', 'deletes', 'throttled'],
   },
   {

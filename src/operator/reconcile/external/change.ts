@@ -1,4 +1,3 @@
-import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
 import type { ManagedSpec } from '../resource.ts';
@@ -35,17 +34,16 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
 
   /** Once. Confirmed by an answer, or, of what was gone already, by a second witness; reports while it is not. */
   async delete(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
-    const { facts, journal, connection } = this.#context;
+    const { facts, journal, connection, call } = this.#context;
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
     let how = 'was gone already';
     const { deniedDelete: denied } = facts;
     // With another key it was another account that denied it.
     if (denied?.id !== id || denied.at < (connection.since ?? Number.NEGATIVE_INFINITY)) {
-      const wasSent = facts.deleteSentID === id;
-      const result = await this.#send(id);
-      if (result === 'deleted') how = 'deleted';
-      else if (!wasSent) return this.#denied(id, presence);
+      const result = await this.#contract.delete(connection.client, id, call);
+      if (result === 'absent') return this.#denied(id, presence);
+      how = 'deleted';
     } else {
       const unsure = await presence.confirmGone(id);
       if (unsure !== undefined) return unsure;
@@ -62,13 +60,5 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     facts.deniedDelete = { id, at: time.now() };
     if (facts.absent?.confirmed !== true) delete facts.absent;
     return presence.confirmGone(id);
-  }
-
-  #send(id: string): Promise<'deleted' | 'absent'> {
-    const { facts, connection, call } = this.#context;
-    return this.#contract.delete(connection.client, id, call).catch((error: unknown) => {
-      if (!(error instanceof ApiError && error.definite)) facts.deleteSentID = id;
-      throw error;
-    });
   }
 }

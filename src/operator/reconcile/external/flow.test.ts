@@ -61,3 +61,25 @@ test.each([
   expect(await remove()).toEqual({ kind: 'finished' });
   expect(deletes).toBe(2);
 });
+
+test('a 404 after a delete that was not answered is one witness, and that delete was perhaps never carried out', async () => {
+  await thing.reconcile();
+  const lost = new ApiError('408', { reason: 'Unreachable', definite: false });
+  let deletes = 0;
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_1' };
+    },
+    delete: async () => {
+      deletes += 1;
+      if (deletes === 1) throw lost;
+      return deletes === 2 ? 'absent' : 'deleted';
+    },
+  });
+  await expect(thing.remove()).rejects.toBe(lost);
+  expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
+  thing.clock.advance(30_000);
+  expect(await thing.remove()).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('is in a list') });
+  expect(await thing.remove()).toEqual({ kind: 'finished' });
+  expect(deletes).toBe(3);
+});
