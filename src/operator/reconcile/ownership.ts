@@ -147,6 +147,11 @@ export function claimOf(object: ManagedObject): readonly string[] {
   return id === undefined || object.spec.managementPolicy === 'Observe' ? [] : [id];
 }
 
+/** Index value of who only observes a thing now and is proven to have it. */
+export function observedClaim(claim: string): string {
+  return `observed ${claim}`;
+}
+
 /** How good a claim is: the smaller the better. */
 export type Standing = (object: ManagedObject) => number;
 
@@ -159,11 +164,16 @@ export function standingOn(id: string): Standing {
   };
 }
 
+/** Whether a claim so good is by the status. */
+export function isProof(standing: number): boolean {
+  return standing < 2;
+}
+
 /** As `standingOn`, of a part. */
 export function standingOnPart(part: string): Standing {
   return (object) => {
     if (ownershipOf(object).parts?.includes(part)) return 0;
-    return appliedParts(object).has(part) ? 1 : 2;
+    return appliedParts(object).has(part) ? 2 : 3;
   };
 }
 

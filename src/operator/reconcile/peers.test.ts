@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Memory } from './memory.ts';
+import { observedClaim, standingOnPart } from './ownership.ts';
 import { Peers } from './peers.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -46,4 +47,24 @@ test('one that went, or gave way to a namesake, is not there', () => {
 
 test('where a claim says all, accounts do not matter', () => {
   expect(new Peers({ index, memory }).rivalOf(mine, 'x', () => 0)).toBe(elsewhere);
+});
+
+describe('what is to be removed', () => {
+  const proof: ManagedObject['status'] = { ownership: { installation: 'one', how: 'Applied', parts: ['part'] } };
+  const observer = { ...resource('observer', 3, 'a'), status: proof };
+  const removed = (object: ManagedObject) => {
+    const claimants = (claim: string) => (claim === observedClaim('x') ? [observer] : []);
+    const all = new Peers({ index: { ...index, claimants }, memory, accountOf });
+    return all.keeperOf(object, 'x', standingOnPart('part'));
+  };
+
+  test('for what annotations say stays with whom it is proven to be, also while he only observes it', () => {
+    const annotations = { 'edge-operator.dev/record-of': 'mine', 'edge-operator.dev/applied-parts': 'part' };
+    expect(removed({ ...mine, metadata: { ...mine.metadata, annotations } })).toBe(observer);
+    expect(removed({ ...elsewhere, metadata: { ...elsewhere.metadata, annotations } })).toBeUndefined();
+  });
+
+  test('by proof is not kept by who only observes it', () => {
+    expect(removed({ ...mine, status: proof })).toBeUndefined();
+  });
 });

@@ -1,6 +1,6 @@
 import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
-import { type Standing, winnerOver } from './ownership.ts';
+import { isProof, observedClaim, type Standing, winnerOver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The cached resources of one kind, by what they claim. */
@@ -57,9 +57,27 @@ export class Peers implements ClaimIndex {
 
   /** Who has a better claim on the same, by what their accounts really are. */
   rivalOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
-    const { index, accountOf } = this.#options;
+    return this.#winnerOver(object, this.claimants(claim), standing);
+  }
+
+  /**
+   * As `rivalOf`, of what is to be removed: who only observes it claims nothing, but what is proven to be his is not
+   * removed for what another one's annotations say.
+   */
+  keeperOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
+    const rival = this.rivalOf(object, claim, standing);
+    if (rival !== undefined || isProof(standing(object))) return rival;
+    return this.#winnerOver(object, this.claimants(observedClaim(claim)), standing);
+  }
+
+  #winnerOver(
+    object: ManagedObject,
+    claimants: readonly ManagedObject[],
+    standing: Standing,
+  ): ManagedObject | undefined {
+    const { accountOf } = this.#options;
     const identity = accountOf?.(object).identity;
-    const rivals = index.claimants(claim).filter((other) => accountOf?.(other).identity === identity);
+    const rivals = claimants.filter((other) => accountOf?.(other).identity === identity);
     return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }
 }

@@ -2,7 +2,17 @@ import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
-import { claimOf, externalIDOf, misnamedIDOf, originOf, ownedIDOf, rivalName, standingOn } from '../ownership.ts';
+import {
+  claimOf,
+  externalIDOf,
+  misnamedIDOf,
+  observedClaim,
+  originOf,
+  ownedIDOf,
+  ownershipOf,
+  rivalName,
+  standingOn,
+} from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
@@ -39,8 +49,11 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     this.#options = options;
   }
 
+  /** Who only observes claims nothing: what is proven to be his is known. */
   claims(object: ManagedObject): readonly string[] {
-    return claimOf(object);
+    const { id } = ownershipOf(object);
+    if (object.spec.managementPolicy !== 'Observe') return claimOf(object);
+    return id === undefined ? [] : [observedClaim(id)];
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
@@ -65,7 +78,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unresolved = await lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    if (id !== undefined && rivalOf(context) === undefined) {
+    if (id !== undefined && context.peers.keeperOf(resource.object, id, standingOn(id)) === undefined) {
       const unsure = await change.delete(id, presence);
       if (unsure !== undefined) return unsure;
     }

@@ -2,7 +2,7 @@ import type { ReconcileContext } from '../context.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { isDeleting } from '../resource.ts';
-import { type AnyPart, type PartScope, rivalOf } from './part-scope.ts';
+import { type AnyPart, keeperOf, type PartScope } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
@@ -23,7 +23,7 @@ export class PartRemoval<Spec, Client> {
    * throws as calls do.
    */
   async perform(): Promise<Report | undefined> {
-    if (rivalOf(this.#part, this.#context, this.#scope) !== undefined) return undefined;
+    if (keeperOf(this.#part, this.#context, this.#scope) !== undefined) return undefined;
     const unsettled = this.#unsettled();
     if (unsettled !== undefined) return unsettled;
     const { connection, call, facts, time } = this.#context;
