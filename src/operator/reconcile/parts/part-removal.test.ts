@@ -5,6 +5,7 @@ import { Memory, witnessesApartMs } from '../memory.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
+import type { Seen } from './part-scope.ts';
 
 const object: ManagedObject = {
   apiVersion: 'edge-operator.dev/v1alpha1',
@@ -19,9 +20,16 @@ let calls: string[];
 /** What the service has, and whether something before it denies everything instead. */
 let isThere: boolean;
 let isDenying: boolean;
+/** When its key was put in force. */
+let since: number;
+/** It was seen at 0, by this process. */
+let seen: Seen;
+
+const createSettleMs = 60_000;
 
 beforeEach(() => {
-  [now, memory, calls, isThere, isDenying] = [0, new Memory(), [], true, false];
+  [now, memory, calls, isThere, isDenying, since] = [1, new Memory(), [], true, false, -1];
+  seen = new Map([['c', { at: 0, observed: {}, uid: 'u' }]]);
 });
 
 const part: Part<never, undefined, object, object> = {
@@ -48,10 +56,10 @@ const probe = async () => {
 };
 
 async function remove() {
-  const connection = { key: 'default', client: undefined, probe };
+  const connection = { key: 'default', client: undefined, since, probe };
   const context = contextOf(object, { writer: {}, connection, memory, now: () => now });
-  const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs: 1 };
-  return new PartRemoval(part, context, { ...scope, seen: new Map() }).perform();
+  const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
+  return new PartRemoval(part, context, { ...scope, seen }).perform();
 }
 
 test('what was there is gone when the service says so', async () => {
@@ -77,4 +85,23 @@ test('nothing is gone by the word of who denies everything, however often', asyn
   isDenying = false;
   expect(await remove()).toBeUndefined();
   expect({ isThere, last: calls.slice(-3) }).toEqual({ isThere: false, last: ['probe', 'get', 'delete'] });
+});
+
+test.each([
+  ['by this process', () => seen.clear()],
+  [
+    'with the key in force',
+    () => {
+      since = 1;
+    },
+  ],
+  ['for this resource', () => seen.set('c', { at: 0, observed: {}, uid: 'another' })],
+])('what was never seen %s is looked for much later: the key may be wrong', async (_, begin) => {
+  begin();
+  isThere = false;
+  await remove();
+  now += witnessesApartMs;
+  expect(await remove()).toMatchObject({ retry: { kind: 'after', ms: createSettleMs - witnessesApartMs } });
+  now += createSettleMs;
+  expect(await remove()).toBeUndefined();
 });

@@ -31,9 +31,9 @@ export class PartRemoval<Spec, Client> {
     const absentAt = facts.absentParts?.get(this.#part.name);
     if (absentAt === undefined) {
       const result = await this.#part.delete(connection.client, spec, call);
-      return result === 'absent' ? this.#lookAgain(witnessesApartMs) : this.#gone('removed');
+      return result === 'absent' ? this.#lookAgain(this.#apartMs()) : this.#gone('removed');
     }
-    const waitMs = absentAt + witnessesApartMs - time.now();
+    const waitMs = absentAt + this.#apartMs() - time.now();
     if (waitMs > 0) return this.#lookAgain(waitMs);
     // What denies lists as well denies everything. Asked before the part: a denial that lasts is met here.
     await connection.probe?.(call);
@@ -41,6 +41,18 @@ export class PartRemoval<Spec, Client> {
     // There after all: what said that it is not was something else.
     if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();
     return this.#gone('was gone already');
+  }
+
+  /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
+  #apartMs(): number {
+    const { connection, resource } = this.#context;
+    const { seen, claim, createSettleMs } = this.#scope;
+    const known = seen.get(claim);
+    const isKnown =
+      known?.uid === resource.uid &&
+      known.observed !== undefined &&
+      known.at > (connection.since ?? Number.NEGATIVE_INFINITY);
+    return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, createSettleMs);
   }
 
   #gone(how: string): undefined {
