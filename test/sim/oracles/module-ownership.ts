@@ -43,9 +43,14 @@ export class ModuleOwnership {
 
   /** The resource that has it, unless it has let go of it by then. */
   ownerOf(thing: Thing, now: number): Resource | undefined {
+    const owner = this.applierOf(thing, now);
+    return owner === undefined || this.#isElsewhere(owner, thing) ? undefined : owner;
+  }
+
+  /** As `ownerOf`, whatever account its key opens now. */
+  applierOf(thing: Thing, now: number): Resource | undefined {
     const owner = this.#owners.get(thing);
-    if (owner === undefined || !holds(owner.resource, thing, now)) return undefined;
-    return this.#isElsewhere(owner.resource, thing) ? undefined : owner.resource;
+    return owner !== undefined && holds(owner.resource, thing, now) ? owner.resource : undefined;
   }
 
   /** The key that it uses opens another account: what it has here, as by a wrong key before, nobody can know of. */

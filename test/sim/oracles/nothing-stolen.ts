@@ -104,7 +104,7 @@ class Thefts {
       (thing) =>
         thing.name === path &&
         thing.account !== account &&
-        moduleOwnershipOf(this.#world).ownerOf(thing, sentAt) === author,
+        moduleOwnershipOf(this.#world).applierOf(thing, sentAt) === author,
     );
   }
 
