@@ -143,12 +143,12 @@ export const defects: readonly Defect[] = [
     only: ['imports', 'annotations-wiped'],
   },
   {
-    name: 'a-list-proves-absence',
-    sort: 'stale read',
+    name: 'what-cannot-be-read-is-gone',
+    sort: 'wrong definite',
     file: presence,
-    find: 'if (observed === undefined && absent !== undefined && time.now() - absent.lookedAt < rareMs) return undefined;',
-    replace: 'if (observed === undefined) return undefined;',
-    only: ['lagging-lists', 'edits'],
+    find: ' || cache.odd().some((item) => item.id === id)',
+    replace: '',
+    only: ['odd-items', 'gateway-404'],
   },
   {
     name: 'parts-are-never-looked-at-again',
