@@ -9,21 +9,20 @@ const apartMs = 5 * 60_000;
  */
 export class Trouble {
   readonly #log: Log;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #monotonic: Pick<Clock, 'now'>;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open: { readonly since: number; failures: number; isTold: boolean } | undefined;
 
-  constructor(log: Log, clock: Pick<Clock, 'now'>) {
+  constructor(log: Log, monotonic: Pick<Clock, 'now'>) {
     this.#log = log;
-    this.#clock = clock;
+    this.#monotonic = monotonic;
   }
 
   failed(message: string, fields: LogFields = {}): void {
-    const now = this.#clock.now();
+    const now = this.#monotonic.now();
     this.#open ??= { since: now, failures: 0, isTold: false };
     this.#open.failures += 1;
-    // Whichever way the clock was set meanwhile.
-    if (Math.abs(now - this.#toldAt) < apartMs) {
+    if (now - this.#toldAt < apartMs) {
       this.#log.debug(message, fields);
       return;
     }
@@ -41,6 +40,6 @@ export class Trouble {
 
   #extent(): LogFields {
     const { since, failures } = this.#open ?? { since: 0, failures: 0 };
-    return { failures, forSeconds: Math.round((this.#clock.now() - since) / 1_000) };
+    return { failures, forSeconds: Math.round((this.#monotonic.now() - since) / 1_000) };
   }
 }

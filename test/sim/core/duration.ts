@@ -8,5 +8,5 @@ export function durationOf(text: string | undefined): number | undefined {
   return number === undefined ? undefined : Number(number) * (units[unit] ?? 1);
 }
 
-/** Default of `--resync-interval`, as `run --help` gives it. */
-export const defaultResyncMs = 10 * minute;
+/** Defaults of `--resync-interval` and `--create-settle`, as `run --help` gives them. */
+export const [defaultResyncMs, defaultCreateSettleMs] = [10 * minute, minute];

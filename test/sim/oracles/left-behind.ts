@@ -1,3 +1,4 @@
+import { defaultCreateSettleMs } from '../core/duration.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import type { Thing } from './cloud-model.ts';
 import { isForged, pathsOf } from './excuses.ts';
@@ -29,11 +30,9 @@ export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   return makers.some((each) => mayLeave(world, each, thing));
 }
 
-/** Default of `--create-settle`: whoever acts on a request later than that is told of, and nobody can wait for it. */
-const createSettleMs = 60_000;
-
+/** Whoever acts on a request later than `--create-settle` is told of, and nobody can wait for it. */
 function wasMadeTooLate({ made }: Thing): boolean {
-  return made.at - made.sentAt > createSettleMs;
+  return made.at - made.sentAt > defaultCreateSettleMs;
 }
 
 /** For whom it may have been made, where no answer was ever recorded. */

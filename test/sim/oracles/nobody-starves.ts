@@ -1,3 +1,4 @@
+import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Report } from '../core/run.ts';
 import { type Access, accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
@@ -16,8 +17,6 @@ import { minute, second, type Witness } from './witness.ts';
 const patienceMs = 30 * second;
 /** A minute of a budget, with what latency adds. */
 const turnMs = minute + second;
-/** Default of `--create-settle`. */
-const createSettleMs = minute;
 const callsOfObject = 4;
 const callsOfModule = 3;
 /** Of a budget, from which on nobody can be sure of a turn within the minute. */
@@ -74,7 +73,7 @@ class Patience {
     const access = accountsOf(this.#world).now(installation, resource);
     if (disturbancesOf(this.#world).any(version.at, now, access?.key)) return undefined;
     if (access === undefined) return patienceMs;
-    const doubtMs = this.#isMissing(resource, access) ? createSettleMs : 0;
+    const doubtMs = this.#isMissing(resource, access) ? defaultCreateSettleMs : 0;
     return patienceMs + doubtMs + turnMs * this.#turns(installation, access, resource, version);
   }
 

@@ -1,3 +1,4 @@
+import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf } from './cloud-model.ts';
@@ -138,7 +139,5 @@ function wasNamedByPerson({ versions }: Resource, id: string): boolean {
   return versions.all.some(({ by, annotations }) => by === undefined && Object.values(annotations).includes(id));
 }
 
-/** Default of `--create-settle`: nobody can wait for a service that acts later. */
-const createSettleMs = 60_000;
-
-const isTooLate = ({ at, sentAt }: Call): boolean => at - sentAt > createSettleMs;
+/** Nobody can wait for a service that acts later than `--create-settle`. */
+const isTooLate = ({ at, sentAt }: Call): boolean => at - sentAt > defaultCreateSettleMs;

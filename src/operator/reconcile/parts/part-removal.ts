@@ -1,8 +1,9 @@
 import type { ReconcileContext } from '../context.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
+import { standingOnPart } from '../ownership.ts';
 import { isDeleting } from '../resource.ts';
-import { type AnyPart, keeperOf, type PartScope } from './part-scope.ts';
+import type { AnyPart, PartScope } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
@@ -23,7 +24,7 @@ export class PartRemoval<Spec, Client> {
    * throws as calls do.
    */
   async perform(): Promise<Report | undefined> {
-    if (keeperOf(this.#part, this.#context, this.#scope) !== undefined) return undefined;
+    if (this.#isKept()) return undefined;
     const unsettled = this.#unsettled();
     if (unsettled !== undefined) return unsettled;
     const { connection, call, facts, time } = this.#context;
@@ -41,6 +42,11 @@ export class PartRemoval<Spec, Client> {
     // There after all: what said that it is not was something else.
     if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();
     return this.#gone('was gone already');
+  }
+
+  #isKept(): boolean {
+    const { resource, peers } = this.#context;
+    return peers.keeperOf(resource.object, this.#scope.claim, standingOnPart(this.#part.name)) !== undefined;
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */

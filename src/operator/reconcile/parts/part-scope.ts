@@ -33,12 +33,3 @@ export function rivalOf(
 ): ManagedObject | undefined {
   return peers.rivalOf(resource.object, claim, standingOnPart(name));
 }
-
-/** As `rivalOf`, of what is to be removed. */
-export function keeperOf(
-  { name }: { readonly name: string },
-  { resource, peers }: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>,
-  { claim }: { readonly claim: string },
-): ManagedObject | undefined {
-  return peers.keeperOf(resource.object, claim, standingOnPart(name));
-}
