@@ -147,6 +147,14 @@ describe('what the local server sees', () => {
     expect([headerOf(rawHeaders, 'trailer'), headerOf(rawHeaders, 'x-kept')]).toEqual([[], ['1']]);
   });
 
+  test('Expect: 100-continue of HTTP/1.0, which knows no such answer', async () => {
+    const url = await tunnelTo(echo);
+    const socket = dial(agent.edgeURL);
+    const head = `POST / HTTP/1.0\r\nHost: ${new URL(url).host}\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
+    socket.write(`${head}body`);
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /);
+  });
+
   test('Expect: 100-continue, so that it can refuse a body before it is sent', async () => {
     const local = await serve(echo);
     local.server.on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) => {
@@ -253,6 +261,21 @@ describe('what the client sees', () => {
     const [capture] = await agent.captures();
     expect(capture).toMatchObject({ response: { status_code: status, headers: { Trailer: ['X-Sum'] } } });
     expect(capture.error).toBeUndefined();
+  });
+
+  test.each([
+    ['to HEAD with a body', 'HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody', 200, ''],
+    ['204 with a body', 'GET', 'HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody', 204, ''],
+    ['that is longer than it says', 'GET', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more', 200, 'ok'],
+  ])('an answer %s, without what follows it', async (_, method, bytes, status, body) => {
+    const local = await serve(() => {});
+    local.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+      socket.on('error', () => {}).on('end', () => socket.end());
+      socket.once('data', () => socket.write(bytes));
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    expect(await agent.visit(url, { method })).toMatchObject({ status, text: body });
+    expect((await agent.captures())[0].error).toBeUndefined();
   });
 
   test('an answer of HTTP/1.0 that ends with its connection', async () => {

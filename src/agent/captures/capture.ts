@@ -54,14 +54,13 @@ export class Capture {
   readonly requestMessage: Message;
   /** Bytes that the store has charged for it. */
   charged = 0;
-  /** Set by the store, which holds it no more. */
-  evicted = false;
   readonly #store: CaptureStore;
   readonly #startTicks: number;
   #endTicks: number | undefined;
   #responseMessage: Message | undefined;
   #error: string | undefined;
   #notHeld: string | undefined;
+  #evicted = false;
 
   constructor(
     id: string,
@@ -104,6 +103,11 @@ export class Capture {
   /** Why the exchange ended before its time. */
   get error(): string | undefined {
     return this.#error;
+  }
+
+  /** The store holds it no more. */
+  get evicted(): boolean {
+    return this.#evicted;
   }
 
   get ended(): boolean {
@@ -152,6 +156,13 @@ export class Capture {
     this.#endTicks = this.#store.ticks();
     this.#error = error ?? this.#notHeld;
     this.#store.changed(this);
+  }
+
+  /** Its bodies count no more, and go: an exchange that goes on, or a list that is being read, may hold it for long. */
+  evict(): void {
+    this.#evicted = true;
+    this.requestMessage.drop();
+    this.#responseMessage?.drop();
   }
 
   #keep(message: Message, chunk: Buffer): void {

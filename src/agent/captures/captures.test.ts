@@ -54,6 +54,21 @@ describe('the budget (inspect_db_size)', () => {
     expect(held.get(first.id)).toBeUndefined();
   });
 
+  test('what was evicted lets go of its bodies, whoever still holds it', () => {
+    const held = captures(80_000);
+    const upload = begin(held, '/upload');
+    upload.requestData(Buffer.alloc(5_000));
+    upload.respond(response);
+    upload.responseData(Buffer.alloc(5_000));
+    for (let round = 0; round < 100; round += 1) begin(held);
+    expect(upload.evicted).toBe(true);
+    upload.requestData(Buffer.alloc(5_000));
+    for (const message of [upload.requestMessage, upload.responseMessage]) {
+      expect(message?.body()).toHaveLength(0);
+      expect(message?.truncated).toBe(true);
+    }
+  });
+
   test('one body takes an eighth at most; the rest is cut off and marked, and others stay', () => {
     const held = captures(80_000);
     const others = [begin(held), begin(held)];

@@ -103,7 +103,7 @@ export class Captures {
     const oldest = this.#held.shift();
     if (oldest === undefined) return;
     this.#bytes -= oldest.charged;
-    oldest.evicted = true;
+    oldest.evict();
   }
 
   #tell(capture: Capture | undefined): void {

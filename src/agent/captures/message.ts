@@ -75,6 +75,14 @@ export class Message {
     this.#truncated = true;
   }
 
+  /** Gives up all but the head. */
+  drop(): void {
+    this.#chunks = undefined;
+    this.#trailers = undefined;
+    this.#bodyBytes = 0;
+    this.truncate();
+  }
+
   end(trailers?: Buffer): void {
     this.#trailers = trailers;
     this.#complete = true;

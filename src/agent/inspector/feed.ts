@@ -48,14 +48,17 @@ export function summary(capture: Capture): Summary {
 export function feed(captures: Captures, response: ServerResponse): void {
   const changed = new Map<string, Capture>();
   let timer: NodeJS.Timeout | undefined;
-  const send = (event: string, data: readonly Summary[]) =>
-    response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  /** A page that does not keep up starts over with one snapshot, instead of an ever longer queue. */
+  let isBehind = false;
+  const write = (text: string) => {
+    isBehind ||= response.writableNeedDrain;
+    if (!isBehind) response.write(text);
+  };
+  const send = (event: string, data: readonly Summary[]) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   const snapshot = () => send('snapshot', captures.list({ limit: newest }).map(summary));
   const flush = () => {
     timer = undefined;
-    // A page that does not keep up starts over with a snapshot instead of an ever longer queue.
-    if (response.writableNeedDrain) response.once('drain', snapshot);
-    else send('changed', [...changed.values()].slice(-newest).map(summary));
+    send('changed', [...changed.values()].slice(-newest).map(summary));
     changed.clear();
   };
   const unsubscribe = captures.subscribe((capture) => {
@@ -67,7 +70,12 @@ export function feed(captures: Captures, response: ServerResponse): void {
     changed.set(capture.id, capture);
     timer ??= setTimeout(flush, flushMs);
   });
-  const heartbeat = setInterval(() => response.write(': alive\n\n'), heartbeatMs);
+  const heartbeat = setInterval(() => write(': alive\n\n'), heartbeatMs);
+  response.on('drain', () => {
+    if (!isBehind) return;
+    isBehind = false;
+    snapshot();
+  });
   response.on('close', () => {
     unsubscribe();
     clearTimeout(timer);

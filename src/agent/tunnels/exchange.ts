@@ -43,8 +43,9 @@ export class Exchange {
 
   /** Sends the body as it comes in. */
   stream(body: IncomingMessage): void {
-    const { capture, client } = this.#parts;
-    this.#upstream?.on('continue', () => client?.writeContinue());
+    const { request, capture, client } = this.#parts;
+    // HTTP/1.0 knows no interim answers.
+    if (request.httpVersion !== '1.0') this.#upstream?.on('continue', () => client?.writeContinue());
     this.#upstream?.on('drain', () => body.resume());
     this.#upstream?.on('close', () => body.resume());
     body.on('data', (chunk: Buffer) => {
@@ -141,7 +142,8 @@ export class Exchange {
   }
 
   #onError(upstream: ClientRequest, error: NodeJS.ErrnoException): void {
-    if (this.#over) return;
+    // An answer that is all there goes on to the client, whatever follows it: a body to HEAD, or a reset.
+    if (this.#over || this.#answer?.complete) return;
     if (this.#answer !== undefined) this.#cut(error);
     else if (upstream.reusedSocket && isRepeatable(this.#parts.request) && !this.#parts.isStopped()) this.#sendAgain();
     else this.#refuse(error);

@@ -1,0 +1,45 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Captures } from '../captures/captures.ts';
+import { feed } from './feed.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** A page's connection that takes what it is sent, or does not. */
+class Connection extends EventEmitter {
+  writableNeedDrain = false;
+  readonly events: string[] = [];
+
+  write(text: string): boolean {
+    this.events.push(text.split('\n', 1)[0] ?? '');
+    return !this.writableNeedDrain;
+  }
+
+  writeHead(): void {}
+}
+
+test('a page that stopped reading gets one snapshot when it reads again, and nothing before', () => {
+  const captures = new Captures({ budget: 0, now: () => 0, ticks: () => 0, random: Math.random });
+  const request = { method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: [] };
+  const page = new Connection();
+  feed(captures, page as unknown as ServerResponse);
+  page.writableNeedDrain = true;
+  page.events.length = 0;
+  for (let round = 0; round < 20; round += 1) {
+    captures.begin({ tunnel: { key: 'web', name: 'web' }, remoteAddr: '', request });
+    jest.advanceTimersByTime(1_000);
+  }
+  captures.clear();
+  expect(page.events).toEqual([]);
+  page.writableNeedDrain = false;
+  page.emit('drain');
+  page.emit('drain');
+  expect(page.events).toEqual(['event: snapshot']);
+  page.emit('close');
+});
