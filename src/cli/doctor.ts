@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { systemRuntime } from '../common/runtime.ts';
 import { parseDuration, UsageError } from '../common/usage.ts';
 import type { Result } from '../operator/doctor/check.ts';
-import { parseSettings, settingsHelp } from '../operator/settings.ts';
+import { isNamespace, parseSettings, settingsHelp } from '../operator/settings.ts';
 import { print } from './print.ts';
 
 /** Those of `run` that say where the operator works, and with what. */
@@ -36,6 +36,11 @@ export function doctorCommand(): Command {
 async function run({ sample, sampleAccount, timeout, exitCode, output, ...given }: Flags): Promise<void> {
   const timeoutMs = parseDuration(timeout);
   if (timeoutMs === undefined) throw new UsageError(`--timeout ${timeout} is no duration: write 500ms, 30s, 5m or 1h`);
+  if (sample !== undefined && !isNamespace(sample))
+    throw new UsageError(`--sample: "${sample}" is no name of a namespace`);
+  if (sample === undefined && sampleAccount !== undefined) {
+    throw new UsageError('--sample-account needs --sample <namespace>, in which that account is');
+  }
   const [{ examine }, { silentLog }] = await Promise.all([
     import('../operator/doctor/doctor.ts'),
     import('../common/log.ts'),

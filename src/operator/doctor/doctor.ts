@@ -30,6 +30,7 @@ export interface DoctorOptions {
 /** What a person should know of an installation. Writes nothing, but for the sample. @throws UsageError */
 export async function examine(options: DoctorOptions): Promise<readonly Result[]> {
   const { settings, log, runtime, sample } = options;
+  const ofAccount = sample === undefined ? await accountChecks(options) : [];
   const connection = await connect({ ...runtime, kubeconfig: settings.kubeconfig, userAgent, log }).catch((error) => {
     throw error instanceof KubeConfigError ? new UsageError(error.message, { cause: error }) : error;
   });
@@ -40,7 +41,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Result[]
     return await look([
       definitionsCheck(connection),
       rightsCheck({ connection, watchNamespaces: settings.watchNamespaces, ownNamespace: namespace }),
-      ...(await accountChecks(options, runtime)),
+      ...ofAccount,
       leaderCheck({ ...runtime, client, namespace }),
     ]);
   } finally {
@@ -48,9 +49,12 @@ export async function examine(options: DoctorOptions): Promise<readonly Result[]
   }
 }
 
-/** None without a default account. */
-async function accountChecks({ settings, apiKey }: DoctorOptions, runtime: Runtime): Promise<readonly Check[]> {
+/** None without a default account. @throws UsageError as `run` does for the same flags. */
+async function accountChecks({ settings, apiKey, runtime }: DoctorOptions): Promise<readonly Check[]> {
   const credential = await credentialOf({ keyFile: settings.apiKeyFile, variable: apiKey }, runtime);
-  if (credential === undefined || settings.apiUrl === undefined) return [];
+  if (credential === undefined) return [];
+  if (settings.apiUrl === undefined) {
+    throw new UsageError('--api-url is needed: the address of the Cloud Management API that the key is for');
+  }
   return [accountCheck({ ...runtime, apiURL: settings.apiUrl, credential })];
 }
