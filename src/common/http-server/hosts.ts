@@ -10,8 +10,13 @@ export function isAllowedHost(header: string | undefined, alsoAllowed: readonly 
   );
 }
 
+/** Whether a Host header can be that of a URL: the addresses in an answer are made of it. */
+export function isHost(header = ''): boolean {
+  return hostName(header) !== undefined && URL.canParse(`http://${header}`);
+}
+
 function hostName(header: string): string | undefined {
-  return /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+)(?::\d+)?$/i.exec(header)?.[1]?.toLowerCase();
+  return /^(\[[0-9a-f:.]+\]|[^\s:/?#\\@[\]]+)(?::\d+)?$/i.exec(header)?.[1]?.toLowerCase();
 }
 
 function isLoopback(host: string): boolean {

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyServerOptions,
 } from 'fastify';
 import { answerOn } from './answer-on.ts';
+import { isHost } from './hosts.ts';
 import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
 
 /** All that Node's parser reads and the router takes, without CONNECT, which Node answers itself. */
@@ -54,7 +55,7 @@ export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: A
     if (!hasNone(request) || !(await isEmpty(body))) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
   });
   app.addHook('onRequest', async ({ headers }) => {
-    if (headers.host === undefined) throw new Unreadable('no Host');
+    if (!isHost(headers.host)) throw new Unreadable('no Host');
   });
   // Of connections that could not be accepted.
   app.server.on('error', () => {});

@@ -46,7 +46,7 @@ function unreadable({ code }: Unreadable): Unforeseen {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { cause: 'requestLate', message: 'the request did not come in time' };
     case 'no Host':
-      return { cause: 'requestMalformed', message: 'header "Host" is missing' };
+      return { cause: 'requestMalformed', message: 'header "Host" is missing, or is no host[:port]' };
     default:
       return { cause: 'requestMalformed', message: `the request is not HTTP/1.1 (${code})` };
   }

@@ -25,6 +25,15 @@ test('active is true when unspecified', async () => {
   expect((await cloud.call('POST', '/bot_users', { name: 'ci' })).body.active).toBe(true);
 });
 
+test('of a field that is given twice the last counts', async () => {
+  const response = await fetch(`${cloud.url}/bot_users`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cloud.apiKey}`, 'service-version': '2', 'content-type': 'application/json' },
+    body: '{"name":"a","name":"b"}',
+  });
+  expect(await response.json()).toMatchObject({ name: 'b' });
+});
+
 test('update sets name and active, each alone (section 3)', async () => {
   const { body } = await cloud.call('POST', '/bot_users', { name: 'a' });
   const path = `/bot_users/${body.id}`;
