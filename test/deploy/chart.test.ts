@@ -128,6 +128,12 @@ describe('flags', () => {
     expect(near.get('allowed-api-hosts')).toBe('b.example.com,http://cloud.team.svc:8000');
   });
 
+  test('an interval of 0 is never, as the operator has it', async () => {
+    const documents = await render({ account, endpointMirror: { interval: '0s' } });
+    const flags = flagsOf(containerOf(operatorOf(documents)));
+    expect(parseSettings({ mirrorInterval: flags.get('mirror-interval') })).toMatchObject({ mirrorInterval: 0 });
+  });
+
   test('without a default account there is no key, no mirror, and no volume', () => {
     const { volumes, containers } = operatorOf(of('defaults')).spec.template.spec;
     expect([volumes, containers[0].volumeMounts]).toEqual([undefined, undefined]);
@@ -349,7 +355,7 @@ describe('the network policy', () => {
     expect(portsOf('defaults')).toEqual(always);
     expect(portsOf('a key in the values')).toEqual([...always, 8080]);
     expect(portsOf('only accounts')).toEqual([...always, 8000]);
-    expect(portsOf('everything')).toEqual([...always, 80, 4041, 4042]);
+    expect(portsOf('everything')).toEqual([...always, 80, 4041, 4042, 4043, 4044]);
   });
 });
 
@@ -359,8 +365,32 @@ test('a PodDisruptionBudget needs a second pod: one alone could never be drained
   expect(budgets('only accounts').map(({ spec }) => spec.maxUnavailable)).toEqual([1]);
 });
 
+/** The least and the most that the operator takes. */
+const durations = [
+  ['endpointMirror', 'interval', '1s', '24h'],
+  ['settings', 'resyncInterval', '1s', '8760h'],
+  ['settings', 'createSettle', '1s', '1h'],
+] as const;
+const account = { apiURL: 'https://a', existingSecret: 's' };
+
+describe.each(durations)('%s.%s', (group, name, least, most) => {
+  const started = async (value: string) => {
+    const flags = flagsOf(containerOf(operatorOf(await render({ account, [group]: { [name]: value } }))));
+    const settings = settingsHelp().map((setting) => [setting.name, flags.get(setting.flag.slice(2))]);
+    return parseSettings(Object.fromEntries(settings.filter(([, given]) => given !== undefined)));
+  };
+
+  test('is taken as far as the operator takes it', async () => {
+    for (const value of [least, most]) await expect(started(value)).resolves.toBeDefined();
+  });
+
+  test.each(['999ms', '8761h'])('of %s is refused by the chart', async (value) => {
+    const message = `${group}.${name} must be at least ${least} and at most ${most}, not ${value}`;
+    await expect(started(value)).rejects.toThrow(message);
+  });
+});
+
 describe('values that cannot be used', () => {
-  const account = { apiURL: 'https://a', existingSecret: 's' };
   const cases: readonly [why: string, values: Values, message: RegExp][] = [
     ['an unknown key', { acount: {} }, /additional properties 'acount' not allowed/],
     ['an unknown key further down', { account: { url: 'x' } }, /at '\/account'.*'url' not allowed/],
@@ -401,6 +431,36 @@ describe('values that cannot be used', () => {
       { metrics: { enabled: false, serviceMonitor: { enabled: true } } },
       /serviceMonitor.enabled needs metrics.enabled/,
     ],
+    [
+      'alerts of nothing',
+      { metrics: { enabled: false, prometheusRule: { enabled: true } } },
+      /prometheusRule.enabled needs metrics.enabled/,
+    ],
+    ['one port for two', { metrics: { port: 8081 } }, /metrics.port and healthPort are the same/],
+    // To the operator it would be all of them.
+    ['a namespace without a name', { watchNamespaces: [''] }, /at '\/watchNamespaces\/0'/],
+    ['a Secret without a name', { rbac: { secretNames: [''] } }, /at '\/rbac\/secretNames\/0'/],
+    ['a name that is none', { account: { ...account, existingSecret: 'a..b' } }, /at '\/account\/existingSecret'/],
+    ['an account without a name', { account, accounts: [{ name: '', apiKey: 'k' }] }, /at '\/accounts\/0\/name'/],
+    [
+      'two accounts of one name',
+      { account, accounts: ['k', 'l'].map((apiKey) => ({ name: 'x', apiKey })) },
+      /accounts\[1\] \(x\): there is another of that name/,
+    ],
+    [
+      'a mirror of no protocol',
+      { account, accounts: [{ name: 'x', apiKey: 'k', endpointMirror: { protocols: ['udp'] } }] },
+      /at '\/accounts\/0\/endpointMirror\/protocols\/0'/,
+    ],
+    [
+      'all namespaces and some',
+      { settings: { defaultAccountNamespaces: ['*', 'a'] } },
+      /defaultAccountNamespaces: give names, or \* alone/,
+    ],
+    ['no host', { settings: { allowedApiHosts: ['a b'] } }, /at '\/settings\/allowedApiHosts\/0'/],
+    ['several hosts in one', { settings: { allowedAgentHosts: ['a,b'] } }, /at '\/settings\/allowedAgentHosts\/0'/],
+    ['nothing in place of a group', { metrics: { dashboard: null } }, /at '\/metrics': missing property 'dashboard'/],
+    ['nothing in place of a list', { accounts: null }, /missing property 'accounts'/],
   ];
   test.each(cases)('%s', async (_why, values, message) => {
     await expect(render(values)).rejects.toThrow(message);
@@ -420,6 +480,14 @@ describe('the notes say what to do next', () => {
   test('with a default account, a first resource where it is watched', async () => {
     const text = await notes({ account: { apiURL: 'https://a', apiKey: 'k' }, watchNamespaces: ['team'] });
     expect(text).toContain('kubectl apply -n team -f -');
+  });
+  test('and where it may use the default account', async () => {
+    const settings = (...defaultAccountNamespaces: readonly string[]) => ({
+      account,
+      settings: { defaultAccountNamespaces },
+    });
+    expect(await notes(settings('team', 'other'))).toContain('kubectl apply -n team -f -');
+    expect(await notes(settings('*'))).toContain('kubectl apply -f -');
   });
   test('without one, how to get one', async () => {
     expect(await notes({})).toContain('--set account.existingSecret=edge-account');

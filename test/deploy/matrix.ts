@@ -64,7 +64,13 @@ export const matrix: Readonly<Record<string, Values>> = {
     settings: {
       defaultAccountNamespaces: ['team', 'other'],
       allowedApiHosts: ['c.example.com', '[::1]:8443'],
-      allowedAgentHosts: ['agent.example.com', '10.1.2.3:4041', '*.agents.svc:4042'],
+      allowedAgentHosts: [
+        'agent.example.com',
+        '10.1.2.3:4041',
+        '*.agents.svc:4042',
+        '10.0.8.0/24:4043',
+        '[fd00::/64]:4044',
+      ],
       resyncInterval: '1h',
       createSettle: '90s',
       installation: 'blue',

@@ -135,15 +135,23 @@ JSON.
 {{- range .Values.settings.allowedApiHosts }}
 {{- $urls = append $urls (ternary . (printf "https://%s" .) (contains "://" .)) }}
 {{- end }}
-{{- range .Values.settings.allowedAgentHosts }}
-{{- $urls = concat $urls (list (printf "http://%s" .) (printf "https://%s" .)) }}
-{{- end }}
 {{- range $urls }}
 {{- $url := urlParse . }}
 {{- $default := ternary "80" "443" (eq $url.scheme "http") }}
 {{- $ports = append $ports (regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default $default | int) }}
 {{- end }}
+{{- /* Patterns and networks among them are no part of a URL. */}}
+{{- range .Values.settings.allowedAgentHosts }}
+{{- $port := regexFind ":[0-9]+$" . | trimPrefix ":" }}
+{{- $ports = concat $ports (ternary (list 80 443) (list (int $port)) (empty $port)) }}
+{{- end }}
 {{- $ports | uniq | toJson }}
+{{- end }}
+
+{{/* Milliseconds of a duration. */}}
+{{- define "edge-operator.milliseconds" -}}
+{{- $unit := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) (regexFind "[a-z]+$" .) }}
+{{- mul (regexFind "^[0-9]+" .) $unit }}
 {{- end }}
 
 {{/* What a schema cannot say. */}}
@@ -156,8 +164,14 @@ JSON.
 {{- fail "account.apiURL is needed: the address of the Cloud Management API of the default account" }}
 {{- end }}
 {{- end }}
+{{- $ids := list }}
 {{- range $index, $account := .Values.accounts }}
 {{- $what := printf "accounts[%d] (%s)" $index .name }}
+{{- $id := printf "%s/%s" (default $.Release.Namespace .namespace) .name }}
+{{- if has $id $ids }}
+{{- fail (printf "%s: there is another of that name in its namespace" $what) }}
+{{- end }}
+{{- $ids = append $ids $id }}
 {{- if eq (empty .apiKey) (empty .existingSecret) }}
 {{- fail (printf "%s: give one of apiKey and existingSecret" $what) }}
 {{- end }}
@@ -180,7 +194,30 @@ JSON.
 {{- if and .Values.agent.registerEndpoints (not (include "edge-operator.accountSecret" .)) }}
 {{- fail "agent.registerEndpoints needs the default account: give account.apiURL and a key" }}
 {{- end }}
-{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) }}
-{{- fail "metrics.serviceMonitor.enabled needs metrics.enabled" }}
+{{- if not .Values.metrics.enabled }}
+{{- range list "serviceMonitor" "prometheusRule" }}
+{{- if (get $.Values.metrics .).enabled }}
+{{- fail (printf "metrics.%s.enabled needs metrics.enabled" .) }}
+{{- end }}
+{{- end }}
+{{- else if eq (int .Values.metrics.port) (int .Values.healthPort) }}
+{{- fail "metrics.port and healthPort are the same: give two ports" }}
+{{- end }}
+{{- range list
+  (list "endpointMirror.interval" .Values.endpointMirror.interval "1s" "24h")
+  (list "settings.resyncInterval" .Values.settings.resyncInterval "1s" "8760h")
+  (list "settings.createSettle" .Values.settings.createSettle "1s" "1h")
+}}
+{{- $ms := include "edge-operator.milliseconds" (default "1s" (index . 1)) | int64 }}
+{{- $least := include "edge-operator.milliseconds" (index . 2) | int64 }}
+{{- $most := include "edge-operator.milliseconds" (index . 3) | int64 }}
+{{- $isNever := and (eq $ms 0) (eq (index . 0) "endpointMirror.interval") }}
+{{- if and (not $isNever) (or (lt $ms $least) (gt $ms $most)) }}
+{{- fail (printf "%s must be at least %s and at most %s, not %s" (index . 0) (index . 2) (index . 3) (index . 1)) }}
+{{- end }}
+{{- end }}
+{{- $namespaces := .Values.settings.defaultAccountNamespaces }}
+{{- if and (has "*" (default list $namespaces)) (gt (len $namespaces) 1) }}
+{{- fail "settings.defaultAccountNamespaces: give names, or * alone for all" }}
 {{- end }}
 {{- end }}
