@@ -3,7 +3,10 @@ import type { ClusterAccess, Credentials } from './credentials.ts';
 
 const refreshMs = 60_000;
 
-/** Keeps credentials for a minute: tokens rotate on disk and exec plugins answer with an expiry. */
+/**
+ * Keeps credentials for a minute: tokens rotate on disk and exec plugins answer with an expiry. What cannot be read anew
+ * is kept until the server refuses it: a file that is away for some seconds is to cost no leadership.
+ */
 export class CredentialCache {
   readonly #access: ClusterAccess;
   readonly #clock: Clock;
@@ -26,11 +29,13 @@ export class CredentialCache {
     const current = await this.get();
     if (current !== refused) return current;
     this.#source = undefined;
+    this.#current = undefined;
     return this.#read();
   }
 
   #read(): Promise<Credentials> {
-    const credentials = this.#load();
+    const last = this.#current?.credentials;
+    const credentials = this.#load().catch((error: unknown) => last ?? Promise.reject(error));
     const entry = { readAt: this.#clock.now(), credentials };
     this.#current = entry;
     credentials.catch(() => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../common/clock.ts';
+import { type Clock, systemClock } from '../../common/clock.ts';
 import { type Log, silentLog } from '../../common/log.ts';
 import type { KubeClient } from './client.ts';
 import { EventRecorder } from './events.ts';
@@ -23,13 +23,16 @@ beforeEach(async () => {
 
 afterEach(() => api.stop());
 
-function recorder(): EventRecorder {
+/** However slow the machine is, as much as is asked for is written. */
+const never = () => new AbortController().signal;
+
+function recorder(timeout: Clock['timeout'] = never): EventRecorder {
   return new EventRecorder({
     client,
     instance: 'host-1',
     log,
     clock: { ...systemClock, now: () => now },
-    monotonic: { ...systemClock, now: () => elapsed, sleep: async () => {} },
+    monotonic: { ...systemClock, now: () => elapsed, sleep: async () => {}, timeout },
   });
 }
 
@@ -85,6 +88,25 @@ test('a burst is one write with its count, and other notes, reasons or objects a
   expect(bodies()[0].series.count).toBe(50);
 });
 
+test('a Lease is not kept for events that nobody takes', async () => {
+  let isTime = () => {};
+  const timeout = (ms: number) => {
+    const ended = new AbortController();
+    isTime = () => ended.abort(new Error(`${ms} ms`));
+    return ended.signal;
+  };
+  const events = recorder(timeout);
+  api.script(
+    ({ method }) => method === 'POST',
+    () => {},
+  );
+  events.record({ regarding: regarding(), ...created });
+  const flushed = events.flush();
+  await until('the event to be sent', () => api.requests.length === 1);
+  isTime();
+  await flushed;
+});
+
 test('a series whose event has expired begins anew', async () => {
   const events = recorder();
   events.record({ regarding: regarding(), ...created });
@@ -102,6 +124,30 @@ test('a series whose event has expired begins anew', async () => {
   expect(api.requests.map((request) => request.method)).toEqual(['POST', 'PATCH', 'POST']);
   expect(bodies()[2]).toMatchObject({ series: { count: 2 } });
   expect(bodies()[2].metadata.resourceVersion).toBeUndefined();
+});
+
+test('an event whose first write had no answer is there, and is counted on', async () => {
+  const events = recorder();
+  api.script(
+    (request) => request.method === 'POST',
+    (response) => response.socket?.resetAndDestroy(),
+  );
+  events.record({ regarding: regarding(), ...created });
+  await events.flush();
+  api.script(
+    (request) => request.method === 'POST',
+    (response) => status(response, 409, 'AlreadyExists'),
+  );
+  for (let time = 0; time < 2; time++) {
+    api.script(
+      (request) => request.method === 'PATCH',
+      (response) => response.writeHead(200).end('{"metadata":{"name":"x"}}'),
+    );
+    events.record({ regarding: regarding(), ...created });
+    await events.flush();
+  }
+  expect(api.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'PATCH', 'PATCH']);
+  expect(bodies()[3]).toMatchObject({ series: { count: 3 } });
 });
 
 test.each([

@@ -3,8 +3,9 @@ import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Trouble } from '../../common/trouble.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from './client.ts';
-import { isNamespaceTerminating, isNotFound } from './errors.ts';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from './errors.ts';
 import { cutUtf8, type EventInput, type EventObject, eventType, toEvent } from './event-object.ts';
 import { EventSeries } from './event-series.ts';
 import { Pace } from './pace.ts';
@@ -23,6 +24,7 @@ export interface EventRecorderOptions extends Pick<Runtime, 'clock' | 'monotonic
 /** How long after an event the same one again only counts up its series, as in client-go. */
 const seriesMs = 6 * 60_000;
 const maxSeries = 2_000;
+const longestFlushMs = 5_000;
 /** Of thousands of creates the events would be a fifth of all that is asked of the API server. */
 const rate = { perSecond: 20, burst: 100 };
 
@@ -67,10 +69,14 @@ export class EventRecorder {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when everything recorded has been written or dropped, which is then done without delay. */
+  /**
+   * Resolves when everything recorded has been written or dropped, which is then done without delay, but after five seconds
+   * at most: a Lease waits to be given away.
+   */
   async flush(): Promise<void> {
     this.#hurry.abort();
-    await this.#sending;
+    if (this.#sending !== undefined)
+      await unlessAborted(this.#sending, this.#monotonic.timeout(longestFlushMs)).catch(() => {});
     this.#hurry = new AbortController();
   }
 
@@ -120,11 +126,8 @@ export class EventRecorder {
 
   async #write(series: EventSeries): Promise<void> {
     const { client } = this.#options;
+    if (series.patch() === undefined && (await this.#begun(series))) return;
     const patch = series.patch();
-    if (patch === undefined) {
-      await client.create<EventObject>(eventType, series.event);
-      return series.written();
-    }
     try {
       await client.patch(eventType, series.event.metadata, { type: 'merge', body: patch });
     } catch (error) {
@@ -132,6 +135,16 @@ export class EventRecorder {
       if (!isNotFound(error)) throw error;
       await client.create<EventObject>(eventType, { ...series.event, ...patch });
     }
+  }
+
+  /** False where it was written before, and the answer to that was lost. */
+  async #begun(series: EventSeries): Promise<boolean> {
+    const isNew = await this.#options.client.create<EventObject>(eventType, series.event).then(
+      () => true,
+      (error: unknown) => (isAlreadyExists(error) ? false : Promise.reject(error)),
+    );
+    series.written();
+    return isNew;
   }
 
   #dropped(event: EventObject, error: unknown): void {

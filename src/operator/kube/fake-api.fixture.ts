@@ -118,6 +118,11 @@ export class FakeApi {
     this.#remove(`/apis/example.dev/v1/namespaces/default/widgets/${name}`, announce);
   }
 
+  /** Any object is gone, by its path, and no watch tells. */
+  forget(path: string): void {
+    this.#remove(path, false);
+  }
+
   #remove(path: string, announce: boolean): void {
     const object = this.#objects.get(path);
     this.#objects.delete(path);
