@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Log, silentLog } from '../../common/log.ts';
 import { type FakeApi, until, type Widget, widgetType } from '../kube/fake-api.fixture.ts';
+import type { KubeObject } from '../kube/types.ts';
 import { Watched } from './watched.fixture.ts';
 
 let watched: Watched;
@@ -104,4 +105,27 @@ test('transform decides what is stored, and whenSynced ends with its signal', as
   expect(informer.get('default/a')).not.toHaveProperty('spec');
   const other = await watched.informer();
   await expect(other.whenSynced(AbortSignal.timeout(20))).rejects.toThrow();
+});
+
+test('of a list that shows nothing new no more is held than of the first', async () => {
+  api.streamsLists = false;
+  for (const name of ['a', 'b']) api.put(name, { spec: { size: 1 } });
+  const client = await api.client();
+  const lists: (readonly Widget[])[] = [];
+  const transform = ({ spec: _, ...rest }: Widget): Widget => rest;
+  const listAll = client.listAll.bind(client);
+  client.listAll = async <T extends KubeObject>(...given: Parameters<typeof listAll<T>>) => {
+    const list = await listAll<T>(...given);
+    lists.push(list.items as unknown as readonly Widget[]);
+    return list;
+  };
+  await watched.synced({ client, transform });
+  api.emit({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
+  await until('another list', () => lists.length === 2);
+  expect(lists.map((items) => items.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual(
+    Array(2).fill([
+      ['a', undefined],
+      ['b', undefined],
+    ]),
+  );
 });

@@ -171,7 +171,7 @@ export class Informer<T extends KubeObject> {
       get newest() {
         return store.newest;
       },
-      slim: (object: T) => (this.#isKnown(object) ? object : this.#slim(object)),
+      slim: (object: T, isListed: boolean) => (!isListed && this.#isKnown(object) ? object : this.#slim(object)),
       replace: (objects: readonly T[], version: bigint, floor: bigint) => this.#replace(objects, version, floor),
       alive: () => this.#readable(),
       failed: (error: unknown) => this.#failed(error),
@@ -210,9 +210,7 @@ export class Informer<T extends KubeObject> {
     const reset = version < floor || this.#store.isContradicted(objects, version);
     if (reset)
       this.#log.warn('the API server has gone back in time; taking its word', { resourceVersion: `${version}` });
-    // Else what is no newer is not stored, and is whole until here.
-    const stored = reset ? objects.map((object) => this.#slim(object)) : objects;
-    this.#notify(this.#store.replace(stored, version, reset), !this.#hasSynced);
+    this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();
     this.#settled.resolve();

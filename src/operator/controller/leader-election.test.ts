@@ -95,6 +95,19 @@ test('while it winds up a leader still leads; only then is the lease given away'
   expect(await leaseNow()).toMatchObject({ holderIdentity: '' });
 });
 
+test('a lease that somebody wrote to just before is given away all the same', async () => {
+  const one = replica('one');
+  await until('a leader', () => one.terms.length === 1);
+  const isRelease = (request: SeenRequest) => request.method === 'PUT' && request.body.includes('"holderIdentity":""');
+  api.script(isRelease, async (response) => {
+    const body = { metadata: { annotations: { 'edge-operator.dev/asked-for-by': 'two' } } };
+    await client.patch(leaseType, { namespace: 'ops', name: 'operator' }, { type: 'merge', body });
+    status(response, 409, 'Conflict');
+  });
+  await one.shutDown();
+  expect(await leaseNow()).toMatchObject({ holderIdentity: '' });
+});
+
 test('a crashed leader is followed when its lease has not changed for its duration, whatever its clock said', async () => {
   const long = { renewTime: '2099-01-01T00:00:00.000000Z', acquireTime: '2099-01-01T00:00:00.000000Z' };
   const lease = {
@@ -112,6 +125,35 @@ test('a crashed leader is followed when its lease has not changed for its durati
   expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
   expect(Date.now() - startedAt).toBeLessThan(times.leaseDurationMs / 2);
   expect(await leaseNow()).toMatchObject({ holderIdentity: 'two', leaseTransitions: 5 });
+  await two.shutDown();
+});
+
+test("a Lease that somebody deletes is still its holder's, until it would have expired", async () => {
+  const one = replica('one');
+  await until('a leader', () => one.terms.length === 1);
+  const two = replica('two');
+  await until('a look', () => two.elector.holder === 'one');
+  // It hears of that later than the other.
+  const isOnes = (request: SeenRequest) => isWrite(request) && request.body.includes('"one"');
+  for (let time = 0; time < 3; time++) api.script(isOnes, (response) => status(response, 503, 'ServiceUnavailable'));
+  api.forget(path);
+  const renewals = api.requests.filter(isWrite).length;
+  await until('another Lease', () => api.requests.filter(isWrite).length > renewals + 6);
+  expect([one.elector.holdsLease(), two.elector.holdsLease(), two.terms.length]).toEqual([true, false, 0]);
+  expect(await leaseNow()).toMatchObject({ holderIdentity: 'one' });
+  await Promise.all([one.shutDown(), two.shutDown()]);
+});
+
+test('a Lease that is deleted after its holder died is made by another when it would have expired', async () => {
+  const metadata = { namespace: 'ops', name: 'operator' };
+  const spec = { holderIdentity: 'dead', leaseDurationSeconds: 1 };
+  await client.create<Lease>(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec });
+  const startedAt = Date.now();
+  const two = replica('two');
+  await until('a look', () => two.elector.holder === 'dead');
+  api.forget(path);
+  await until('the takeover', () => two.terms.length === 1);
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
   await two.shutDown();
 });
 

@@ -253,10 +253,17 @@ export class LeaderElector {
 
   async #giveAway(): Promise<boolean> {
     const timeout = this.#monotonic.timeout(this.#renewDeadlineMs / 2);
-    const lease = this.#observed.lease ?? (await this.#leases.read(timeout));
-    if (lease?.spec?.holderIdentity !== this.#options.identity) return false;
-    await this.#leases.write(lease, released(lease.spec, this.#clock.now()), timeout);
-    return true;
+    for (let lease = this.#observed.lease; ; lease = undefined) {
+      lease ??= await this.#leases.read(timeout);
+      if (lease?.spec?.holderIdentity !== this.#options.identity) return false;
+      try {
+        await this.#leases.write(lease, released(lease.spec, this.#clock.now()), timeout);
+        return true;
+      } catch (error) {
+        // Who asks for it writes to it, too.
+        if (!isConflict(error)) throw error;
+      }
+    }
   }
 
   /** Until the next try to acquire; not longer than the present claim stands. */

@@ -181,15 +181,36 @@ describe('a watch', () => {
     await until('the event', () => told.includes('add a 1'));
   });
 
-  test('that always ends at once is not hammered', async () => {
+  const bookmark = { type: 'BOOKMARK', object: { kind: 'Widget', metadata: { resourceVersion: '1000' } } };
+
+  test.each([
+    ['and tells nothing', ''],
+    ['and tells of no change', `${JSON.stringify(bookmark)}\n`],
+  ])('that always ends at once %s is not hammered', async (_, body) => {
     const { informer } = await watched.synced({ backoff: { minMs: 50, maxMs: 50 } });
-    for (let time = 0; time < 100; time++) api.script(isWatch, (response) => response.writeHead(200).end());
+    for (let time = 0; time < 100; time++) api.script(isWatch, (response) => response.writeHead(200).end(body));
     api.dropWatches();
     const before = api.watchRequests().length;
     const startedAt = Date.now();
     await until('some more watches', () => api.watchRequests().length >= before + 4);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(145);
     expect(informer.synced).toBe(true);
+  });
+
+  test.each([
+    ['at once', ''],
+    ['as soon as it told something', `${JSON.stringify(bookmark)}\n`],
+  ])('that is too old again and again, %s, is not answered by a list each time at once', async (_, before) => {
+    api.streamsLists = false;
+    await watched.synced({ backoff: { minMs: 50, maxMs: 50 } });
+    const tooOld = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
+    for (let time = 0; time < 100; time++)
+      api.script(isWatch, (response) => response.writeHead(200).end(`${before}${JSON.stringify(tooOld)}\n`));
+    const lists = api.requests.filter(isList).length;
+    const startedAt = Date.now();
+    api.dropWatches();
+    await until('some more lists', () => api.requests.filter(isList).length >= lists + 4);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(145);
   });
 
   test('believes a server that has gone back in time', async () => {

@@ -8,7 +8,7 @@ import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { classify } from './reflector-errors.ts';
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
-/** A watch that lived this long, or brought anything, was a success. */
+/** A watch that lived this long was a success. */
 const healthyWatchMs = 5_000;
 const answersAgain = 'watching again';
 
@@ -16,8 +16,11 @@ const answersAgain = 'watching again';
 export interface Sink<T extends KubeObject> {
   /** The newest resourceVersion known, whoever brought it. */
   readonly newest: bigint;
-  /** What is kept of an object; applied to everything before it is put here. Undefined where it is of no interest. */
-  slim(object: T): T | undefined;
+  /**
+   * What is kept of an object; applied to everything before it is put here. Undefined where it is of no interest. Of a list
+   * all is held until its end.
+   */
+  slim(object: T, isListed: boolean): T | undefined;
   /**
    * What there is as of `version`.
    * @param floor the newest version known before the question was asked; an up-to-date answer is not older
@@ -75,34 +78,34 @@ export class Reflector<T extends KubeObject> {
   /** A list if one is due and a watch until it ends; resolves to how long to wait before the next. */
   async #cycle(signal: AbortSignal): Promise<number> {
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
-    const brought = await this.#watch(signal);
-    return brought ? 0 : this.#pause();
+    const hasLived = await this.#watch(signal);
+    return hasLived ? 0 : this.#pause();
   }
 
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, selection, sink, pageSize } = this.#options;
     const floor = this.#floor();
     // Without a resourceVersion the list is up to date, not merely some server's cache.
-    const keep = (object: T) => sink.slim(object);
+    const keep = (object: T) => sink.slim(object, true);
     const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, keep, signal });
     this.#replace(items, resourceVersion, floor);
   }
 
-  /** Resolves to whether the watch was of use: it brought something, or lived for a while. */
+  /** Resolves to whether it lived for a while: else the next is to wait, whatever it told. */
   async #watch(signal: AbortSignal): Promise<boolean> {
     const { monotonic } = this.#options;
     const startedAt = monotonic.now();
     const events = this.#open(signal);
     this.#hasBrought = false;
-    const wasOfUse = () => this.#hasBrought || monotonic.now() - startedAt >= healthyWatchMs;
+    const hasLived = () => monotonic.now() - startedAt >= healthyWatchMs;
     try {
       if (this.#version === undefined) await this.#initialEvents(events);
       for (let next = await events.next(); !next.done; next = await events.next()) this.#apply(next.value);
     } finally {
       await events.return(undefined);
-      if (wasOfUse()) this.#backoff.forget();
+      if (hasLived()) this.#backoff.forget();
     }
-    return wasOfUse();
+    return hasLived();
   }
 
   #open(signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
@@ -152,7 +155,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #collect(objects: Map<string, T>, object: T): void {
-    const kept = this.#options.sink.slim(object);
+    const kept = this.#options.sink.slim(object, true);
     if (kept !== undefined) objects.set(keyOf(kept), kept);
   }
 
@@ -168,7 +171,8 @@ export class Reflector<T extends KubeObject> {
     const { sink } = this.#options;
     this.#hasBrought = true;
     if (event.type === 'ERROR') throw event.error;
-    const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object);
+    this.#backoff.forget();
+    const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
     else if (kept !== undefined) sink.upsert(kept);
     sink.alive?.();
@@ -193,10 +197,9 @@ export class Reflector<T extends KubeObject> {
     }
     const isToldElsewhere = this.#options.sink.failed?.(error) === true;
     if (verdict !== 'retry' || isSilence(error) || (isAway(error) && !this.#hasBrought)) this.#version = undefined;
-    const atOnce = verdict === 'expired' && this.#backoff.failuresOf() === 0;
     const delayMs = Math.max(this.#pause(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
-    if (!isToldElsewhere) this.#log(error, verdict === 'expired', atOnce ? 0 : delayMs);
-    return atOnce ? 0 : delayMs;
+    if (!isToldElsewhere) this.#log(error, verdict === 'expired', delayMs);
+    return delayMs;
   }
 
   #log(error: unknown, expired: boolean, delayMs: number): void {
