@@ -22,6 +22,8 @@ interface Asked {
   readonly agent: AgentConnection;
   readonly spec: Spec;
   readonly tunnel: Started;
+  /** On record, and not known to have ended: a start without an answer may yet be carried out. */
+  readonly before?: Started | undefined;
 }
 
 /**
@@ -110,7 +112,9 @@ export class TunnelFlow implements Flow<undefined> {
           journal.event('Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
         });
       case 'start':
-        return this.#start(context, asked, () => tellOfStart(context, name, started !== undefined));
+        return this.#start(context, { ...asked, before: started }, () =>
+          tellOfStart(context, name, started !== undefined),
+        );
     }
   }
 
@@ -157,8 +161,11 @@ export class TunnelFlow implements Flow<undefined> {
   }
 }
 
-/** Records, starts, and records again where the agent shows another definition than was asked. */
-async function start({ resource, call }: Context, { agent, spec, tunnel }: Asked): Promise<Tunnel> {
+/**
+ * Records, starts, and records again where the agent shows another definition than was asked. What certainly did not
+ * start leaves on record what was there before.
+ */
+async function start({ resource, call }: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
   await resource.record(recordOf(tunnel));
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
@@ -166,7 +173,7 @@ async function start({ resource, call }: Context, { agent, spec, tunnel }: Asked
     if (differingField(shown, tunnel) !== undefined) await resource.insist(() => recordOf({ ...tunnel, shown }));
     return running;
   } catch (error) {
-    if (isNotSent(error)) await resource.insist(() => recordOf(undefined));
+    if (isNotSent(error)) await resource.insist(() => recordOf(before));
     throw error;
   }
 }

@@ -118,6 +118,7 @@ test('users are woken when the agent comes, goes, moves, is away or back, and no
 test('an address is in use for as long as an Agent that is there to stay has it', () => {
   follow();
   expect(agents.isInUse(url)).toBe(true);
+  expect(agents.isInUse(`${url}:80/api/`)).toBe(true);
   follow({ url }, deleting);
   expect(agents.isInUse(url)).toBe(false);
 });

@@ -131,11 +131,7 @@ export class Agents extends Registry<AgentEntry> {
 
   /** Whether Agents of other namespaces lead to the same agent. */
   isShared(url: string, namespace: string): boolean {
-    const identity = agentIdentity(url);
-    return this.entries().some(
-      (entry) =>
-        entry.namespace !== namespace && entry.address !== undefined && agentIdentity(entry.address) === identity,
-    );
+    return this.#leadingTo(url).some((entry) => entry.namespace !== namespace);
   }
 
   /**
@@ -151,7 +147,7 @@ export class Agents extends Registry<AgentEntry> {
 
   /** Whether an Agent that is there to stay has this address. */
   isInUse(url: string): boolean {
-    return this.entries().some(({ connection, isDeleting: going }) => connection?.url === url && !going);
+    return this.#leadingTo(url).some(({ isDeleting: going }) => !going);
   }
 
   /**
@@ -170,6 +166,12 @@ export class Agents extends Registry<AgentEntry> {
     } finally {
       await agent.close();
     }
+  }
+
+  /** However the address is spelled. */
+  #leadingTo(url: string): readonly AgentEntry[] {
+    const identity = agentIdentity(url);
+    return this.entries().filter(({ address }) => address !== undefined && agentIdentity(address) === identity);
   }
 }
 

@@ -1,0 +1,108 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { ApiError } from '../../../../common/http/errors.ts';
+import type { TunnelDefinition } from '../../../agent-client/client.ts';
+import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { contextOf } from '../../../reconcile/context.fixture.ts';
+import { Memory } from '../../../reconcile/memory.ts';
+import type { Report } from '../../../reconcile/outcome.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
+import type { Agents } from '../registry/agents.ts';
+import { TunnelFlow } from './flow.ts';
+
+const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
+
+/** The resource as Kubernetes has it, and what runs in the agent. */
+let object: ManagedObject;
+let running: Tunnel | undefined;
+/** What the agent does with the next POST. */
+let onStart: (asked: Tunnel) => Tunnel;
+let memory: Memory;
+
+const agent = {
+  url: 'http://agent',
+  find: async () => running,
+  start: async (definition: TunnelDefinition) => onStart(shown(definition)),
+  stop: async () => {
+    running = undefined;
+  },
+};
+const flow = new TunnelFlow({
+  of: () => agent,
+  isInUse: () => true,
+  visit: (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => use(agent),
+} as unknown as Agents);
+
+beforeEach(() => {
+  object = {
+    apiVersion: 'edge-operator.dev/v1alpha1',
+    kind: 'AgentTunnel',
+    metadata: { name: 'web', namespace: 'ns', uid: 'u', generation: 1 },
+    spec: { agentRef: { name: 'dev' }, proto: 'http', addr: '8080' },
+  };
+  [running, memory] = [undefined, new Memory()];
+});
+
+function shown({ name = '', proto, addr }: TunnelDefinition): Tunnel {
+  const metrics = { conns: { ...rates, gauge: 0 }, http: rates };
+  const config = { addr, inspect: true };
+  return { name, uri: `/api/tunnels/${name}`, public_url: 'http://web.localhost', proto, config, metrics };
+}
+
+async function annotate(read: ManagedObject, annotations: Annotations): Promise<ManagedObject> {
+  const kept = Object.entries({ ...read.metadata.annotations, ...annotations }).filter(([, value]) => value !== null);
+  object = { ...read, metadata: { ...read.metadata, annotations: Object.fromEntries(kept) as Record<string, string> } };
+  return object;
+}
+const writer = {
+  record: annotate,
+  insist: (read: ManagedObject, annotations: (latest: ManagedObject) => Annotations) =>
+    annotate(read, annotations(read)),
+  removeFinalizer: async () => {},
+} as unknown as ObjectWriter;
+
+const context = () => contextOf(object, { writer, memory, connection: { key: 'ns/dev', client: undefined } });
+const reconcile = async () => ((await flow.ensure(context())) as Report).reason;
+
+const failure = (reason: 'Unreachable' | 'Rejected') =>
+  new ApiError('said why', { operation: 'tunnels.start', reason, definite: reason === 'Rejected' });
+
+/** The first POST has no answer, and is carried out just before the second. */
+async function startLate(edit: Partial<ManagedObject['spec']> = {}): Promise<void> {
+  let late: Tunnel | undefined;
+  onStart = (asked) => {
+    late = asked;
+    throw failure('Unreachable');
+  };
+  expect(await reconcile()).toBe('Unreachable');
+  object = { ...object, spec: { ...object.spec, ...edit } };
+  onStart = () => {
+    running = late;
+    throw failure('Rejected');
+  };
+  expect(await reconcile()).toBe('Rejected');
+}
+
+test('a tunnel that came late, and whose name is refused as in use, goes with its resource', async () => {
+  await startLate();
+  if (!flow.leavesNothing(object)) await flow.remove(context());
+  expect(running).toBeUndefined();
+});
+
+test('one that came late as it was asked for before is replaced, and no Conflict', async () => {
+  await startLate({ addr: '9090' });
+  onStart = (asked) => {
+    running = asked;
+    return asked;
+  };
+  expect(await reconcile()).toBe('Available');
+  expect(running).toMatchObject({ config: { addr: '9090' } });
+});
+
+test('what was refused and never asked for before is on no record', async () => {
+  onStart = () => {
+    throw failure('Rejected');
+  };
+  expect(await reconcile()).toBe('Rejected');
+  expect(flow.leavesNothing(object)).toBe(true);
+});
