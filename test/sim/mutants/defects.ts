@@ -130,8 +130,8 @@ export const defects: readonly Defect[] = [
     name: 'looks-in-an-old-list',
     sort: 'stale read',
     file: 'reconcile/cache.ts',
-    find: 'if (this.#last !== undefined && this.#last.startedAt >= since)',
-    replace: 'if (this.#last !== undefined)',
+    find: 'const isSwept = () => this.#last !== undefined && this.#last.startedAt >= since;',
+    replace: 'const isSwept = () => this.#last !== undefined;',
     only: ['lost-answers', 'edits'],
   },
   {
@@ -429,8 +429,8 @@ export const defects: readonly Defect[] = [
     name: 'nobody-has-a-rival',
     sort: 'claim by name',
     file: flow,
-    find: 'return claim === undefined ? undefined : peers.rivalOf(object, claim, standingOn(claim));',
-    replace: 'return claim === "" ? peers.rivalOf(object, claim, standingOn(claim)) : undefined;',
+    find: 'return claim === undefined ? undefined : peers.rivalOf(',
+    replace: 'return claim !== "" ? undefined : peers.rivalOf(',
     only: ['external-id-edits', 'annotations-copied', 'imports'],
   },
   {

@@ -1,3 +1,4 @@
+import { epochMs } from '../core/process.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
 import { different, type Expectation, missing, strange } from './expectation.ts';
@@ -45,7 +46,7 @@ const excuses: Readonly<Record<string, Excuse>> = {
     accessesOf(world, resource).some(({ service }) => !isService(service)) ||
     isMuchMissing(world, resource) ||
     isForged(resource),
-  AmbiguousCreate: (world, resource) => hasTwins(world, resource),
+  AmbiguousCreate: (world, resource) => hasTwins(world, resource) || isMarkedByAWrongClock(resource),
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
 };
 
@@ -298,6 +299,15 @@ function hasTwins(world: Witness, resource: Resource): boolean {
       accounts.includes(account as AccountID),
   );
   return unclaimed.length > 1;
+}
+
+/** No telling then whether what is there is older than the create. */
+function isMarkedByAWrongClock({ version, versions }: Resource): boolean {
+  const mark = version.annotations[`${domain}/create-intent`];
+  const written = versions.all.find(({ annotations }) => annotations[`${domain}/create-intent`] === mark);
+  const { at, clock } = fieldsOf(parsed(mark));
+  const showed = Date.parse(textOf(at) ?? '') - epochMs;
+  return clock === 'own' && written !== undefined && Math.abs(showed - written.at) > 60_000;
 }
 
 function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {

@@ -8,6 +8,7 @@ import { type InstallationHistory, installationsOf } from './installations.ts';
 import type { AccountID } from './keys.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { needOf, pagesOf } from './needed-reads.ts';
+import { domain, type Resource, type Version } from './resource.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
 import { installationOf } from './who.ts';
 import { minute, second, type Witness } from './witness.ts';
@@ -125,7 +126,12 @@ function watchSearches(world: Witness, report: Report): void {
       installationsOf(world)
         .get(installation)
         ?.startsIn(now - searchMs, now) ?? 0;
-    const looks = lost * Math.max(1, starts);
+    const users = usersOf(world, installation, account, target.collection);
+    // A process that died before the POST, or over a write after it, left a mark all the same.
+    const startedAt = installationsOf(world).get(installation)?.at(now)?.from ?? 0;
+    const isLeft = (version: Version) => isMarked(version) && version.at < startedAt;
+    const marked = users.filter(({ versions }) => versions.during(now - searchMs, now).some(isLeft)).length;
+    const looks = Math.max(lost, marked) * Math.max(1, starts);
     const most = pagesOfLostCreate * looks + sweepsOf(world, installation, account, target.collection, failed);
     if (search.read.count(now) > most)
       report(
@@ -143,11 +149,7 @@ function sweepsOf(world: Witness, name: string, account: AccountID, collection: 
   const { now } = world.scheduler;
   const installation = installationsOf(world).get(name);
   if (installation === undefined) return Number.POSITIVE_INFINITY;
-  const resources = [...kubeModelOf(world).live.values()].filter(
-    (each) =>
-      impliedObject(each.kind, each.version.spec)?.collection === collection &&
-      accountsOf(world).now(installation, each)?.account === account,
-  );
+  const resources = usersOf(world, name, account, collection);
   const { resyncMs = minute } = installation.at(now) ?? {};
   const intervals = new Set(
     resources.map(({ version }) => Number(version.spec.resyncIntervalSeconds ?? 0) * second || resyncMs),
@@ -162,6 +164,18 @@ function sweepsOf(world: Witness, name: string, account: AccountID, collection: 
   const sweeps = due + firsts + failed;
   return sweeps * pagesOf(world, account, collection);
 }
+
+function usersOf(world: Witness, name: string, account: AccountID, collection: string): readonly Resource[] {
+  const installation = installationsOf(world).get(name);
+  if (installation === undefined) return [];
+  return [...kubeModelOf(world).live.values()].filter(
+    (each) =>
+      impliedObject(each.kind, each.version.spec)?.collection === collection &&
+      accountsOf(world).now(installation, each)?.account === account,
+  );
+}
+
+const isMarked = ({ annotations }: Version): boolean => annotations[`${domain}/create-intent`] !== undefined;
 
 function isEndless(world: Witness): boolean {
   const { now } = world.scheduler;

@@ -9,6 +9,7 @@ import { kubeModelOf } from './kube-model.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
 import {
+  domain,
   externalIDOf,
   finalizer,
   isForced,
@@ -20,6 +21,8 @@ import {
   type Version,
 } from './resource.ts';
 import type { Witness } from './witness.ts';
+
+const appliedParts = `${domain}/applied-parts`;
 
 /** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
@@ -68,9 +71,9 @@ function isOutOfReach(world: Witness, resource: Resource, thing: Thing): boolean
 
 /** It went, and whoever let it go had a reason not to remove what it made. */
 function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
-  const { version, lostByRestore } = resource;
+  const { version, lostByRestore, goneAt: at = 0 } = resource;
   if (lostByRestore || isRetained(version) || isForced(version) || wasForgotten(world, resource, thing)) return true;
-  return wasFinalizerTaken(resource) || usedAnotherKey(world, resource, thing);
+  return wasFinalizerTaken(resource) || usedAnotherKey(world, resource, thing, { ...version, at });
 }
 
 /** By a person, whenever it was. */
@@ -86,15 +89,15 @@ function wasFinalizerTaken({ versions, goneBy }: Resource): boolean {
 }
 
 /**
- * A person, or the key of the default account, had it look in another account when it was deleted: two witnesses said
- * there that nothing was left.
+ * A person, or the key of the default account, had it look in another account when it, or a part of it, was let go: there
+ * the service said that nothing was left.
  */
-function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing): boolean {
-  const { version, goneAt = 0 } = resource;
+function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing, version: Version): boolean {
+  const { at } = version;
   const service = account.split('/')[0];
   return [...accountsOf(world).installations.values()].some((installation) => {
-    if (!installation.serves(resource, goneAt)) return false;
-    const accesses = accountsOf(world).during(installation, resource, [version], [goneAt, goneAt]);
+    if (!installation.serves(resource, at)) return false;
+    const accesses = accountsOf(world).during(installation, resource, [version], [at, at]);
     // What the default account made at one service it does not look for at another, as right after a wrong address.
     const isDefault = accountNameOf(version) === undefined;
     return accesses.some((each) => each.account !== account && (!isDefault || each.service === service));
@@ -127,10 +130,17 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
 
 const tells = ({ fields }: Status, id: string): boolean => fields.id === id || fieldsOf(fields.ownership).id === id;
 
-/** Whether the installation that made it was to run then; a process that is told to stop begins nothing anew. */
+/** So long an API server that is in trouble may keep an operator from writing. */
+const writesWithinMs = 30_000;
+
+/**
+ * Whether the installation that made it was to run then, and did for a while; a process that is told to stop begins nothing
+ * anew, and the next one knows nothing of what this one could not write.
+ */
 function isServed(world: Witness, { made }: Thing, at: number): boolean {
-  const { installations } = accountsOf(world);
-  return installations.get(made.installation ?? '')?.isWanted(at) !== false;
+  const installation = accountsOf(world).installations.get(made.installation ?? '');
+  if (installation === undefined) return true;
+  return installation.isWanted(at) && installation.startsIn(at, at + writesWithinMs) === 0;
 }
 
 /** Kubernetes went back to a backup from before it was made: no trace is left of it. */
@@ -155,7 +165,17 @@ function isModuleLeft(world: Witness, thing: Thing): boolean {
 }
 
 function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boolean {
-  if (!resource.lives) return wasLetGo(world, resource, thing);
   const part = partOf(resource, thing.name) ?? '';
+  const dropped = droppedBy(resource, part);
+  if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
+  if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
+}
+
+/** The version from which on the operator has the part on record no more: to it, it is gone. */
+function droppedBy({ versions }: Resource, part: string): Version | undefined {
+  const all = versions.all;
+  const last = all.findLastIndex(({ annotations }) => annotations[appliedParts]?.split(',').includes(part));
+  const next = last < 0 ? undefined : all[last + 1];
+  return next?.by === undefined ? undefined : next;
 }

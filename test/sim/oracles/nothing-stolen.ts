@@ -118,7 +118,7 @@ class Thefts {
   #keysOf(resource: Resource, installation: string, now: number): ReadonlySet<string> {
     const history = installationsOf(this.#world).get(installation);
     if (history === undefined) return new Set();
-    return ownershipOf(this.#world).keysOf(resource, history, [resource.createdAt, now]);
+    return ownershipOf(this.#world).keysOf(resource, history, moduleOwnershipOf(this.#world).spanAt(now));
   }
 
   #whose({ thing, target }: Call): string {

@@ -191,6 +191,47 @@ describe('modules', () => {
     expect(await spoke()).toEqual([expect.stringContaining(`nobody has ${path} in cloud/main`)]);
   });
 
+  describe('whose part left the spec after a while with a wrong key', () => {
+    const appliedParts = 'edge-operator.dev/applied-parts';
+
+    beforeEach(async () => {
+      await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+      await world.write('HttpsRouteModules', 'r', { annotations: { [appliedParts]: 'compression' }, by: operator });
+      await put();
+      await world.pass(60_000);
+      world.begin('op-0.1', {}, secondKey);
+      await world.pass(60_000);
+    });
+
+    async function drop() {
+      await world.write('HttpsRouteModules', 'r', { spec: parent });
+      await world.write('HttpsRouteModules', 'r', { annotations: { [appliedParts]: null }, by: operator });
+    }
+
+    test('are out of reach while that key is in force', async () => {
+      await drop();
+      await world.pass(60_000);
+      world.begin('op-0.2');
+      expect(await spoke()).toEqual([]);
+    });
+
+    test('are out of reach also when the rest went later', async () => {
+      await drop();
+      await world.pass(60_000);
+      world.begin('op-0.2');
+      await world.pass(60_000);
+      await end('r', operator, 'HttpsRouteModules');
+      expect(await spoke()).toEqual([]);
+    });
+
+    test('are left behind when the right key was back', async () => {
+      world.begin('op-0.2');
+      await world.pass(60_000);
+      await drop();
+      expect(await spoke()).toEqual([expect.stringContaining(`nobody has ${path} in cloud/main`)]);
+    });
+  });
+
   test('of people are left alone', async () => {
     await put('person');
     expect(await spoke()).toEqual([]);

@@ -5,7 +5,7 @@ import { impliedObject } from './implied.ts';
 import type { InstallationHistory } from './installations.ts';
 import { textOf } from './json.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { domain, externalIDOf, type Kind, type Resource, type Version } from './resource.ts';
+import { domain, externalIDOf, isObserved, type Kind, type Resource, type Version } from './resource.ts';
 import { installationOf } from './who.ts';
 import { perWorld, type Span, type Witness } from './witness.ts';
 
@@ -76,15 +76,21 @@ export class Ownership {
     const naming = this.#namings.get(thing.name)?.get(resource);
     if (naming?.by !== undefined) return false;
     const maker = this.makerOf(thing);
-    if (maker !== undefined && maker !== resource && maker.livedIn(...span)) return false;
+    if (maker !== undefined && maker !== resource && this.#claims(maker, span)) return false;
     if (this.#ownsElse(resource, thing, naming?.at ?? span[0])) return false;
     return this.#uses(resource, installation, versions, thing, span);
   }
 
-  /** Every key that the resource may have used since it was created. */
-  keysOf(resource: Resource, installation: InstallationHistory, [, to]: Span): ReadonlySet<string> {
-    const accesses = this.#accounts.during(installation, resource, resource.versions.all, [resource.createdAt, to]);
+  /** Every key that the resource may have used since it was created, or that an operator took for it that knew no better. */
+  keysOf(resource: Resource, installation: InstallationHistory, [from, to]: Span): ReadonlySet<string> {
+    const since = Math.min(resource.createdAt, from);
+    const accesses = this.#accounts.during(installation, resource, resource.versions.all, [since, to]);
     return new Set(accesses.map(({ service, key }) => `${service} ${key}`));
+  }
+
+  /** Who is gone, or only observes, claims nothing, whether or not an operator knows of it yet. */
+  #claims(maker: Resource, span: Span): boolean {
+    return maker.livedIn(span[1], span[1]) && !maker.versions.during(...span).some(isObserved);
   }
 
   /** Two installations may serve one resource, and the one find what the other made for it. */
