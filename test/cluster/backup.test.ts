@@ -191,5 +191,6 @@ onCluster('after a backup', () => {
     expect(await idOf(edited)).toBe(before[1]);
     const kept = await cluster.kubectl('get', 'ra', '-o', 'jsonpath={.items[*].status.id}');
     expect(kept.split(' ').sort()).toEqual((await addrs()).map(({ id }) => id).sort());
-  });
+    // Longer than its waits together.
+  }, 240_000);
 });
