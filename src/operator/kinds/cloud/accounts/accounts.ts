@@ -68,12 +68,17 @@ export class Accounts extends Registry<AccountEntry> {
   accountOf(object: ManagedObject): PeersAccount {
     const key = accountKeyOf(object);
     const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
-    return { identity: connection?.identity ?? key, rekeyedAt: connection?.rekeyedAt };
+    return { identity: connection?.identity ?? key, rekeyedAt: connection?.rekeyedAt, url: connection?.url };
   }
 
   /** What the operator's own account really is; undefined without one, or without its key. */
   get defaultIdentity(): string | undefined {
     return this.#defaultAccount?.identity;
+  }
+
+  /** When the operator's own key was replaced, on the monotonic clock. */
+  get defaultRekeyedAt(): number | undefined {
+    return this.#defaultAccount?.rekeyedAt;
   }
 
   /** Whether what the resource claims can be its own. */

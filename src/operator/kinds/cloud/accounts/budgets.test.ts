@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
 
@@ -124,6 +125,15 @@ describe('an account that leaves and comes back', () => {
     expect(budgets.of(one).limiter.state()).toMatchObject({ used: 10, limit: 10 });
   });
 
+  test('by another account that is given the key it has let go of', async () => {
+    const one = account('k', 10);
+    await use(one, 10);
+    one.apiKey = () => 'rotated';
+    expect(budgets.of(one).limiter.state().used).toBe(10);
+    expect(budgets.of(account('k', 10)).limiter.state()).toMatchObject({ used: 10, limit: 10 });
+    expect(budgets.of(one).limiter.state().used).toBe(10);
+  });
+
   test('by way of a key that others have', async () => {
     let key = 'k';
     const one = account('', 10);
@@ -136,4 +146,22 @@ describe('an account that leaves and comes back', () => {
     key = 'k';
     expect(budgets.of(one).limiter.state()).toMatchObject({ used: 10 });
   });
+});
+
+test("what another replica sent with a key counts when it becomes the operator's own", async () => {
+  const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
+  const stored = { text: undefined, writtenAt: undefined };
+  const shardOf = (name: string) => (name.endsWith('elsewhere') ? 1 : 0);
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf });
+  const running = budgets.run(0);
+  const own = account('old', 100, undefined, true);
+  budgets.join({ ...account('k'), account: 'a/elsewhere', apiKey: () => 'k' });
+  const used = () => budgets.of(own).limiter.state().used;
+  const before = used();
+  own.apiKey = () => 'new';
+  expect([before, used()]).toEqual([0, 0]);
+  own.apiKey = () => 'k';
+  expect([used(), used()]).toEqual([100, 100]);
+  await budgets.close(0);
+  await running;
 });

@@ -152,13 +152,26 @@ export class Budgets {
     const known = this.#credentials.get(credential);
     if (known !== undefined) return known;
     const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#credentials.get(before);
-    // What goes on under another key is not to be had under the old one as well.
-    if (replaced !== undefined && before !== undefined) this.#credentials.delete(before);
+    if (replaced !== undefined && before !== undefined) this.#credentials.set(before, this.#usedUp(replaced, user));
     const fresh = this.#fresh(user);
-    return this.#add(credential, { gate: fresh.gate, limiter: replaced?.limiter ?? fresh.limiter });
+    const limiter = replaced?.limiter ?? fresh.limiter;
+    if (user.isDefault && this.#isUsedElsewhere(credential))
+      limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now());
+    return this.#add(credential, { gate: fresh.gate, limiter });
   }
 
-  #fresh({ requestsPerMinute }: BudgetUser): Credential {
+  /** What goes on under another key is not to be had under the old one as well, by whoever is given that. */
+  #usedUp({ gate, limiter }: Credential, { account }: BudgetUser): Credential {
+    const now = this.#runtime.monotonic.now();
+    const { used, limit, pausedUntilMs } = limiter.state();
+    const left = this.#fresh({ requestsPerMinute: limit }).limiter;
+    left.carry(account, used, now);
+    left.leave(account);
+    if (pausedUntilMs !== undefined) left.penalize(pausedUntilMs - now);
+    return { gate, limiter: left };
+  }
+
+  #fresh({ requestsPerMinute }: Pick<BudgetUser, 'requestsPerMinute'>): Credential {
     const { monotonic } = this.#runtime;
     const onShort = (account: string) => this.#needMore(account);
     const limiter = new Limiter({ monotonic, requestsPerMinute, onShort });
@@ -185,6 +198,13 @@ export class Budgets {
   /** By whoever has the key, also of those that have sent nothing yet. */
   #isUsed(credential: string): boolean {
     return this.#users.keys().some((user) => credentialOf(user) === credential);
+  }
+
+  /** By accounts of another replica, which come here with the key: what that one has sent with it is not known here. */
+  #isUsedElsewhere(credential: string): boolean {
+    const { shardOf } = this.#options ?? {};
+    const isElsewhere = ({ account }: BudgetUser) => shardOf !== undefined && !this.#records.has(shardOf(account));
+    return this.#users.keys().some((user) => isElsewhere(user) && credentialOf(user) === credential);
   }
 
   /** As they were last seen: to ask each of hundreds for its key takes longer than a request. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { windowMs } from '../../../cloud/rolling-window.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { AccountEntry } from './account-entry.ts';
 import { Homes } from './homes.ts';
@@ -8,9 +9,11 @@ let held: Set<number>;
 let keys: Map<string, string>;
 let placed: Map<string, { at: number; shard?: string }>;
 let since: Map<string, number>;
+let defaultRekeyedAt: number | undefined;
 let now: number;
 
 beforeEach(() => {
+  defaultRekeyedAt = undefined;
   [held, keys, placed, since, now] = [new Set(), new Map(), new Map(), new Map(), 1_000_000];
 });
 
@@ -31,7 +34,7 @@ function homesOf(defaultIdentity?: string, foreign = false): Homes {
     const object = account(key.replace('a/', ''));
     return { object, connection, placedAt: placed.get(key)?.at ?? 0 } as unknown as AccountEntry;
   };
-  const accounts = { entry, defaultIdentity };
+  const accounts = { entry, defaultIdentity, defaultRekeyedAt };
   return new Homes({ shards, held, accounts, isForeign: () => foreign, now: () => now });
 }
 
@@ -101,6 +104,19 @@ describe('an account whose key belongs elsewhere', () => {
     expect(homes.relocationOf(account('one'))).toEqual({ to, inMs: 6_000 });
     since.set('a/one', now);
     expect(homes.relocationOf(account('one'))).toEqual({ to, inMs: 0 });
+  });
+
+  test("does not take its key along before what was sent with it counts no more: the operator's own was changed", () => {
+    keys.set('a/one', 'https://api.test own');
+    placed.set('a/one', { at: now, shard: homesOf().recordOf(1) });
+    defaultRekeyedAt = now;
+    now += 15_000;
+    expect(homesOf('https://api.test own').relocationOf(account('one'))).toEqual({ to: 0, inMs: windowMs - 15_000 });
+    held = new Set([0, 1]);
+    expect(homesOf('https://api.test own').relocationOf(account('one'))).toEqual({ to: 0, inMs: 0 });
+    held = new Set([1]);
+    since.set('a/one', now);
+    expect(homesOf('https://api.test own').relocationOf(account('one'))).toEqual({ to: 0, inMs: 0 });
   });
 
   test('is at once where it belongs, for one that was never given away', () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { windowMs } from '../../../cloud/rolling-window.ts';
 import { accountKeyOf } from '../../../reconcile/ownership.ts';
 import { firstShard, type HeldShards, type Placement, type Share } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
@@ -8,7 +9,7 @@ export interface HomesOptions {
   /** How many there are. */
   readonly shards: number;
   readonly held: HeldShards;
-  readonly accounts: Pick<Accounts, 'entry' | 'defaultIdentity'>;
+  readonly accounts: Pick<Accounts, 'entry' | 'defaultIdentity' | 'defaultRekeyedAt'>;
   /** It is another installation's, which says nothing here of where it is. */
   readonly isForeign: (object: ManagedObject) => boolean;
   /** On the monotonic clock. */
@@ -70,9 +71,18 @@ export class Homes {
     if (this.#options.isForeign(object)) return undefined;
     const to = this.#belongsTo(account);
     if (to === undefined || to === this.#homeOf(account, object)) return undefined;
-    const { connection, placedAt = Number.NEGATIVE_INFINITY } = this.#options.accounts.entry(account) ?? {};
-    const isNews = this.#recorded(object) === undefined || (connection?.since ?? 0) > placedAt;
-    return { to, inMs: isNews ? 0 : Math.max(0, placedAt + secondThoughtMs - this.#options.now()) };
+    const { accounts, now } = this.#options;
+    const { connection, placedAt = Number.NEGATIVE_INFINITY } = accounts.entry(account) ?? {};
+    const { since = 0 } = connection ?? {};
+    const isNews = this.#recorded(object) === undefined || since > placedAt;
+    const at = Math.max(isNews ? 0 : placedAt + secondThoughtMs, this.holds(to) ? 0 : this.#usedUntil(since));
+    return { to, inMs: Math.max(0, at - now()) };
+  }
+
+  /** Where the operator's own key was replaced an account takes its key along, and what was sent with it stays behind. */
+  #usedUntil(since: number): number {
+    const { defaultRekeyedAt = 0 } = this.#options.accounts;
+    return defaultRekeyedAt > since ? defaultRekeyedAt + windowMs : 0;
   }
 
   /** As the status has it. */
