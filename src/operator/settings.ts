@@ -35,7 +35,7 @@ const names = z
   .string()
   .transform((value) => [...new Set(value.split(',').map((name) => name.trim()))].filter(Boolean));
 
-const isNamespace = (name: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
+export const isNamespace = (name: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
 
 const namespace = z.string().refine(isNamespace, 'is no name of a namespace');
 const namespaces = names.refine(

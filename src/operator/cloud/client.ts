@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
+import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
 import { isDotSegment, pathOf } from '../../common/http/url.ts';
 import type { Call, Reserved } from '../../common/priority.ts';
 import { allPages, itemsOf, type OddItem, type Page, page } from './pages.ts';
@@ -82,7 +82,7 @@ export class CloudClient {
 
   /** @throws TypeError for a base URL that is not usable. */
   constructor(options: TransportOptions) {
-    const transport = new Transport(options, cheapList);
+    const transport = new Transport(options, { ...cheapList, read: reads.botUsers.many });
     const onRoute = <T, R extends object>(name: string, reads: ModuleReads<T>, isSecret = false) =>
       module<RouteKey, T, R>(transport, { resource: `https_route_${name}`, isSecret }, reads, (route) => [
         ...['edges', 'https', route.edgeID],
@@ -127,7 +127,7 @@ export class CloudClient {
 }
 
 const defaultPageSize = 100;
-const cheapList = { name: 'bot_users.list', method: 'GET', path: '/bot_users?limit=1', read: done } as const;
+const cheapList = { name: 'bot_users.list', method: 'GET', path: '/bot_users?limit=1' } as const;
 const deleted = doneOrAbsent('deleted');
 
 type ModuleReads<T> = ReturnType<typeof moduleReads<T>>;

@@ -86,6 +86,17 @@ test('where it is not the key, others are sent, and the question is not asked ag
   expect(api.requests.filter(({ url }) => url?.includes('limit'))).toHaveLength(2);
 });
 
+test('the list that tells is no trouble of its own', async () => {
+  await answered(403);
+  api.play(json(200, { bot_users: [] }));
+  await answered(200);
+  expect(api.reports.map(({ operation, outcome }) => [operation, outcome])).toEqual([
+    ['bot_users.get', 'Unauthorized'],
+    ['bot_users.list', 'ok'],
+    ['bot_users.get', 'ok'],
+  ]);
+});
+
 test('a refused key fails here, another one passes', async () => {
   await answered(401);
   await expect(client.botUsers.create({}, call)).rejects.toMatchObject({

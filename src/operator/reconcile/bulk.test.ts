@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { annotation, intentOf } from './annotations.ts';
 import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -48,5 +49,13 @@ describe('what is kept of a resource', () => {
     const kept = withoutForeign(resource({}, { ...many, ...own })).metadata.annotations ?? {};
     expect(kept['edge-operator.dev/external-id']).toBe('ra_1');
     expect(JSON.stringify(kept).length).toBeLessThan(10 * KiB);
+  });
+
+  test('our records, however long somebody makes what else is of ours', () => {
+    const long = 'x'.repeat(4 * KiB);
+    const records = { [annotation.createIntent]: '{"at":"2030-01-01T00:00:00Z"}', [annotation.recordOf]: 'u' };
+    const others = { [annotation.appliedParts]: long, [annotation.forceOrphan]: long, [annotation.heldSecret]: long };
+    const kept = withoutBulk(resource({}, { ...others, ...records }));
+    expect(intentOf(kept)).toEqual({ at: '2030-01-01T00:00:00Z' });
   });
 });

@@ -51,7 +51,10 @@ function withoutLarge(value: unknown): unknown {
   return typeof value === 'string' ? '' : {};
 }
 
-/** Those of our domain, known ones first, as far as they are of a size that we would write. */
+/**
+ * Those of our domain, known ones first, as far as they are of a size that we would write. Of them the shortest first: our
+ * records are short, and must not give way to what somebody made long.
+ */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const all = Object.entries(annotations);
   const own = all.filter(
@@ -62,7 +65,9 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly
   if (own.length === all.length && sum <= mostAnnotationsBytes) return annotations;
   const kept: Record<string, string> = {};
   let bytes = 0;
-  for (const [name, value] of own.toSorted(([a], [b]) => Number(known.has(b)) - Number(known.has(a)))) {
+  const order = ([a, one]: readonly [string, string], [b, other]: readonly [string, string]) =>
+    Number(known.has(b)) - Number(known.has(a)) || one.length - other.length;
+  for (const [name, value] of own.toSorted(order)) {
     bytes += name.length + value.length;
     if (bytes <= mostAnnotationsBytes) kept[name] = value;
   }

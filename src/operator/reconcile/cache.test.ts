@@ -145,12 +145,15 @@ describe('a look', () => {
   const [old, made] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
   const backTo = Date.parse('2026-01-01T12:00:00Z');
   const dated = (items: readonly { readonly id: string; readonly createdAt: string }[]) => {
-    const state = { now: 1_000, read: [] as string[] };
+    const state = { now: 1_000, read: [] as string[], gate: Promise.resolve(), fail: false };
     const cache = new ExternalCache<(typeof items)[number]>({
       now: () => state.now,
       identityOf: (item) => item,
       list: async (_, __, isWanted = () => true) => {
+        const { fail } = state;
         state.read.push('list');
+        await state.gate;
+        if (fail) throw new Error('list failed');
         return items.filter(isWanted);
       },
     });
@@ -172,6 +175,28 @@ describe('a look', () => {
     await ids(2_000, backTo);
     expect(state.read).toHaveLength(3);
   });
+
+  test.each([false, true])(
+    'all who ask while an older one is under way share the next (it fails: %s)',
+    async (fails) => {
+      const { state, cache } = dated([
+        { id: 'b', createdAt: made },
+        { id: 'a', createdAt: old },
+      ]);
+      const open = shut(state);
+      state.fail = fails;
+      const first = cache.recent(1_000, backTo, call);
+      const later = [1_100, 1_200, 1_300].map((now) => {
+        state.now = now;
+        return cache.recent(now, now === 1_200 ? Date.parse(old) : backTo, call);
+      });
+      state.fail = false;
+      open();
+      expect((await first.catch(() => undefined))?.items.length).toBe(fails ? undefined : 1);
+      expect((await Promise.all(later)).map(({ items }) => items.length)).toEqual([1, 2, 1]);
+      expect(state.read).toHaveLength(2);
+    },
+  );
 
   test('knows of what we made and deleted since', async () => {
     const { state, cache } = dated([{ id: 'b', createdAt: made }]);

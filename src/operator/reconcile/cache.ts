@@ -66,6 +66,10 @@ export class ExternalCache<Observed> {
   #last: Sweep<Observed> | undefined;
   #running: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
   #look: Look<Observed> | undefined;
+  /** Until the look under way has ended, well or not. */
+  #looking: Promise<void> | undefined;
+  /** How far back those want to look who wait for it. */
+  #nextBackTo = Number.POSITIVE_INFINITY;
 
   constructor(options: ExternalCacheOptions<Observed>) {
     this.#list = options.list;
@@ -130,16 +134,21 @@ export class ExternalCache<Observed> {
 
   /**
    * What was made at `backTo` (by the service's clock, in milliseconds since the epoch) or later, by a list that began at
-   * `since` or later and read no further back; shared as a sweep is.
+   * `since` or later and read no further back. All whom the one under way does not serve share the next: one for each would
+   * queue for the account's budget, and hold up what comes after.
    */
   async recent(since: number, backTo: number, call: Call): Promise<Recent<Observed>> {
-    const isRecent = (observed: Observed) => !(Date.parse(this.#identityOf(observed).createdAt) < backTo);
-    if (this.#last !== undefined && this.#last.startedAt >= since)
-      return { items: this.current().filter(isRecent), odd: this.odd() };
-    if (this.#look === undefined || this.#look.startedAt < since || this.#look.backTo > backTo) {
-      this.#look = this.#startLook(backTo, call, isRecent);
+    const isRecent = isSince(backTo, this.#identityOf);
+    const isSwept = () => this.#last !== undefined && this.#last.startedAt >= since;
+    const suffices = (look: Look<Observed> | undefined) =>
+      look !== undefined && look.startedAt >= since && look.backTo <= backTo;
+    while (this.#looking !== undefined && !isSwept() && !suffices(this.#look)) {
+      this.#nextBackTo = Math.min(this.#nextBackTo, backTo);
+      await this.#wait(this.#looking, call);
     }
-    const { startedAt, items, odd } = this.#look;
+    if (isSwept()) return { items: this.current().filter(isRecent), odd: this.odd() };
+    const look = this.#look !== undefined && suffices(this.#look) ? this.#look : this.#startLook(backTo, call);
+    const { startedAt, items, odd } = look;
     const found = await waitAway(call, () => unlessAborted(items, call.signal));
     const known = new Map(found.map((observed) => [this.#identityOf(observed).id, observed]));
     for (const [id, { at, observed }] of this.#seen) {
@@ -158,14 +167,22 @@ export class ExternalCache<Observed> {
     this.#closing.abort(new Error('the operator stops'));
   }
 
-  #startLook(backTo: number, { priority, namespace }: Call, isRecent: (observed: Observed) => boolean): Look<Observed> {
+  #startLook(ownBackTo: number, { priority, namespace }: Call): Look<Observed> {
     const call = { priority, namespace, signal: this.#closing.signal };
+    const backTo = Math.min(ownBackTo, this.#nextBackTo);
+    this.#nextBackTo = Number.POSITIVE_INFINITY;
     const odd: OddItem[] = [];
-    const items = this.#list(call, (item) => odd.push(item), isRecent);
-    const look = { startedAt: this.#now(), backTo, items, odd };
+    const startedAt = this.#now();
+    const items = this.#list(call, (item) => odd.push(item), isSince(backTo, this.#identityOf));
+    const look = { startedAt, backTo, items, odd };
+    this.#look = look;
+    const end = () => {
+      this.#looking = undefined;
+    };
     // Nobody may be waiting any more when it fails, and what failed is not to be shared.
-    look.items.catch(() => {
-      if (this.#look === look) this.#look = undefined;
+    this.#looking = items.then(end, () => {
+      end();
+      this.#look = undefined;
     });
     return look;
   }
@@ -189,4 +206,9 @@ export class ExternalCache<Observed> {
     this.#last = { startedAt, items, odd };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
   }
+}
+
+/** What has no date that can be read may be as young as any. */
+function isSince<Observed>(backTo: number, identityOf: (observed: Observed) => Identity) {
+  return (observed: Observed) => !(Date.parse(identityOf(observed).createdAt) < backTo);
 }

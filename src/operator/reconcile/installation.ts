@@ -43,6 +43,11 @@ export class Installation {
     return this.#neighbours.ask(other, object);
   }
 
+  /** What `ask` said is to be written could not be. */
+  unsaid(other: string, object: ManagedObject): void {
+    this.#neighbours.unsaid(other, object);
+  }
+
   /** What is on record was made at another address than that of its account: nothing that this one says is about it. */
   movedAddress(object: ManagedObject, url: string | undefined): string | undefined {
     const recorded = recordedURLOf(object);

@@ -3,13 +3,16 @@ export const witnessesApartMs = 3_000;
 
 /** What one process remembers of one resource: nothing that it need not, for there are many. Moments are of the monotonic clock. */
 export interface Facts {
-  /** When this process sent the resource's unresolved create, if it did; lost sight of it, or first met it; and first looked. */
-  unresolved?: { readonly sentAt?: number; readonly since: number; lookedAt?: number };
+  /**
+   * When this process sent the resource's unresolved create, if it did; lost sight of it, or first met it; and first looked;
+   * and whether a person said that what is not found is gone.
+   */
+  unresolved?: { readonly sentAt?: number; readonly since: number; lookedAt?: number; confirmed?: boolean };
   /** The external object that an answer said is not there, and when it did first and last: one witness, which needs another. */
   absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
-  /** The external object that was there, and when for the first and the last time. */
+  /** The external object that was there, and when it was for the first time, and was asked for, for the last one. */
   seen?: { readonly id: string; readonly firstAt: number; readonly at: number };
-  /** The external object that this process created, and when. */
+  /** The external object that this process created, and when it asked for that. */
   made?: { readonly id: string; readonly at: number };
   /** How often what vanished was created again, and when for the last time. */
   recreated?: { readonly times: number; readonly at: number };
@@ -23,7 +26,7 @@ export interface Facts {
   inPlace?: Map<string, string>;
   /** The parts that an answer said are not there, and when. */
   absentParts?: Map<string, number>;
-  /** The parts whose change was sent and not answered, and when. */
+  /** The parts whose change was sent and not answered, and when; an earlier process' may have been until this one met them. */
   lostParts?: Map<string, number>;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;

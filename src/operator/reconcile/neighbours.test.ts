@@ -37,6 +37,15 @@ test('it is said on one resource first, and of the others after a while in which
   expect([ask('a', 'ours'), ask('b', 'theirs')]).toEqual(['now', 'now']);
 });
 
+test('what could not be written was put right by nobody, and is said anew', () => {
+  ask('a', 'theirs');
+  neighbours.unsaid('blue', resource('a', 'theirs'));
+  expect([ask('a', 'theirs'), ask('b', 'theirs')]).toEqual(['now', 'after']);
+  expect(ask('a', 'theirs')).toBe('never');
+  neighbours.unsaid('blue', resource('a', 'theirs'));
+  expect(ask('c', 'theirs')).toBe('never');
+});
+
 test.each([0, 60_000])('who puts it right is not contradicted again (after %i ms)', (later) => {
   ask('a', 'theirs');
   now = later;

@@ -62,6 +62,13 @@ export class Neighbours {
     return sayAfter(since + patienceMs - now);
   }
 
+  /** What was to be written now could not be: nobody has put it right. */
+  unsaid(installation: string, { metadata: { uid = '' } }: ManagedObject): void {
+    const neighbour = this.#known.get(installation);
+    neighbour?.toldOn.delete(uid);
+    if (neighbour?.toldOn.size === 0 && !neighbour.isAtWork) this.#known.delete(installation);
+  }
+
   #dropIdle(): void {
     const idle = [...this.#known].filter(([, { isAtWork }]) => !isAtWork).map(([name]) => name);
     for (const name of idle.slice(0, -mostIdle)) this.#known.delete(name);

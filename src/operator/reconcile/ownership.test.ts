@@ -73,6 +73,7 @@ describe('claims', () => {
   test('are told apart by account', () => {
     expect(accountKeyOf(resource('a'))).toBe('default');
     expect(accountKeyOf(resource('a', { account: 'other' }))).toBe('ns/other');
+    expect(accountKeyOf(resource('a', { account: 'No Name' }))).toBe('ns/No Name');
     expect(claimOf(resource('a', { id: 'x' }))).toEqual(['x']);
     expect(claimOf(resource('a'))).toEqual([]);
   });

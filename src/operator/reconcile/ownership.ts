@@ -76,13 +76,14 @@ export function appliedParts(object: ManagedObject): ReadonlySet<string> {
 
 /** As records and keys name the operator's own account. */
 export const defaultAccount = 'default';
-const namedAccount = /^CloudAccount\/([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)$/;
+const namedAccount = /^CloudAccount\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** The account that a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
 export function accountKeyOf(object: ManagedObject): string {
   const account = holdingAccountOf(object) ?? requestedAccountOf(object);
   if (account === defaultAccount) return defaultAccount;
-  return `${object.metadata.namespace}/${account.replace(namedAccount, '$1')}`;
+  // Not by the form of a name: specs may name what no account can be called.
+  return `${object.metadata.namespace}/${account.replace(/^CloudAccount\//, '')}`;
 }
 
 /** The account that the spec names, as the record has it: `default`, or `CloudAccount/` and a name in the same namespace. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Memory } from './memory.ts';
-import { observedClaim, standingOnPart } from './ownership.ts';
+import { observedClaim, standingOn, standingOnPart } from './ownership.ts';
 import { Peers } from './peers.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -24,6 +24,24 @@ test('a rival has a better claim on the same in the same account', () => {
   expect(peers.rivalOf(mine, 'x', () => 0)).toBe(older);
   expect(peers.rivalOf(mine, 'x', (object) => (object === mine ? 0 : 1))).toBeUndefined();
   expect(peers.rivalOf(mine, 'y', () => 0)).toBeUndefined();
+});
+
+test('what another key is proven to have opened at the same address is the same thing', () => {
+  const held = (apiURL: string, how: 'Created' | 'Imported'): ManagedObject => ({
+    ...elsewhere,
+    status: { ownership: { installation: 'one', id: 'x', how, apiURL } },
+  });
+  const rival = (other: ManagedObject, reach?: 'address') => {
+    const claimants = () => [other, mine];
+    const at = (object: ManagedObject) => ({ ...accountOf(object), url: 'https://api' });
+    const all = new Peers({ index: { ...index, claimants }, memory, accountOf: at });
+    return all.rivalOf(mine, 'x', standingOn('x'), reach);
+  };
+  expect(rival(held('https://api', 'Imported'), 'address')).toMatchObject({ metadata: { name: 'elsewhere' } });
+  expect(rival(held('https://another', 'Created'), 'address')).toBeUndefined();
+  // What annotations say is trusted in its own account alone, and so is a path.
+  expect(rival(elsewhere, 'address')).toBeUndefined();
+  expect(rival(held('https://api', 'Created'))).toBeUndefined();
 });
 
 test('of two of one standing the one whose account has had its key for longer has it', () => {

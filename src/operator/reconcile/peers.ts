@@ -1,6 +1,6 @@
 import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
-import { isProof, observedClaim, type Standing, winnerOver } from './ownership.ts';
+import { isProof, observedClaim, recordedURLOf, type Standing, winnerOver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The cached resources of one kind, by what they claim. */
@@ -23,7 +23,15 @@ export interface PeersAccount {
   readonly identity: string;
   /** When another key took the place of its key, on the monotonic clock: what it had before may be another account's. */
   readonly rekeyedAt?: number | undefined;
+  /** The address of its API, where that is known. */
+  readonly url?: string | undefined;
 }
+
+/**
+ * In what a claim names one thing: a path in an account; an id at an address, whatever key opens it, so that what somebody is
+ * proven to have there is not another thing because its account has another key.
+ */
+export type Reach = 'account' | 'address';
 
 /** All resources of one kind, as far as they matter to each other. */
 export class Peers implements ClaimIndex {
@@ -55,29 +63,48 @@ export class Peers implements ClaimIndex {
     return this.#options.memory.of(uid);
   }
 
+  /** Whether what both make is in one account, whatever its names. */
+  isOneAccount(one: ManagedObject, other: ManagedObject): boolean {
+    const { accountOf } = this.#options;
+    return accountOf?.(one).identity === accountOf?.(other).identity;
+  }
+
   /** Who has a better claim on the same, by what their accounts really are. */
-  rivalOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
-    return this.#winnerOver(object, this.claimants(claim), standing);
+  rivalOf(
+    object: ManagedObject,
+    claim: string,
+    standing: Standing,
+    reach: Reach = 'account',
+  ): ManagedObject | undefined {
+    return this.#winnerOver(object, this.claimants(claim), standing, reach);
   }
 
   /**
    * As `rivalOf`, of what is to be removed: who only observes it claims nothing, but what is proven to be his is not
    * removed for what another one's annotations say.
    */
-  keeperOf(object: ManagedObject, claim: string, standing: Standing): ManagedObject | undefined {
-    const rival = this.rivalOf(object, claim, standing);
+  keeperOf(
+    object: ManagedObject,
+    claim: string,
+    standing: Standing,
+    reach: Reach = 'account',
+  ): ManagedObject | undefined {
+    const rival = this.rivalOf(object, claim, standing, reach);
     if (rival !== undefined || isProof(standing(object))) return rival;
-    return this.#winnerOver(object, this.claimants(observedClaim(claim)), standing);
+    return this.#winnerOver(object, this.claimants(observedClaim(claim)), standing, reach);
   }
 
   #winnerOver(
     object: ManagedObject,
     claimants: readonly ManagedObject[],
     standing: Standing,
+    reach: Reach,
   ): ManagedObject | undefined {
     const { accountOf } = this.#options;
-    const identity = accountOf?.(object).identity;
-    const rivals = claimants.filter((other) => accountOf?.(other).identity === identity);
+    const url = reach === 'address' ? accountOf?.(object).url : undefined;
+    const isThere = (other: ManagedObject) =>
+      url !== undefined && recordedURLOf(other) === url && isProof(standing(other));
+    const rivals = claimants.filter((other) => this.isOneAccount(other, object) || isThere(other));
     return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }
 }

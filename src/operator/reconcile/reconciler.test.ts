@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
 import type { Flow } from './flow.ts';
+import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
 import { report, UnreadError } from './outcome.ts';
 import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
@@ -23,7 +24,10 @@ beforeEach(() => {
 });
 
 /** One reconcile, in which this happens. */
-async function reconcile(happens: (reconciler: Reconciler<undefined>) => void) {
+async function reconcile(
+  happens: (reconciler: Reconciler<undefined>) => void,
+  changes: Partial<ReconcilerOptions<undefined>> = {},
+) {
   const flow: Flow<undefined> = {
     ensure: async (context) => {
       happens(reconciler);
@@ -45,6 +49,7 @@ async function reconcile(happens: (reconciler: Reconciler<undefined>) => void) {
       },
     } as never,
     installation: { otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
+    ...changes,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
   const { signal } = new AbortController();
@@ -74,6 +79,16 @@ test('nothing is said of one whose account may be there, but is not read yet', a
   expect(await reconcile(unread)).toEqual({ kind: 'backoff' });
   expect(writes).toBe(0);
   await reconcile(() => {});
+  expect(writes).toBe(1);
+});
+
+test('that another installation has it is said anew where it could not be written', async () => {
+  const installation = new Installation({ name: () => 'green', takeOver: false, now: () => 0 });
+  const blue = { ...object, status: { ownership: { installation: 'blue' }, conditions: [] } };
+  cached = blue;
+  const failing = { writeStatus: () => Promise.reject(new Error('no answer')) } as never;
+  await expect(reconcile(() => {}, { installation, writer: failing })).rejects.toThrow('no answer');
+  expect(await reconcile(() => {}, { installation })).toMatchObject({ kind: 'after' });
   expect(writes).toBe(1);
 });
 

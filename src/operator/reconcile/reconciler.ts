@@ -64,7 +64,11 @@ export class Reconciler<Client> {
       const say = options.installation.ask(foreign, object);
       if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };
-      return conclude(options, key, object, report('Conflict', foreignMessage(foreign), { isForeign: true }));
+      const said = report('Conflict', foreignMessage(foreign), { isForeign: true });
+      return conclude(options, key, object, said).catch((error: unknown) => {
+        options.installation.unsaid(foreign, object);
+        throw error;
+      });
     }
     const outcome = await this.#attempt(options, object, { signal, away }).catch((error: unknown) => {
       if (signal.aborted) return undefined;

@@ -1,4 +1,8 @@
+import { annotation } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
+import type { ReconcileContext } from '../context.ts';
+import { unhandledReconcileAt } from '../occasion.ts';
+import { conditionOf } from '../resource.ts';
 
 /** Of the objects that resources of one kind own in an account. */
 export interface Count {
@@ -17,10 +21,43 @@ export class Census {
   add(connection: Connection<unknown>, kind: object, count: () => Count): Count {
     const byKind = this.#counts.get(connection) ?? new Map<object, () => Count>();
     this.#counts.set(connection, byKind.set(kind, count));
-    const all = [...byKind.values()].map((each) => each());
+    return this.of(connection);
+  }
+
+  /** Of all kinds of which something was missed. */
+  of(connection: Connection<unknown>): Count {
+    const all = [...(this.#counts.get(connection)?.values() ?? [])].map((each) => each());
     return {
       present: all.reduce((sum, { present }) => sum + present, 0),
       missing: all.reduce((sum, { missing }) => sum + missing, 0),
     };
   }
+}
+
+/** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
+const fewestInDoubt = 2;
+export const doubtRetryMs = 30_000;
+/** What is to go has nothing left to lose but the record of it: it is not kept for ever. */
+export const doubtOfDeletedMs = 120_000;
+/** What a person is asked to say of what may be gone. */
+export const goneThenSay = `gone, set the annotation ${annotation.reconcileAt} on this resource or its account`;
+
+/** Why nothing is concluded of what is not found in an account. */
+export function doubtOf({ present, missing }: Count): string | undefined {
+  if (missing < fewestInDoubt || missing < present) return undefined;
+  return (
+    `${missing} of ${present + missing} objects that this operator made in the account vanished at once: is it the right ` +
+    `key and address? If they are ${goneThenSay}`
+  );
+}
+
+/** A person who was told since then that too much is missing, and not of any other trouble, says that it is. */
+export function isConfirmed(
+  { resource, connection }: Pick<ReconcileContext<unknown>, 'resource' | 'connection'>,
+  since: number,
+): boolean {
+  const { object } = resource;
+  const isAsked = conditionOf(object, 'Ready')?.message.includes(goneThenSay) === true;
+  if (isAsked && unhandledReconcileAt(object) !== undefined) return true;
+  return (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= since;
 }

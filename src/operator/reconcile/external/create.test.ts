@@ -82,6 +82,19 @@ test('an id that a person names while the create is under way is told of, and wh
   });
 });
 
+test('what was made is known to be of the key that it was sent with, whatever came before the answer', async () => {
+  const sentAt = thing.clock.now();
+  const create: typeof thing.contract.create = async () => {
+    thing.clock.freeze(1_000);
+    return { id: 'thing_1' };
+  };
+  await new SafeCreate(thing.context(), { ...thing.contract, create }, pendingCreates()).perform(
+    managedSpecSchema.parse({}),
+  );
+  const { made, seen } = thing.memory.of('u');
+  expect([made?.at, seen?.at, seen?.firstAt]).toEqual([sentAt, sentAt, sentAt + 1_000]);
+});
+
 test('the turn of a create comes before its intent, is given to the create, and is held until that is over', async () => {
   const steps: string[] = [];
   const reserve = async (call: Call): Promise<Reserved> => {

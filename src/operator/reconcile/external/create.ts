@@ -80,6 +80,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
   async #post(spec: Spec, call: Call): Promise<string> {
     const { resource, connection, facts, time } = this.#context;
+    const sentAt = time.now();
     const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
       if (error instanceof ApiError && error.definite) await withdraw(resource);
       throw error;
@@ -87,8 +88,9 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const { id } = this.#contract.identity(observed);
     this.#pending.claim(resource.uid, id);
     this.#pending.cache.record(observed, time.now());
-    facts.made = { id, at: time.now() };
-    facts.seen = { ...facts.made, firstAt: facts.made.at };
+    // With the key that was in force when it was sent.
+    facts.made = { id, at: sentAt };
+    facts.seen = { ...facts.made, firstAt: time.now() };
     this.#pending.lost.forget(resource.uid);
     return id;
   }

@@ -1,5 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
+import { annotation } from '../annotations.ts';
+import { ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;
@@ -16,6 +18,34 @@ test('what could not be changed is shown as it is, its id first of all', async (
     },
   });
   expect(await thing.reconcile()).toMatchObject({ reason: 'Unreachable', message: 'no', fields: { id: 'thing_1' } });
+});
+
+test.each([
+  ['and of which another was refused', {}],
+  ['and gives way to what a person named', { [annotation.externalID]: 'thing_named' }],
+])('what is gone %s keeps the resource at no address', async (_, named) => {
+  thing.writer.writeStatus = async (_object, status) => {
+    thing.object = { ...thing.object, status };
+    return thing.object;
+  };
+  const ownership = {
+    installation: 'one',
+    account: 'default',
+    apiURL: 'https://old',
+    id: 'thing_0',
+    how: 'Created',
+  } as const;
+  thing.object = { ...thing.object, status: { id: 'thing_0', ownership } };
+  const there = { connection: { ...connection, url: 'https://old' } };
+  await thing.annotate(thing.object, { ...placeRecord({ object: thing.object, ...there }), ...named });
+  await thing.annotate(thing.object, { [annotation.createdID]: 'thing_0', [annotation.recordOf]: 'u' });
+  thing.nextError = new ApiError('400', { reason: 'Rejected', definite: true });
+  thing.serve({ get: async () => undefined });
+  expect(await thing.reconcile({}, there)).toMatchObject({ reason: 'Creating' });
+  thing.clock.advance(600_000);
+  await thing.reconcile({}, there);
+  expect(ownershipOf(thing.object)).toEqual({ installation: 'one' });
+  expect(recordedURLOf(thing.object)).toBeUndefined();
 });
 
 test('what was missed before is not taken for the answer to a delete', async () => {

@@ -78,7 +78,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unresolved = await lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    if (id !== undefined && context.peers.keeperOf(resource.object, id, standingOn(id)) === undefined) {
+    if (id !== undefined && context.peers.keeperOf(resource.object, id, standingOn(id), 'address') === undefined) {
       const unsure = await change.delete(id, presence);
       if (unsure !== undefined) return unsure;
     }
@@ -186,7 +186,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unsure = await presence.confirmGone(id);
     if (unsure !== undefined) return unsure;
     await record.disown();
-    await resource.annotate({ [annotation.createdID]: null });
+    await resource.annotate({ [annotation.createdID]: null, [annotation.account]: null, [annotation.apiURL]: null });
     return undefined;
   }
 
@@ -257,5 +257,5 @@ function rivalOf({
   peers,
 }: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>): ManagedObject | undefined {
   const [claim] = claimOf(object);
-  return claim === undefined ? undefined : peers.rivalOf(object, claim, standingOn(claim));
+  return claim === undefined ? undefined : peers.rivalOf(object, claim, standingOn(claim), 'address');
 }

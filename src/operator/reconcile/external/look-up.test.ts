@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
-import { settleMs, ThingFixture } from './thing.fixture.ts';
+import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
 let thing: ThingFixture;
@@ -58,6 +58,82 @@ test('a create is repeated after two lists, and not after one that came late', a
   thing.clock.advance(2_000);
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available' });
   expect([lists, thing.creates]).toEqual([2, 2]);
+});
+
+describe('while most of the account is not found', () => {
+  /** The last two looks. */
+  const looked = async () => {
+    thing.clock.advance(settleMs);
+    await thing.reconcile();
+    thing.clock.advance(2_000);
+    return thing.reconcile();
+  };
+  let missing: number;
+
+  beforeEach(() => {
+    missing = 2;
+    thing.nextError = undefined;
+    thing.census.add(connection, {}, () => ({ present: 1, missing }));
+  });
+
+  test('nothing is created anew: it may be another account', async () => {
+    const said = await looked();
+    expect(said).toMatchObject({ reason: 'Unreachable', retry: { kind: 'backoff', atLeastMs: 30_000 } });
+    expect(said.message).toMatch(/^what an unanswered create .* is not found, but 2 of 3 objects .* vanished at once/);
+    expect(thing.creates).toBe(1);
+    missing = 0;
+    thing.clock.advance(30_000);
+    // The lists of that time say nothing.
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
+    thing.clock.advance(2_000);
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+
+  test('unless a person who was told so says that it is gone', async () => {
+    const { reason, message } = await looked();
+    const ready = {
+      type: 'Ready',
+      status: 'False' as const,
+      reason,
+      message,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    thing.object = { ...thing.object, status: { conditions: [ready] } };
+    await thing.annotate(thing.object, { [annotation.reconcileAt]: 'now' });
+    thing.clock.advance(1_000);
+    await thing.reconcile();
+    thing.clock.advance(2_000);
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+
+  test('and what is to go is not kept for ever', async () => {
+    await looked();
+    thing.clock.advance(120_000);
+    expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
+    thing.clock.advance(2_000);
+    expect(await thing.remove()).toEqual({ kind: 'finished' });
+  });
+});
+
+test('twins of one key are shared out, whatever the names of their accounts', async () => {
+  const twin = { ...thing.object, metadata: { ...thing.object.metadata, name: 'b', uid: 'v' } };
+  const annotations = {
+    ...twin.metadata.annotations,
+    [annotation.recordOf]: 'v',
+    [annotation.account]: 'CloudAccount/b',
+  };
+  const other = { ...twin, spec: { accountRef: { name: 'b' } }, metadata: { ...twin.metadata, annotations } };
+  thing.serve(
+    {
+      list: async function* () {
+        yield { id: 'thing_1' };
+        yield { id: 'thing_2' };
+      },
+    },
+    [other],
+  );
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_1' } });
 });
 
 describe('what may be any of two is looked up again', () => {

@@ -92,6 +92,13 @@ describe('resolveLostCreate', () => {
     expect(soughtSince({ at, clock: 'own' }, sent).notBefore).toBe(t0 - 90_000 - 60_000);
   });
 
+  test('our clock was ahead, was set right, and the process that sent it is gone: no younger than the resource', () => {
+    const at = new Date(t0 + 660_000).toISOString();
+    const now = { own: t0 + 90_000, service: t0 + 90_000 };
+    expect(soughtSince({ at, clock: 'own' }, now, t0 - 30_000).notBefore).toBe(t0 - 30_000 - 60_000);
+    expect(soughtSince({ at, clock: 'service' }, now, t0 - 30_000).notBefore).toBe(t0 + 660_000 - 5_000);
+  });
+
   test('twins lost together are handed out oldest first, each to one', () => {
     const lost = [create('b', 5), create('a', 1), create('c', 9)];
     const made = [object('y', 6), object('x', 2)];

@@ -5,8 +5,9 @@ import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { accountKeyOf, externalIDOf, ownershipOf, recordedURLOf } from '../ownership.ts';
+import { externalIDOf, ownershipOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { isNamed, recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -16,6 +17,8 @@ export interface LostCreateOptions {
   readonly listResources: () => Promise<readonly ManagedObject[]>;
   /** How long after a create of unknown fate the service may still be carrying it out, in milliseconds. */
   readonly createSettleMs: number;
+  /** Of all kinds. */
+  readonly census: Census;
 }
 
 /** When what an unanswered create may have made is looked for, after it was lost from sight; for the last time when it must have settled. */
@@ -69,9 +72,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     facts.unresolved ??= { since: startedAt };
     const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
     // Lists with another key say nothing of what this one opens.
-    if (facts.unresolved.since < keySince) facts.unresolved = { ...facts.unresolved, since: keySince };
+    if (facts.unresolved.since < keySince)
+      facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };
     if ((facts.unresolved.lookedAt ?? keySince) < keySince) delete facts.unresolved.lookedAt;
     const { unresolved } = facts;
+    if (isConfirmed(this.#context, unresolved.since)) unresolved.confirmed = true;
     const looks = this.#looksAt(startedAt - unresolved.since);
 
     const known = this.#unresolved(peers.list(), content);
@@ -98,18 +103,34 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (resolution.kind === 'adopt') return this.#adopt(resolution.id);
     const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
-    const doubt = unreadable(this.#contract.displayName, mine, odd);
-    if (doubt !== undefined) throw doubt;
+    const unread = unreadable(this.#contract.displayName, mine, odd);
+    if (unread !== undefined) throw unread;
     const firstLook = unresolved.lookedAt;
     if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (resolution.kind === 'unlikely') return ambiguous(resolution.ids);
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
+    const doubt = this.#doubt();
+    if (doubt !== undefined) return doubt;
     delete facts.unresolved;
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     await withdraw(resource);
     return undefined;
+  }
+
+  /** An account in which nothing else is found either is not searched for the last time: it may be another one. */
+  #doubt(): Report | undefined {
+    const { facts, time, resource, connection } = this.#context;
+    const { census, createSettleMs } = this.#options;
+    const { since = time.now(), confirmed } = facts.unresolved ?? {};
+    const missing = confirmed === true ? undefined : doubtOf(census.of(connection));
+    if (missing === undefined) return undefined;
+    const isTooLong = time.now() - since >= createSettleMs + doubtOfDeletedMs;
+    if (isDeleting(resource.object) && isTooLong) return undefined;
+    delete facts.unresolved?.lookedAt;
+    const message = `what an unanswered create of the ${this.#contract.displayName} may have made is not found, but ${missing}`;
+    return report('Unreachable', message, { retry: { kind: 'backoff', atLeastMs: doubtRetryMs } });
   }
 
   /** From when on a list is news. */
@@ -162,14 +183,15 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */
   #unresolved(resources: readonly ManagedObject[], content: string): readonly UnresolvedCreate[] {
-    const { object, uid } = this.#context.resource;
-    const [account, url] = [accountKeyOf(object), recordedURLOf(object)];
+    const { resource, peers } = this.#context;
+    const { object, uid } = resource;
+    const url = recordedURLOf(object);
     const others = resources.filter(
       (each) =>
         each.metadata.uid !== uid &&
         intentOf(each)?.content === content &&
         // Of another installation the default account may be another one.
-        accountKeyOf(each) === account &&
+        peers.isOneAccount(each, object) &&
         recordedURLOf(each) === url &&
         externalIDOf(each) === undefined &&
         this.#pending.claimOf(each.metadata.uid ?? '') === undefined,
@@ -182,7 +204,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { sentAt } = peers.factsOf(object).unresolved ?? {};
     const sentMsAgo = sentAt === undefined ? undefined : time.now() - sentAt;
     const now = { own: time.wall(), service: connection.serviceTime?.(), sentMsAgo };
-    return { uid: object.metadata.uid ?? '', ...soughtSince(intentOf(object) ?? {}, now) };
+    const { uid = '', creationTimestamp } = object.metadata;
+    return { uid, ...soughtSince(intentOf(object) ?? {}, now, Date.parse(creationTimestamp ?? '') || undefined) };
   }
 
   #wait(ms: number): Report {
@@ -220,11 +243,13 @@ export interface Moment {
 
 /**
  * By the mark of a create: the earliest that any clock suggests, as each of them may have been set meanwhile, and what they
- * suggest if none was. The beginning of time where a person garbled the mark.
+ * suggest if none was. The beginning of time where a person garbled the mark. Nothing was made for a resource before it
+ * was there itself, by the clock of Kubernetes: that holds even if our clock was ahead and the process is gone that knew.
  */
 export function soughtSince(
   { at = '', clock }: Partial<CreateIntent>,
   { own, service, sentMsAgo }: Moment,
+  resourceSince?: number,
 ): SoughtSince {
   const begunAt = Date.parse(at) || 0;
   const sentAt = service === undefined || sentMsAgo === undefined ? undefined : service - sentMsAgo;
@@ -233,7 +258,8 @@ export function soughtSince(
     return { notBefore, likelySince: notBefore };
   }
   const asShown = service === undefined ? undefined : begunAt + service - own;
-  const notBefore = Math.min(begunAt, asShown ?? begunAt, sentAt ?? begunAt) - clockSkewMs;
+  const suggested = [asShown, sentAt, resourceSince].map((each) => each ?? begunAt);
+  const notBefore = Math.min(begunAt, ...suggested) - clockSkewMs;
   const likely = sentAt ?? asShown;
   return { notBefore, likelySince: likely === undefined ? notBefore : likely - stampSkewMs };
 }

@@ -19,8 +19,10 @@ let clock: ManualClock;
 let there: readonly Thing[];
 /** What lists have beside it. */
 let odd: readonly OddItem[];
+/** What happens while a list is under way. */
+let onList: () => void;
 beforeEach(() => {
-  [clock, there, odd] = [new ManualClock(), [], []];
+  [clock, there, odd, onList] = [new ManualClock(), [], [], () => {}];
 });
 
 function resource(name: string, more: Partial<ManagedObject>): ManagedObject {
@@ -63,6 +65,7 @@ function presenceOf(
   const identity = ({ id }: Thing) => ({ id, createdAt: '2030-01-01T00:00:00Z' });
   const pending = new PendingCreates<Thing>({
     list: async function* (_: unknown, onOdd: (item: OddItem) => void) {
+      onList();
       for (const item of odd) onOdd(item);
       yield* there;
     } as never,
@@ -130,6 +133,58 @@ test('what was listed or missed before a key was put in force says nothing of wh
   expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
   await clock.advance(settleMs);
   expect((await presence.confirmGone('a'))?.message).toMatch(/^2 of 2 objects .* vanished at once/);
+});
+
+test('nor does a list during which another key came, of which nothing is known yet', async () => {
+  const { presence, connection } = presenceOf([proven('a'), proven('b')]);
+  await presence.observe('a');
+  await presence.confirmGone('a');
+  await clock.advance(settleMs);
+  onList = () => {
+    connection.since = clock.now();
+  };
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+});
+
+test('what was seen by an answer that came after another key was not seen with that one', async () => {
+  there = [{ id: 'a' }, { id: 'b' }];
+  const { presence, connection, occasion } = presenceOf([proven('a'), proven('b')]);
+  await presence.observe('a');
+  await clock.advance(settleMs);
+  Object.assign(occasion, { lastDue: () => clock.now() });
+  onList = () => {
+    clock.freeze(1);
+    connection.since = clock.now();
+    clock.freeze(1);
+  };
+  await presence.observe('a');
+  onList = () => {};
+  there = [{ id: 'b' }];
+  expect(await presence.observe('a')).toBeUndefined();
+  await presence.confirmGone('a');
+  await clock.advance(witnessesApartMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+});
+
+test.each([
+  ['another trouble', 'connect ECONNREFUSED', /vanished at once/],
+  ['that', '2 of 2 objects vanished at once: %', undefined],
+])('what vanished at once is gone by the word of a person who was told of %s: %s', async (_, told, said) => {
+  const [a, b] = [proven('a'), proven('b')];
+  const { presence } = presenceOf([a, b]);
+  await presence.observe('a');
+  await presence.confirmGone('a');
+  await clock.advance(settleMs);
+  const asked = (await presence.confirmGone('a'))?.message ?? '';
+  const message = told.replace('%', asked);
+  const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' } as const;
+  const metadata = { ...a.metadata, annotations: { [annotation.reconcileAt]: 'now' } };
+  const again = presenceOf([{ ...a, metadata, status: { ...a.status, conditions: [ready] } }, b]).presence;
+  await again.observe('a');
+  await again.confirmGone('a');
+  await clock.advance(settleMs);
+  if (said === undefined) expect(await again.confirmGone('a')).toBeUndefined();
+  else expect((await again.confirmGone('a'))?.message).toMatch(said);
 });
 
 test('what an answer said is not there is not there by an older list, nor by any list alone', async () => {

@@ -1,22 +1,25 @@
-import { annotation } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
-import { freshSince, unhandledReconcileAt } from '../occasion.ts';
+import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
-import { conditionOf, isDeleting } from '../resource.ts';
-import type { Census, Count } from './census.ts';
+import { isDeleting } from '../resource.ts';
+import {
+  type Census,
+  type Count,
+  doubtOf,
+  doubtOfDeletedMs,
+  doubtRetryMs,
+  goneThenSay,
+  isConfirmed,
+} from './census.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
-/** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
-const fewestInDoubt = 2;
-const doubtRetryMs = 30_000;
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
-const doubtOfDeletedMs = 120_000;
 /** Before what vanished again is created again; doubling. */
 const firstPauseMs = 60_000;
 const longestPauseMs = 3_600_000;
@@ -64,6 +67,7 @@ export class Presence<Observed, Client> {
     const { facts, occasion, call, connection, time } = this.#context;
     const { cache } = this.#pending;
     const absent = this.#absent(id);
+    const askedAt = time.now();
     const since = Math.max(freshSince(this.#context), this.#keySince, absent?.lookedAt ?? Number.NEGATIVE_INFINITY);
     let observed = cache.known(id, since);
     if (observed === undefined && !occasion.requested) {
@@ -81,8 +85,8 @@ export class Presence<Observed, Client> {
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
-      const now = time.now();
-      facts.seen = { id, firstAt: facts.seen?.id === id ? facts.seen.firstAt : now, at: now };
+      // Not when it was answered: with another key in force by then, it was seen with the one before.
+      facts.seen = { id, firstAt: facts.seen?.id === id ? facts.seen.firstAt : time.now(), at: askedAt };
     }
     return observed;
   }
@@ -104,12 +108,14 @@ export class Presence<Observed, Client> {
     const isDeleted = isDeleting(resource.object);
     const reason = isDeleted ? 'Deleting' : 'Creating';
     const waitMs = secondAt - now;
+    const unsure = `${displayName} ${id} was not found: making sure that it is gone`;
     if (waitMs > 0) {
       this.#count();
-      const message = `${displayName} ${id} was not found: making sure that it is gone`;
-      return report(reason, message, { retry: { kind: 'after', ms: waitMs } });
+      return report(reason, unsure, { retry: { kind: 'after', ms: waitMs } });
     }
     await cache.sweep(secondAt, call);
+    // Another key came during the list: neither witness is of what that one opens.
+    if (at < this.#keySince) return report(reason, unsure);
     // What is listed and cannot be read is there all the same.
     if (cache.known(id, at) !== undefined || cache.odd().some((item) => item.id === id)) {
       facts.absent = { ...absent, at: time.now(), confirmed };
@@ -120,7 +126,6 @@ export class Presence<Observed, Client> {
     }
     const doubt = confirmed ? undefined : this.#doubt(id);
     if (doubt === undefined) return undefined;
-    // What is to go has nothing left to lose but the record of it: it is not kept for ever.
     if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
   }
@@ -153,16 +158,11 @@ export class Presence<Observed, Client> {
     if (nameless !== undefined) {
       const { displayName } = this.#contract;
       return (
-        `${displayName} ${id} was not found, but an item of the list has no id and may be it (${nameless.problem}): if it is ` +
-        `gone, set the annotation ${annotation.reconcileAt} on this resource or its account`
+        `${displayName} ${id} was not found, but an item of the list has no id and may be it (${nameless.problem}): ` +
+        `if it is ${goneThenSay}`
       );
     }
-    const { present, missing } = this.#count();
-    if (missing < fewestInDoubt || missing < present) return undefined;
-    return (
-      `${missing} of ${present + missing} objects that this operator made in the account vanished at once: is it the right ` +
-      `key and address? If they are gone, set the annotation ${annotation.reconcileAt} on this resource or its account`
-    );
+    return doubtOf(this.#count());
   }
 
   /** What resources own in the account, of all kinds of which something was missed. */
@@ -223,11 +223,4 @@ function countOf<Observed>({ account, peers, connection, cache, identity }: Coun
   }
   // Whoever may write a resource may say that it made what never was: that counts where a restore left no proof.
   return proven.present + proven.missing > 0 ? proven : said;
-}
-
-/** A person who was told that too much is missing says that it is. */
-function isConfirmed({ resource, connection }: Context<unknown>, absentAt: number): boolean {
-  const { object } = resource;
-  if (conditionOf(object, 'Ready')?.reason === 'Unreachable' && unhandledReconcileAt(object) !== undefined) return true;
-  return (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= absentAt;
 }

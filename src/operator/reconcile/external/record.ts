@@ -33,15 +33,15 @@ export class ExternalRecord {
     if (id !== undefined && annotationOf(object, annotation.externalID) === undefined) await this.keep(id);
   }
 
-  /** What is gone is not this resource's any more, before its record gives way to another. */
+  /** What is gone is not this resource's any more, nor is it where that was, before its record gives way to another. */
   async disown(): Promise<void> {
     const { resource, facts } = this.#context;
     const { object } = resource;
     delete facts.made;
-    const { id, how: _, ...ownership } = ownershipOf(object);
+    const { id, installation } = ownershipOf(object);
     if (id === undefined) return;
-    const { id: __, ...status } = object.status ?? {};
-    await resource.writeStatus({ ...status, ownership });
+    const { id: _, ...status } = object.status ?? {};
+    await resource.writeStatus({ ...status, ownership: { installation } });
   }
 
   /** What a report says of what the resource stands for; nothing of what it only observes. */

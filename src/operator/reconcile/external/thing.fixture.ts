@@ -31,6 +31,8 @@ export class ThingFixture {
     ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Thing', spec: {} },
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
   };
+  /** What the other kinds of the account have missed. */
+  readonly census = new Census();
   /** So many were asked for. */
   creates = 0;
   /** Of the creates from now on. */
@@ -55,6 +57,7 @@ export class ThingFixture {
   };
   readonly writer: Partial<ObjectWriter> = {
     record: (given, records) => this.annotate(given, { ...records, [annotation.recordOf]: 'u' }),
+    annotate: (given, changes) => this.annotate(given, changes),
     // Of the latest, as after a conflict.
     insist: async (_, changes) => this.annotate(this.object, changes(this.object)),
     removeFinalizer: async () => {},
@@ -65,10 +68,13 @@ export class ThingFixture {
     this.serve({});
   }
 
-  /** From now on the service is otherwise in this; the flow remembers nothing. */
-  serve(changes: Partial<ThingContract>): void {
-    const listResources = async () => [this.object];
-    const options = { listResources, createSettleMs: settleMs, census: new Census() };
+  /**
+   * From now on the service is otherwise in this; the flow remembers nothing.
+   * @param others that there are
+   */
+  serve(changes: Partial<ThingContract>, others: readonly ManagedObject[] = []): void {
+    const listResources = async () => [this.object, ...others];
+    const options = { listResources, createSettleMs: settleMs, census: this.census };
     this.#flow = new ExternalFlow({ ...this.contract, ...changes }, options);
   }
 

@@ -4,11 +4,11 @@ import { type Flow, isKept } from '../flow.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
 import { appliedParts, observedClaim, ownershipOf } from '../ownership.ts';
 import type { References } from '../references.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
-import type { Seen } from './part-scope.ts';
+import type { AnyPart, Seen } from './part-scope.ts';
 import { PartsRecord } from './record.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
@@ -96,9 +96,14 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
 
   /** The parts that the spec names, and those that it named once. */
   #partsOf(context: ReconcileContext<Client>, spec: Spec): readonly PartReconciler<Spec, Client>[] {
-    const { object } = context.resource;
+    const { resource, facts, time } = context;
+    const { object } = resource;
     const [named, applied] = [this.#namedBy(object), appliedParts(object)];
     const parent = this.#contract.parent(spec);
+    // As far as this process, which meets them, can tell: an earlier one may have died over a change of theirs.
+    const isLost = (part: AnyPart<Spec, Client>) =>
+      applied.has(part.name) && !wasInPlace(object, part, named.has(part.name));
+    facts.lostParts ??= new Map(this.#contract.parts.filter(isLost).map(({ name }) => [name, time.now()]));
     return this.#contract.parts
       .filter(({ name }) => named.has(name) || applied.has(name))
       .map((part) => {
@@ -155,6 +160,20 @@ function foreign<Spec extends ManagedSpec, Client>(
   results: readonly PartResult[],
 ): ReadonlySet<string> {
   return new Set(parts.filter((_, index) => results[index]?.isForeign).map(({ part }) => part.name));
+}
+
+/**
+ * By the status, which says nothing of a change that was begun since, and that the service may still be carrying out. That
+ * the part, or all of the resource, is to go is no such change.
+ */
+function wasInPlace(
+  object: ManagedObject,
+  { condition = 'Ready' }: { condition?: string | undefined },
+  named: boolean,
+) {
+  const { generation = 0 } = object.metadata;
+  const { status, observedGeneration = 0 } = conditionOf(object, condition) ?? {};
+  return status === 'True' && observedGeneration >= (named && !isDeleting(object) ? generation : generation - 1);
 }
 
 /** For what needs the ids of the parent only, which the CRD guarantees: a resource must always be deletable. */

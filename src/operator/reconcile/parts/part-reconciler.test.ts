@@ -4,6 +4,7 @@ import { Memory } from '../memory.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
+import type { Seen } from './part-scope.ts';
 
 interface Body {
   readonly size: number;
@@ -72,4 +73,53 @@ test.each([
   expect(report).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('managed by Things ns/b') });
   // What was put on record meanwhile is not its own.
   expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
+});
+
+/** A part that the service shows and takes as `shown` says; what a person asked for has been done. */
+function settled(shown: { get: () => Body | undefined; replace?: () => void }, seen: Seen, memory = new Memory()) {
+  let now = 1;
+  const connection = { key: 'default', client: undefined, since: 0 };
+  const part: Part<never, undefined, Body, Body> = {
+    ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
+    desired: async () => ({ size: 5 }),
+    diff: () => [],
+    status: (found) => ({ ...found }),
+    get: async () => shown.get(),
+    replace: async (_client, _spec, body) => {
+      now += 1;
+      shown.replace?.();
+      connection.since = now;
+      now += 1;
+      return body;
+    },
+    delete: async () => 'deleted',
+  };
+  return async () => {
+    const asked = contextOf(object, { writer: {}, connection, memory, now: () => now });
+    const context = { ...asked, occasion: { ...asked.occasion, requested: false } };
+    const reconciler = new PartReconciler(part, context, {
+      spec: object.spec as never,
+      ...{ parent: 'p', claim: 'c', named: true, applied: true, seen, createSettleMs: 1 },
+    });
+    return reconciler.act(await reconciler.plan(async () => ''));
+  };
+}
+
+test('what a PUT showed that went out before its key was replaced says nothing of where the new one leads', async () => {
+  const calls: string[] = [];
+  const get = () => {
+    calls.push('get');
+    return undefined;
+  };
+  const reconcileAgain = settled({ get, replace: () => calls.push('put') }, new Map());
+  await reconcileAgain();
+  await reconcileAgain();
+  expect(calls).toEqual(['get', 'put', 'get', 'put']);
+});
+
+test('who missed a part that is there after all is no witness of its end', async () => {
+  const memory = new Memory();
+  memory.of('u').absentParts = new Map([['thing', 0]]);
+  expect((await settled({ get: () => ({ size: 5 }) }, new Map(), memory)()).report?.reason).toBe('Available');
+  expect(memory.of('u').absentParts?.has('thing')).toBe(false);
 });

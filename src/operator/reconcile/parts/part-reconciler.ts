@@ -111,6 +111,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const { spec, seen, claim, parent } = this.#scope;
     // Who missed it before is no witness of what is there from now on.
     facts.absentParts?.delete(this.part.name);
+    const sentAt = time.now();
     let replaced: unknown;
     try {
       replaced = await this.part.replace(connection.client, spec, body, call);
@@ -120,7 +121,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       if (isLost) this.#setLost();
       throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`, { cause: error }) : error;
     }
-    this.#remember(replaced, time.now());
+    this.#remember(replaced, sentAt);
     this.#tellReplaced(body, observed === undefined, fields);
     this.#setInPlace(body);
     return replaced;
@@ -180,10 +181,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
   }
 
+  /** @param at before the call: while it was under way another key may have been put in force */
   #remember(observed: unknown, at: number): void {
     const { facts, resource } = this.#context;
     this.#scope.seen.set(this.#scope.claim, { at, observed, uid: resource.uid });
     facts.observed = true;
+    if (observed !== undefined) facts.absentParts?.delete(this.part.name);
   }
 
   /** The service may accept a PUT and do otherwise. */

@@ -1,0 +1,110 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { annotation } from '../annotations.ts';
+import { contextOf } from '../context.fixture.ts';
+import { Memory } from '../memory.ts';
+import { References } from '../references.ts';
+import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource.ts';
+import { PartsFlow } from './flow.ts';
+import type { Part } from './part.ts';
+
+interface Spec extends ManagedSpec {
+  readonly thing?: object | undefined;
+}
+
+const createSettleMs = 60_000;
+
+let now: number;
+let memory: Memory;
+let calls: string[];
+
+beforeEach(() => {
+  [now, memory, calls] = [0, new Memory(), []];
+});
+
+const part: Part<Spec, undefined, object, object> = {
+  ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
+  desired: async ({ thing }) => thing,
+  diff: () => [],
+  status: () => ({}),
+  get: async () => ({}),
+  replace: async () => ({}),
+  delete: async () => {
+    calls.push('delete');
+    return 'deleted';
+  },
+};
+
+const flow = () =>
+  new PartsFlow<Spec, undefined>(
+    {
+      spec: z.object({ ...managedSpec, thing: z.object({}).optional() }),
+      parent: () => 'p',
+      parts: [part],
+      status: () => ({}),
+    },
+    { references: new References({ referents: {} as never, enqueue: () => {} }), createSettleMs },
+  );
+
+/** A part on record, as another process left it. */
+function left(shown: Partial<Condition> | undefined, { generation = 2, spec = { thing: {} } as object } = {}) {
+  const condition = { type: 'ThingReady', status: 'True', observedGeneration: 1, reason: 'Available', ...shown };
+  const records = { [annotation.appliedParts]: 'thing', [annotation.recordOf]: 'u', [annotation.account]: 'default' };
+  return {
+    ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Things' },
+    metadata: { name: 'a', namespace: 'ns', uid: 'u', generation, annotations: records },
+    spec: { managementPolicy: 'Manage', ...spec },
+    status: { conditions: shown === undefined ? [] : [condition as Condition] },
+  } satisfies ManagedObject;
+}
+
+function contextFor(object: ManagedObject) {
+  const writer = { removeFinalizer: async () => {}, insist: async () => object, record: async () => object };
+  return contextOf(object, { writer, connection: { key: 'default', client: undefined }, memory, now: () => now });
+}
+
+const deleted = (object: ManagedObject): ManagedObject => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+});
+
+test('what an earlier process saw in place is removed at once', async () => {
+  expect(await flow().remove(contextFor(deleted(left({}))))).toEqual({ kind: 'finished' });
+  expect(calls).toEqual(['delete']);
+});
+
+test.each([
+  ['no status tells of', left(undefined)],
+  ['was in trouble', left({ status: 'False', reason: 'Unreachable' })],
+  ['was to be changed since', left({}, { generation: 3 })],
+])(
+  'what %s may have been sent by an earlier process: it is not removed before that is carried out',
+  async (_, object) => {
+    const one = flow();
+    const waiting = await one.remove(contextFor(deleted(object)));
+    expect(waiting).toMatchObject({
+      retry: { kind: 'after', ms: createSettleMs },
+      message: expect.stringContaining('may still be carried out'),
+    });
+    now += createSettleMs;
+    expect({ outcome: await one.remove(contextFor(deleted(object))), calls }).toEqual({
+      outcome: { kind: 'finished' },
+      calls: ['delete'],
+    });
+  },
+);
+
+test('what this process has known for so long is removed at once', async () => {
+  const [one, object] = [flow(), left({ status: 'False', reason: 'Unreachable' })];
+  await one.ensure(contextFor(object));
+  now += createSettleMs;
+  expect(await one.remove(contextFor(deleted(object)))).toEqual({ kind: 'finished' });
+});
+
+test.each([
+  ['in place before', 2, ['delete']],
+  ['to be changed before', 3, []],
+])('a part that has left the spec and was %s', async (_, generation, sent) => {
+  await flow().ensure(contextFor(left({}, { generation, spec: {} })));
+  expect(calls).toEqual(sent);
+});
