@@ -59,3 +59,20 @@ test('a CloudAccount has what it says, and edits of that count from then on', as
   await look(6, 10, { key: 'b-key' });
   expect(world.said).toHaveLength(1);
 });
+
+test('a process that was frozen goes by what it last heard of', async () => {
+  const account = async () => {
+    await world.data('Secret', 'key', { key: 'b-key' });
+    const apiKeySecretRef = { name: 'key', key: 'key' };
+    await world.write('CloudAccount', 'acct', { spec: { apiKeySecretRef, requestsPerMinute: 12 } });
+    await world.data('Secret', 'key', { key: 'c-key' });
+    await world.pass(100_000);
+    await look(1, 10, { key: 'b-key' });
+  };
+  await account();
+  expect(world.said).toHaveLength(1);
+  world = new FakeWorld({ acts: [{ at: 0, do: 'freeze', installation: 'op', forMs: 100_000 }] });
+  world.judge(budget);
+  await account();
+  expect(world.said).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import type { Report } from '../core/run.ts';
 import { type Access, accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf } from './cloud-model.ts';
+import { disturbancesOf } from './disturbances.ts';
 import { installationsOf } from './installations.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
@@ -43,7 +44,8 @@ export function budget(world: Witness, report: Report) {
 function limitOf(world: Witness, { installation: name = '', service, key, at }: Call): number {
   const installation = installationsOf(world).get(name);
   if (installation === undefined) return Number.POSITIVE_INFINITY;
-  const span: Span = [at - minute - 5 * second, at];
+  // A process that was frozen, or deaf, uses for a while what was in force when it last heard of it.
+  const span: Span = [disturbancesOf(world).knowledge(at - minute, 5 * second), at];
   const accounts = accountsOf(world);
   const most = (accesses: readonly Access[]) =>
     Math.max(0, ...accesses.filter((each) => each.service === service && each.key === key).map(rateOf));
