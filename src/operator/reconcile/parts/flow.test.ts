@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
@@ -17,9 +18,11 @@ const createSettleMs = 60_000;
 let now: number;
 let memory: Memory;
 let calls: string[];
+/** Of deletes. */
+let lost: number;
 
 beforeEach(() => {
-  [now, memory, calls] = [0, new Memory(), []];
+  [now, memory, calls, lost] = [0, new Memory(), [], 0];
 });
 
 const part: Part<Spec, undefined, object, object> = {
@@ -27,10 +30,14 @@ const part: Part<Spec, undefined, object, object> = {
   desired: async ({ thing }) => thing,
   diff: () => [],
   status: () => ({}),
-  get: async () => ({}),
-  replace: async () => ({}),
+  get: async () => (calls.includes('delete') ? undefined : {}),
+  replace: async () => {
+    calls.push('put');
+    return {};
+  },
   delete: async () => {
     calls.push('delete');
+    if (lost-- > 0) throw new ApiError('reset', { reason: 'Unreachable', definite: false });
     return 'deleted';
   },
 };
@@ -107,4 +114,22 @@ test.each([
 ])('a part that has left the spec and was %s', async (_, generation, sent) => {
   await flow().ensure(contextFor(left({}, { generation, spec: {} })));
   expect(calls).toEqual(sent);
+});
+
+test('nobody applies what a delete without an answer may yet remove', async () => {
+  const [one, object] = [flow(), left({})];
+  lost = 1;
+  expect(await one.remove(contextFor(deleted(object)))).toMatchObject({ reason: 'Unreachable' });
+  expect(await one.remove(contextFor(deleted(object)))).toEqual({ kind: 'finished' });
+  now += 1_000;
+  const heir = { ...object, metadata: { name: 'b', namespace: 'ns', uid: 'v', generation: 1 }, status: {} };
+  expect(await one.ensure(contextFor(heir))).toMatchObject({
+    ...{ reason: 'Creating', retry: { kind: 'after', ms: createSettleMs - 1_000 } },
+    message: expect.stringContaining('an unanswered delete of the thing may still be carried out'),
+  });
+  now += createSettleMs;
+  expect({ outcome: await one.ensure(contextFor(heir)), calls }).toMatchObject({
+    outcome: { reason: 'Available' },
+    calls: ['delete', 'delete', 'put'],
+  });
 });

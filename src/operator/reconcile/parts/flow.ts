@@ -8,7 +8,7 @@ import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '.
 import { parseSpec } from '../spec.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
-import type { AnyPart, Seen } from './part-scope.ts';
+import type { AnyPart, LostDeletes, Seen } from './part-scope.ts';
 import { PartsRecord } from './record.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
@@ -26,6 +26,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   readonly #contract: PartsContract<Spec, Client>;
   readonly #options: PartsFlowOptions;
   readonly #seen: Seen = new Map();
+  readonly #lostDeletes: LostDeletes = new Map();
 
   constructor(contract: PartsContract<Spec, Client>, options: PartsFlowOptions) {
     this.#contract = contract;
@@ -115,6 +116,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
           named: named.has(part.name),
           applied: applied.has(part.name),
           seen: this.#seen,
+          lostDeletes: this.#lostDeletes,
           createSettleMs: this.#options.createSettleMs,
         });
       });

@@ -45,7 +45,8 @@ async function reconcile(
   const context = { ...asked, peers, occasion: { ...asked.occasion, requested: false } };
   const reconciler = new PartReconciler(part, context, {
     spec: object.spec as never,
-    ...{ parent: 'p', claim: 'c', named: true, applied: false, seen: new Map(), createSettleMs: 1 },
+    ...{ parent: 'p', claim: 'c', named: true, applied: false, createSettleMs: 1 },
+    ...{ seen: new Map(), lostDeletes: new Map() },
   });
   return reconciler.act(await reconciler.plan(async () => ''));
 }
@@ -99,7 +100,8 @@ function settled(shown: { get: () => Body | undefined; replace?: () => void }, s
     const context = { ...asked, occasion: { ...asked.occasion, requested: false } };
     const reconciler = new PartReconciler(part, context, {
       spec: object.spec as never,
-      ...{ parent: 'p', claim: 'c', named: true, applied: true, seen, createSettleMs: 1 },
+      ...{ parent: 'p', claim: 'c', named: true, applied: true, createSettleMs: 1 },
+      ...{ seen, lostDeletes: new Map() },
     });
     return reconciler.act(await reconciler.plan(async () => ''));
   };

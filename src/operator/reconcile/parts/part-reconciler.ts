@@ -44,7 +44,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<PartPlan> {
     try {
-      const plan = this.#conflict() ?? (await this.#compare(read));
+      const plan = this.#conflict() ?? this.#unsettled() ?? (await this.#compare(read));
       // Once more: reading waits for its turn, for minutes where the budget is small.
       return this.#conflict() ?? plan;
     } catch (error) {
@@ -187,6 +187,20 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     this.#scope.seen.set(this.#scope.claim, { at, observed, uid: resource.uid });
     facts.observed = true;
     if (observed !== undefined) facts.absentParts?.delete(this.part.name);
+  }
+
+  /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
+  #unsettled(): StoppedPlan | undefined {
+    const { claim, lostDeletes, createSettleMs, applied } = this.#scope;
+    const lostAt = this.named ? lostDeletes.get(claim) : undefined;
+    if (lostAt === undefined) return undefined;
+    const ms = lostAt + createSettleMs - this.#context.time.now();
+    if (ms > 0) {
+      const message = `an unanswered delete of the ${this.part.displayName} may still be carried out`;
+      return stop(report(applied ? 'Updating' : 'Creating', message, { retry: { kind: 'after', ms } }));
+    }
+    lostDeletes.delete(claim);
+    return undefined;
   }
 
   /** The service may accept a PUT and do otherwise. */

@@ -59,7 +59,7 @@ async function remove() {
   const connection = { key: 'default', client: undefined, since, probe };
   const context = contextOf(object, { writer: {}, connection, memory, now: () => now });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
-  return new PartRemoval(part, context, { ...scope, seen }).perform();
+  return new PartRemoval(part, context, { ...scope, seen, lostDeletes: new Map() }).perform();
 }
 
 test('what was there is gone when the service says so', async () => {

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
@@ -31,7 +32,7 @@ export class PartRemoval<Spec, Client> {
     const { spec } = this.#scope;
     const absentAt = facts.absentParts?.get(this.#part.name);
     if (absentAt === undefined) {
-      const result = await this.#part.delete(connection.client, spec, call);
+      const result = await this.#delete();
       return result === 'absent' ? this.#lookAgain(this.#apartMs()) : this.#gone('removed');
     }
     const waitMs = absentAt + this.#apartMs() - time.now();
@@ -42,6 +43,18 @@ export class PartRemoval<Spec, Client> {
     // There after all: what said that it is not was something else.
     if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();
     return this.#gone('was gone already');
+  }
+
+  async #delete(): Promise<'deleted' | 'absent'> {
+    const { connection, call, time } = this.#context;
+    const { spec, claim, lostDeletes, createSettleMs } = this.#scope;
+    try {
+      return await this.#part.delete(connection.client, spec, call);
+    } catch (error) {
+      for (const [each, at] of lostDeletes) if (at + createSettleMs <= time.now()) lostDeletes.delete(each);
+      if (!(error instanceof ApiError && error.definite)) lostDeletes.set(claim, time.now());
+      throw error;
+    }
   }
 
   #isKept(): boolean {

@@ -9,6 +9,9 @@ export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
 /** Of each claim, what a call of ours last showed, when, and for which resource. */
 export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
 
+/** Of each claim, when a DELETE that was not answered was last sent, whoever sent it. */
+export type LostDeletes = Map<string, number>;
+
 /** What one reconcile knows of one part. */
 export interface PartScope<Spec> {
   readonly spec: Spec;
@@ -21,6 +24,7 @@ export interface PartScope<Spec> {
   /** On record from an earlier reconcile. */
   readonly applied: boolean;
   readonly seen: Seen;
+  readonly lostDeletes: LostDeletes;
   /** How long after a change of unknown fate the service may still be carrying it out, in milliseconds. */
   readonly createSettleMs: number;
 }
