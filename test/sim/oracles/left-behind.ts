@@ -28,14 +28,19 @@ const appliedParts = `${domain}/applied-parts`;
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   if (thing.collection === 'module') return isModuleLeft(world, thing);
   const maker = ownershipOf(world).makerOf(thing);
-  if (wasForgottenByRestore(world, thing) || wasMadeTooLate(thing)) return true;
+  if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing)) return true;
   const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
 }
 
-/** Whoever acts on a request later than `--create-settle` is told of, and nobody can wait for it. */
-function wasMadeTooLate({ made }: Thing): boolean {
-  return made.at - made.sentAt > defaultCreateSettleMs;
+/** What no list shows within `--create-settle` of the request is told of, and nobody can wait for it. */
+function wasMadeTooLate({ story }: Witness, { made }: Thing): boolean {
+  const lastLook = made.sentAt + defaultCreateSettleMs;
+  const lags = story.acts.map((act) => {
+    if (act.do !== 'trouble' || act.name !== 'lagging-lists') return 0;
+    return act.at <= lastLook && lastLook <= act.at + act.forMs ? Number(act.with?.lagMs) : 0;
+  });
+  return made.at + Math.max(0, ...lags) > lastLook;
 }
 
 /** For whom it may have been made, where no answer was ever recorded. */

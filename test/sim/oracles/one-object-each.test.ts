@@ -66,6 +66,18 @@ describe('objects', () => {
     ]);
   });
 
+  test.each([
+    ['in time', 20_000, 1],
+    ['too late', 50_000, 0],
+  ])('one that lists show %s', async (_, lagMs, times) => {
+    world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'lagging-lists', forMs: 120_000, with: { lagMs } }] });
+    judge = world.judge(oneObjectEach);
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.pass(30_000);
+    await world.make('bot_users', { name: 'bot', active: true }, { arrives: false, sentAt: 0 });
+    expect(await spoke()).toHaveLength(times);
+  });
+
   test('one that its resource left when it went', async () => {
     await madeBotUser(world);
     await end('bot');
