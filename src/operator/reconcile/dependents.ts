@@ -46,8 +46,10 @@ export class Dependents {
   /** Asks for a reconcile of those that use it. */
   enqueue(key: string, which: Which): void {
     for (const kind of this.#options.kinds) {
-      const users = new Set(kind.resources.byIndex(index, key).filter((user) => which === 'all' || !isReady(user)));
-      if (users.size > 0) kind.enqueueWhere((object) => users.has(object));
+      const users = new Set(kind.resources.byIndex(index, key).filter((user) => which !== 'unready' || !isReady(user)));
+      // One that came before what it uses was anybody's, by its name alone.
+      const isNews = (object: ManagedObject) => which !== 'met' || !isReady(object);
+      if (users.size > 0) kind.enqueueWhere((object) => users.has(object), isNews);
     }
   }
 

@@ -74,8 +74,11 @@ export interface KindController {
   take(shard: number): void;
   /** It has it no more: finishes what is under way there, and forgets what it knows of it. */
   drop(shard: number): Promise<void>;
-  /** Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials; not of those that are over. */
-  enqueueWhere(matches: (object: ManagedObject) => boolean): void;
+  /**
+   * Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials; not of those that
+   * are over. What is no news to them, by `isNews`, is as urgent as when they were met; default it is.
+   */
+  enqueueWhere(matches: (object: ManagedObject) => boolean, isNews?: (object: ManagedObject) => boolean): void;
 }
 
 /** What differs between kinds: their flow, and the moment that a resource's drift checks are counted from. */
@@ -181,9 +184,11 @@ export function kindController<Client>(
     },
     reconcile: async (request) => (await relocated(request.key)) ?? reconciler.reconcile(request),
   });
-  const enqueueWhere = (matches: (object: ManagedObject) => boolean) => {
-    for (const object of resources.list())
-      if (matches(object) && isOurs(object) && flow.isOver?.(object) !== true) queue.add(keyOf(object), 'change');
+  const enqueueWhere: KindController['enqueueWhere'] = (matches, isNews = () => true) => {
+    for (const object of resources.list()) {
+      if (!matches(object) || !isOurs(object) || flow.isOver?.(object) === true) continue;
+      queue.add(keyOf(object), isNews(object) ? 'change' : urgencyOf(object));
+    }
   };
   const of = (shard: number) => resources.list().filter((object) => placement.shareOf(object).shard === shard);
   const take = (shard: number) => {

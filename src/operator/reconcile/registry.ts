@@ -18,8 +18,8 @@ export interface RegistryEntry {
   close(): Promise<void>;
 }
 
-/** Which dependents: all of them, or those that are not Ready. */
-export type Which = 'all' | 'unready';
+/** Which dependents: all of them; those that are not Ready; all, but the Ready ones no more urgently than when they are met. */
+export type Which = 'all' | 'unready' | 'met';
 
 export interface RegistryOptions<Entry> extends Pick<Runtime, 'monotonic'> {
   readonly open: (key: string, object: ManagedObject) => Entry;
@@ -95,8 +95,7 @@ export class Registry<Entry extends RegistryEntry> {
     this.#known.set(key, { entry, problem, state });
     const isOther = before !== undefined && before.state !== state;
     if (before !== undefined && !isOther && before.problem === problem) return;
-    const wasUsable = before !== undefined && before.problem === undefined;
-    this.#options.enqueueDependents(key, wasUsable || isOther ? 'all' : 'unready');
+    this.#options.enqueueDependents(key, before === undefined ? 'met' : whichAfter(before, isOther));
   }
 
   #remove(key: string): void {
@@ -104,4 +103,8 @@ export class Registry<Entry extends RegistryEntry> {
     this.#known.delete(key);
     this.#options.enqueueDependents(key, 'all');
   }
+}
+
+function whichAfter({ problem }: Known<unknown>, isOther: boolean): Which {
+  return problem === undefined || isOther ? 'all' : 'unready';
 }

@@ -43,18 +43,25 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
-    const { object } = context.resource;
+    const { resource, time } = context;
+    const { object } = resource;
     const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;
     const record = new PartsRecord(context);
     const parts = this.#partsOf(context, parsed.spec);
     const session = this.#options.references.session(keyOf(object));
-    const plans = await Promise.all(parts.map((part) => part.plan(session.read)));
+    const plans = await Promise.all(parts.map((part) => timed(part.plan(session.read), time)));
     session.end();
     if (parsed.spec.managementPolicy !== 'Observe') await record.add(toApply(parts, plans));
-    const results = await Promise.all(parts.map((part, index) => part.act(plans[index] as PartPlan)));
+    const results = await Promise.all(
+      parts.map(async (part, index) => {
+        const plan = plans[index] as Timed<PartPlan>;
+        const result = await timed(part.act(plan), time);
+        return plan.action.kind === 'stop' ? { ...result, at: plan.at } : result;
+      }),
+    );
     await record.remove(foreign(parts, results));
-    return { ...this.#summary(context.resource.object, parsed.spec, parts, results), ...record.ownership() };
+    return { ...this.#summary(object, parsed.spec, parts, results, time.now()), ...record.ownership() };
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -62,13 +69,13 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
-    const { resource } = context;
+    const { resource, time } = context;
     const applied = appliedParts(resource.object);
     const parts = this.#partsOf(context, idsOf<Spec>(resource.object)).filter(({ part }) => applied.has(part.name));
     const reports = await Promise.all(
       parts.map(async (each): Promise<NamedReport[]> => {
         const failure = await each.delete().catch(reportFailure);
-        return failure === undefined ? [] : [{ ...each.part, report: failure }];
+        return failure === undefined ? [] : [{ ...each.part, report: failure, at: time.now() }];
       }),
     );
     const failed = reports.flat();
@@ -78,7 +85,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     }
     // What is gone is not to be removed again: it may be somebody else's by then.
     await new PartsRecord(context).remove(applied.difference(new Set(failed.map(({ name }) => name))));
-    const summary = summarise(failed, '');
+    const summary = summarise(failed, '', time.now());
     return { ...summary, message: `deleting: ${summary.message}` };
   }
 
@@ -126,13 +133,14 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     object: ManagedObject,
     spec: Spec,
     parts: readonly PartReconciler<Spec, Client>[],
-    results: readonly PartResult[],
+    results: readonly Timed<PartResult>[],
+    now: number,
   ): Report {
     const named = parts.flatMap(({ part }, index): NamedReport[] => {
-      const report = results[index]?.report;
-      return report === undefined ? [] : [{ ...part, report }];
+      const { report, at = now } = results[index] ?? {};
+      return report === undefined ? [] : [{ ...part, report, at }];
     });
-    const summary = summarise(named, `${this.#contract.parent(spec)} is as the spec asks`);
+    const summary = summarise(named, `${this.#contract.parent(spec)} is as the spec asks`, now);
     return { ...summary, fields: this.#contract.status(statuses(object, parts, results)) };
   }
 
@@ -145,6 +153,13 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   #claim(object: ManagedObject, name: string): string {
     return `${this.#contract.parent(idsOf(object))} ${name}`;
   }
+}
+
+type Timed<T> = T & { readonly at: number };
+
+/** With when it was known. */
+async function timed<T>(work: Promise<T>, { now }: { readonly now: () => number }): Promise<Timed<T>> {
+  return { ...(await work), at: now() };
 }
 
 /** Those that the resource may have applied from now on. */

@@ -4,10 +4,12 @@ export interface NamedReport {
   readonly name: string;
   readonly condition: string | undefined;
   readonly report: Report;
+  /** When it was known: others may have waited for hours since, as for a budget. */
+  readonly at: number;
 }
 
-/** Sums the parts up: Ready when all are, else for the first reason there is, with what is wrong with each. */
-export function summarise(parts: readonly NamedReport[], whenAvailable: string): Report {
+/** Sums the parts up as of `now`: Ready when all are, else for the first reason there is, with what is wrong with each. */
+export function summarise(parts: readonly NamedReport[], whenAvailable: string, now: number): Report {
   const failing = parts.filter((part) => part.report.reason !== 'Available');
   const conditions = parts.flatMap(({ condition, report: own }): PartReport[] =>
     condition === undefined ? [] : [{ condition, report: own }],
@@ -18,7 +20,7 @@ export function summarise(parts: readonly NamedReport[], whenAvailable: string):
   return report(first.report.reason, failing.map(described).join('; '), {
     // While only a person can help with one of them, the whole will not get ready by itself.
     stalled: failing.some((part) => part.report.stalled),
-    retry: soonest(parts.map((part) => part.report.retry)),
+    retry: soonest(parts.map(({ report: { retry }, at }) => inLess(retry, now - at))),
     parts: conditions,
     ...(operationID && { operationID }),
   });
@@ -26,6 +28,11 @@ export function summarise(parts: readonly NamedReport[], whenAvailable: string):
 
 function described({ name, condition, report: own }: NamedReport): string {
   return condition === undefined ? own.message : `${name}: ${own.message}`;
+}
+
+function inLess(retry: Retry, passedMs: number): Retry {
+  if (retry.kind === 'backoff') return { kind: 'backoff', atLeastMs: Math.max(0, (retry.atLeastMs ?? 0) - passedMs) };
+  return retry.kind === 'after' ? { kind: 'after', ms: Math.max(0, retry.ms - passedMs) } : retry;
 }
 
 function soonest(retries: readonly Retry[]): Retry {

@@ -299,10 +299,12 @@ describe('the key', () => {
   });
 });
 
-test('users are woken when it matters to them: all by trouble, those in trouble by its end', async () => {
+test('users are woken when it matters to them: all when it is met and by trouble, those in trouble by its end', async () => {
   await writeKey('k1');
   emit({ type: 'add', object: cloudAccount() });
   await until('the first key', () => woken.includes('default/acct'));
+  // Those that were met before it were nobody's charge.
+  expect(woken[0]).toBe('met users of default/acct');
   const unreachable = { status: 'False', reason: 'Unreachable' } as const;
   const steps: readonly [Ready, readonly string[]][] = [
     [available, ['unready users of default/acct']],
