@@ -32,6 +32,8 @@ export interface Facts {
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
   deletedID?: string;
+  /** What it made is at another address than its account is now. */
+  isElsewhere?: boolean;
   /** What was on record when the finalizer was last seen. */
   records?: Readonly<Record<string, string>>;
   /** The object was observed at least once by this process. */

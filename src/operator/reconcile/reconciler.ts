@@ -131,9 +131,12 @@ export class Reconciler<Client> {
     return this.#movedAddress(context) ?? this.#flow.ensure(context);
   }
 
-  #movedAddress({ resource, connection }: ReconcileContext<Client>): Report | undefined {
+  #movedAddress({ resource, connection, facts }: ReconcileContext<Client>): Report | undefined {
     const moved = this.#options.installation.movedAddress(resource.object, connection.url);
-    return moved === undefined ? undefined : report('Rejected', moved);
+    delete facts.isElsewhere;
+    if (moved === undefined) return undefined;
+    facts.isElsewhere = true;
+    return report('Rejected', moved);
   }
 
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {

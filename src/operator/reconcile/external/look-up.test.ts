@@ -81,6 +81,9 @@ describe('while most of the account is not found', () => {
     expect(said).toMatchObject({ reason: 'Unreachable', retry: { kind: 'backoff', atLeastMs: 30_000 } });
     expect(said.message).toMatch(/^what an unanswered create .* is not found, but 2 of 3 objects .* vanished at once/);
     expect(thing.creates).toBe(1);
+    thing.clock.advance(30_000);
+    // Its condition is not another one each time.
+    expect(await thing.reconcile()).toEqual(said);
     missing = 0;
     thing.clock.advance(30_000);
     // The lists of that time say nothing.

@@ -110,9 +110,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (resolution.kind === 'unlikely') return ambiguous(resolution.ids);
-    if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
     const doubt = this.#doubt();
     if (doubt !== undefined) return doubt;
+    if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
     delete facts.unresolved;
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     await withdraw(resource);

@@ -53,10 +53,10 @@ function presenceOf(
   {
     census = new Census(),
     connection = { key: 'default', client: undefined },
-  }: { readonly census?: Census; readonly connection?: TestConnection } = {},
+    memory = new Memory(),
+  }: { readonly census?: Census; readonly connection?: TestConnection; readonly memory?: Memory } = {},
 ) {
   const [first] = all;
-  const memory = new Memory();
   const now = () => clock.now();
   const index = { get: () => first, list: () => all, claimants: () => [] };
   const asked = contextOf(first, { writer: {}, connection, memory, now });
@@ -86,7 +86,9 @@ function presenceOf(
 
 /** What is said of the first one's object, which two lists and a get do not show. */
 async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Promise<string | undefined> {
-  const { presence } = presenceOf(all);
+  const memory = new Memory();
+  for (const { metadata } of all) memory.of(metadata.uid ?? '').isElsewhere = metadata.name.startsWith('elsewhere');
+  const { presence } = presenceOf(all, { memory });
   const { name } = all[0].metadata;
   await presence.observe(name);
   await presence.confirmGone(name);
@@ -107,6 +109,11 @@ test('of several that vanish at once nothing is concluded', async () => {
 test('what somebody merely says that he made neither vanishes nor is there', async () => {
   there = [{ id: 'b' }];
   expect(await saidOf(proven('a'), proven('b'), unproven('x'), unproven('y'))).toBeUndefined();
+});
+
+test('nor what was made at another address, and is not looked for at this one', async () => {
+  there = [{ id: 'b' }];
+  expect(await saidOf(proven('a'), proven('b'), proven('elsewhere-1'), proven('elsewhere-2'))).toBeUndefined();
 });
 
 test('but for where nothing is proven, as after the restore of a backup without statuses', async () => {

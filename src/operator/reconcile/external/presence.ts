@@ -214,9 +214,10 @@ function countOf<Observed>({ account, peers, connection, cache, identity }: Coun
   for (const other of peers.list()) {
     const id = ownedIDOf(other);
     if (id === undefined || accountKeyOf(other) !== account) continue;
-    const { deletedID, made } = peers.factsOf(other);
-    // Neither says anything of the key: what is deleted is gone, and what was made with it is where it leads.
-    if (deletedID === id || (made?.id === id && made.at >= since)) continue;
+    const { deletedID, made, isElsewhere } = peers.factsOf(other);
+    // None says anything of the key: what is deleted is gone, what was made with it is where it leads, and what is at
+    // another address is not looked for here.
+    if (deletedID === id || (made?.id === id && made.at >= since) || isElsewhere === true) continue;
     const count = ownershipOf(other).id === id ? proven : said;
     if (there.has(id)) count.present += 1;
     else count.missing += 1;
