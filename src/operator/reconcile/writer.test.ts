@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceType } from '../kube/types.ts';
-import { finalizer } from './annotations.ts';
+import { annotation, finalizer } from './annotations.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -43,6 +43,22 @@ test('a status that is right already is not written', async () => {
   const { writer, taken } = serverOf(widget('1', status));
   await writer.writeStatus(widget('1', status), status);
   expect(taken).toEqual([]);
+});
+
+test.each([
+  ['one', 1],
+  ['another', 0],
+])('what installation %s wrote meanwhile of its own is overwritten %d times', async (installation, times) => {
+  const managed = (version: string, id: string | undefined): ManagedObject => {
+    const given = widget(version, { id });
+    const annotations = { [annotation.installation]: installation, [annotation.recordOf]: 'u' };
+    return { ...given, metadata: { ...given.metadata, annotations } };
+  };
+  const { writer, taken } = serverOf(managed('2', 'x'));
+  await writer.writeStatus(managed('1', undefined), { conditions: [] }).catch((error: unknown) => {
+    expect(error).toBe(conflict);
+  });
+  expect(taken).toHaveLength(times);
 });
 
 describe('a finalizer', () => {

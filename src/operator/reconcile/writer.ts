@@ -3,7 +3,7 @@ import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer } from './annotations.ts';
 import { mergePatch } from './json.ts';
-import { installationOf } from './ownership.ts';
+import { installationOf, isSameInstallation } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
@@ -107,11 +107,16 @@ export class ObjectWriter {
         const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
         if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
-        // Another installation began to manage it meanwhile.
-        if (installationOf(reread) !== installationOf(latest)) throw error;
+        // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
+        const manager = installationOf(reread);
+        if (manager !== installationOf(latest) || !this.#isOurs(manager)) throw error;
         latest = reread;
       }
     }
+  }
+
+  #isOurs(manager: string | undefined): boolean {
+    return manager === undefined || isSameInstallation(manager, this.#installation());
   }
 
   async #patch(object: ManagedObject, patch: MergePatch, subresource?: 'status'): Promise<ManagedObject> {
