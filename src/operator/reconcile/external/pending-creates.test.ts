@@ -30,16 +30,19 @@ test('while the service is away one list in a while is sent for all, later and l
   expect(await ask()).toEqual(['a']);
 });
 
-test('a refused key may have been replaced: nobody is told of it without asking', async () => {
+test.each([
+  ['Unauthorized', 403],
+  ['RateLimited', 429],
+] as const)('%s may be over by now: nobody is told of it without asking', async (reason, status) => {
   let refused = true;
   const list = guarded({
     list: async function* () {
-      if (refused) throw new ApiError('403', { reason: 'Unauthorized', definite: true });
+      if (refused) throw new ApiError(`${status}`, { reason, status, definite: true });
       yield 'a';
     },
     now: () => 0,
   });
-  await expect(list(call, () => {})).rejects.toThrow('403');
+  await expect(list(call, () => {})).rejects.toThrow(`${status}`);
   refused = false;
   expect(await list(call, () => {})).toEqual(['a']);
 });

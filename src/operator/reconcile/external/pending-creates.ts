@@ -127,8 +127,11 @@ async function* takeWhile<Item>(items: AsyncIterable<Item>, isWanted: (item: Ite
   }
 }
 
-/** A key that was refused may be replaced at any moment, and is then to be tried at once. */
+/**
+ * A key that was refused may be replaced at any moment, and is then to be tried at once; what a 429 asks for is kept by the
+ * budget, and runs out.
+ */
 function failureOf(error: unknown): Error | undefined {
-  const refused = error instanceof ApiError && error.reason === 'Unauthorized';
-  return refused || !(error instanceof Error) ? undefined : error;
+  const isTold = error instanceof ApiError && (error.reason === 'Unauthorized' || error.reason === 'RateLimited');
+  return isTold || !(error instanceof Error) ? undefined : error;
 }
