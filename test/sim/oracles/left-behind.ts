@@ -26,11 +26,16 @@ const appliedParts = `${domain}/applied-parts`;
 
 /** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
-  if (thing.collection === 'module') return isModuleLeft(world, thing);
+  if (thing.collection === 'module') return wasDoneTooLate(thing.made) || isModuleLeft(world, thing);
   const maker = ownershipOf(world).makerOf(thing);
   if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing)) return true;
   const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
+}
+
+/** Nobody can wait for whoever acts on a request later than `--create-settle`. */
+function wasDoneTooLate({ at, sentAt }: Thing['made']): boolean {
+  return at - sentAt > defaultCreateSettleMs;
 }
 
 /** What no list shows within `--create-settle` of the request is told of, and nobody can wait for it. */

@@ -179,6 +179,19 @@ describe('modules', () => {
     expect(await spoke()).toEqual([]);
   });
 
+  test.each([
+    ['late', 50_000, 1],
+    ['too late', 70_000, 0],
+  ])('put %s come back when they were removed', async (_, ms, times) => {
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await put();
+    await world.call({ method: 'DELETE', path });
+    await end('r', operator, 'HttpsRouteModules');
+    await world.pass(ms);
+    await world.call({ method: 'PUT', path, body: { enabled: true }, sentAt: 0 });
+    expect(await spoke()).toHaveLength(times);
+  });
+
   const otherService = { apiUrl: 'http://other-cloud.sim' };
 
   test('put with a wrong key are out of reach, also right after a time with a wrong address', async () => {
