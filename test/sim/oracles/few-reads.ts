@@ -102,12 +102,14 @@ function watchSearches(world: Witness, report: Report): void {
     if (flight.method === 'POST') search?.lost.set(flight.id, scheduler.now);
     else search?.sent.add(scheduler.now);
   });
-  network.arrivals.add((flight, { status }) => {
+  network.arrivals.add((flight, { status, headers }) => {
     const found = of(flight);
     if (found === undefined) return;
     const { search, installation, target } = found;
     if (flight.method === 'POST') {
-      if (status < 500 && status !== 408) search.lost.delete(flight.id);
+      // What stands before the service does not say what became of it.
+      const isTold = status < 500 && status !== 408 && headers['content-type'] !== 'text/html';
+      if (isTold) search.lost.delete(flight.id);
       return;
     }
     if (status >= 300) return;

@@ -73,6 +73,18 @@ describe('few-reads', () => {
       expect(world.said).toEqual([]);
     });
 
+    test('is one, too, where a gateway answers with a page of its own', async () => {
+      await fill(500);
+      const headers = { 'content-type': 'text/html' };
+      for (let n = 0; n < 4; n += 1)
+        await world.call({ method: 'POST', path: '/bot_users', body: { name: 'bot' }, status: 404, headers });
+      await world.pass(600);
+      for (let n = 0; n < 12; n += 1) await page();
+      expect(world.said).toEqual([]);
+      for (let n = 0; n < 20; n += 1) await page();
+      expect(world.said).toEqual([expect.stringContaining('for 4 lost creates')]);
+    });
+
     test('looks at no page that has one item: that asks whether the service answers', async () => {
       await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
       await lose();
