@@ -1,5 +1,6 @@
 import { keyOf } from '../kube/types.ts';
 import { annotation, annotationOf, intentOf, isUsableID, recordIn } from './annotations.ts';
+import type { Connection } from './connection.ts';
 import type { ManagedObject, Ownership } from './resource.ts';
 
 /*
@@ -92,20 +93,19 @@ export function requestedAccountOf({ spec }: ManagedObject): string {
   return ref === undefined ? defaultAccount : `CloudAccount/${ref}`;
 }
 
-/** A resource in the account that it uses. */
-interface Placed {
-  readonly object: ManagedObject;
-  readonly connection: { readonly url?: string };
-}
+/** The account of a connection; nothing of the resource's spec, which may name another one by now. */
+type Place = Pick<Connection<unknown>, 'key' | 'url'>;
 
 /** Where what a resource makes is, for its status. */
-export function placeOf({ object, connection: { url } }: Placed): Pick<Ownership, 'account' | 'apiURL'> {
-  return { account: requestedAccountOf(object), ...(url === undefined ? {} : { apiURL: url }) };
+export function placeOf({ key, url }: Place): Pick<Ownership, 'account' | 'apiURL'> {
+  const account = key === defaultAccount ? key : `CloudAccount/${key.slice(key.indexOf('/') + 1)}`;
+  return { account, ...(url === undefined ? {} : { apiURL: url }) };
 }
 
 /** The same, for its annotations. */
-export function placeRecord({ object, connection: { url } }: Placed): Readonly<Record<string, string | null>> {
-  return { [annotation.account]: requestedAccountOf(object), [annotation.apiURL]: url ?? null };
+export function placeRecord(place: Place): Readonly<Record<string, string | null>> {
+  const { account = null, apiURL = null } = placeOf(place);
+  return { [annotation.account]: account, [annotation.apiURL]: apiURL };
 }
 
 /** Why a resource cannot be with the account that its spec names: what it made would be left behind in another. */

@@ -71,7 +71,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const { resource, connection } = this.#context;
     return resource.record({
       [annotation.createIntent]: formatIntent({ ...this.#now(), content }),
-      ...placeRecord({ object: resource.object, connection }),
+      ...placeRecord(connection),
       [annotation.externalID]: null,
       [annotation.createdID]: null,
     });

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
-import { ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
+import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;
@@ -18,6 +18,19 @@ test('what could not be changed is shown as it is, its id first of all', async (
     },
   });
   expect(await thing.reconcile()).toMatchObject({ reason: 'Unreachable', message: 'no', fields: { id: 'thing_1' } });
+});
+
+test('what was made is on record where it was made, though the spec names another account meanwhile', async () => {
+  const there = { connection: { ...connection, key: 'ns/one', url: 'https://api' } };
+  thing.object = { ...thing.object, spec: { accountRef: { name: 'one' } } };
+  thing.serve({
+    create: async () => {
+      thing.object = { ...thing.object, spec: { accountRef: { name: 'other' } } };
+      return { id: 'thing_1' };
+    },
+  });
+  expect(await thing.reconcile({}, there)).toMatchObject({ ownership: { account: 'CloudAccount/one', id: 'thing_1' } });
+  expect(movedAccount(thing.object)).toMatch('is in CloudAccount/one');
 });
 
 test.each([
@@ -37,7 +50,7 @@ test.each([
   } as const;
   thing.object = { ...thing.object, status: { id: 'thing_0', ownership } };
   const there = { connection: { ...connection, url: 'https://old' } };
-  await thing.annotate(thing.object, { ...placeRecord({ object: thing.object, ...there }), ...named });
+  await thing.annotate(thing.object, { ...placeRecord(there.connection), ...named });
   await thing.annotate(thing.object, { [annotation.createdID]: 'thing_0', [annotation.recordOf]: 'u' });
   thing.nextError = new ApiError('400', { reason: 'Rejected', definite: true });
   thing.serve({ get: async () => undefined });

@@ -3,9 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
 
-type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts'> & {
-  readonly connection: { readonly url?: string };
-};
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts' | 'connection'>;
 
 /** What is on record of one resource's external object: by annotations and, as proof, by its status. */
 export class ExternalRecord {
@@ -22,7 +20,7 @@ export class ExternalRecord {
     await resource.record({
       [annotation.externalID]: id,
       ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
-      ...placeRecord({ object, connection }),
+      ...placeRecord(connection),
     });
   }
 
@@ -49,7 +47,7 @@ export class ExternalRecord {
     const { resource, connection } = this.#context;
     const { object } = resource;
     if (object.spec.managementPolicy === 'Observe' && ownedIDOf(object) === undefined) return {};
-    return { ownership: { ...placeOf({ object, connection }), id, how: originOf(object, id) } };
+    return { ownership: { ...placeOf(connection), id, how: originOf(object, id) } };
   }
 
   /** What this process made is proven by its own status, whatever became of the rest. */
@@ -58,6 +56,6 @@ export class ExternalRecord {
     const { object } = resource;
     const isKnown = outcome.kind === 'finished' || outcome.ownership !== undefined;
     if (isKnown || facts.made === undefined || ownershipOf(object).id !== undefined) return outcome;
-    return { ...outcome, ownership: { ...placeOf({ object, connection }), id: facts.made.id, how: 'Created' } };
+    return { ...outcome, ownership: { ...placeOf(connection), id: facts.made.id, how: 'Created' } };
   }
 }

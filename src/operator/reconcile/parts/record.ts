@@ -4,7 +4,7 @@ import type { Report } from '../outcome.ts';
 import { appliedParts, placeOf, placeRecord } from '../ownership.ts';
 import type { Annotations } from '../writer.ts';
 
-type Context = Pick<ReconcileContext<unknown>, 'resource'> & { readonly connection: { readonly url?: string } };
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection'>;
 
 /** Which parts are one resource's: those that it applied. */
 export class PartsRecord {
@@ -17,9 +17,8 @@ export class PartsRecord {
   /** Before any call that applies them: they are this resource's to remove. */
   async add(names: readonly string[]): Promise<void> {
     const { resource, connection } = this.#context;
-    const { object } = resource;
-    const applied = new Set([...appliedParts(object), ...names]);
-    if (applied.size > 0) await resource.record({ ...listOf(applied), ...placeRecord({ object, connection }) });
+    const applied = new Set([...appliedParts(resource.object), ...names]);
+    if (applied.size > 0) await resource.record({ ...listOf(applied), ...placeRecord(connection) });
   }
 
   /**
@@ -39,7 +38,7 @@ export class PartsRecord {
     const parts = [...appliedParts(object)].sort();
     if (object.spec.managementPolicy === 'Observe') return {};
     if (parts.length === 0) return { ownership: {} };
-    return { ownership: { ...placeOf({ object, connection }), how: 'Applied', parts } };
+    return { ownership: { ...placeOf(connection), how: 'Applied', parts } };
   }
 }
 
