@@ -14,7 +14,7 @@ export function conditionsOf(
   const condition = (type: string, status: Condition['status'], { reason, message }: Report): Condition => {
     const before = previous.find((candidate) => candidate.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
-    return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: cut(message) };
+    return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: shown(message) };
   };
   const parts = (report.parts ?? []).map((part) =>
     condition(part.condition, part.status ?? readiness(part.report), part.report),
@@ -34,6 +34,7 @@ function rfc3339(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-function cut(message: string): string {
-  return message.length <= 1024 ? message : `${message.slice(0, 1023)}…`;
+/** A message as a condition has it, and as the API server keeps it: of whole characters. */
+export function shown(message: string): string {
+  return (message.length <= 1024 ? message : `${message.slice(0, 1023)}…`).toWellFormed();
 }

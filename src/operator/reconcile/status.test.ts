@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../common/http/errors.ts';
 import { type LogFields, silentLog } from '../../common/log.ts';
 import { annotation } from './annotations.ts';
+import { conditionsOf } from './conditions.ts';
 import { type Report, report, reportFailure } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
@@ -93,5 +94,17 @@ describe('what is told', () => {
 
   test('the same failure once', async () => {
     expect((await told(['Unreachable', 'no answer'], report('Unreachable', 'no answer'))).events).toEqual([]);
+  });
+
+  test.each([
+    ['longer than a condition shows', 'x'.repeat(2_000)],
+    ['cut within a character', `${'x'.repeat(1_022)}🙂${'x'.repeat(1_000)}`],
+    ['not of whole characters, as the API server does not keep it', 'a \ud83d'],
+  ])('nor one that is %s', async (_, message) => {
+    const failure = report('Unreachable', message);
+    const [ready] = conditionsOf(failure, 1, [], new Date());
+    const kept = Buffer.from(ready?.message ?? '').toString();
+    expect(kept).toBe(ready?.message);
+    expect((await told(['Unreachable', kept], failure)).events).toEqual([]);
   });
 });

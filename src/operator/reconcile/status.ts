@@ -1,7 +1,7 @@
 import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { annotation, annotationOf, isUsableID } from './annotations.ts';
-import { conditionsOf } from './conditions.ts';
+import { conditionsOf, shown } from './conditions.ts';
 import type { Time } from './context.ts';
 import { emit, type Telling } from './events.ts';
 import type { Installation } from './installation.ts';
@@ -93,6 +93,6 @@ function tell(options: StatusOptions, latest: ManagedObject, outcome: Report): v
     return;
   }
   if (onTheirWay.has(reason) || isPending === true) return;
-  if (before?.reason === reason && before.message === message) return;
+  if (before?.reason === reason && before.message === shown(message)) return;
   emit(options, latest, 'Failed', `${reason}: ${message}`, operationID === undefined ? {} : { operationID });
 }
