@@ -110,6 +110,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (resolution.kind === 'unlikely') return ambiguous(resolution.ids);
+    // Before the second look, which begins anew: else the status would say now the one, now the other.
     const doubt = this.#doubt();
     if (doubt !== undefined) return doubt;
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
