@@ -151,6 +151,23 @@ describe('an answer that cannot be understood', () => {
     expect(api.reports).toMatchObject([{ outcome: 'Unreachable' }]);
   });
 
+  test.each(['botUsers', 'reservedAddrs'] as const)(
+    'nor is one without an id an answer to a create: %s',
+    async (of) => {
+      const zero = {
+        ...{ id: '', uri: '', created_at: '', name: '', active: false },
+        description: '',
+        addr: '',
+        region: '',
+      };
+      api.play(json(201, zero));
+      expect(await failure(api.client()[of].create({}, call))).toMatchObject({
+        message: expect.stringMatching(/: the response is malformed: id: /),
+        definite: false,
+      });
+    },
+  );
+
   test('a delete is confirmed by 204 and 404 only', async () => {
     api.play(json(200, {}));
     expect(await failure(api.client().botUsers.delete('bot_1', call))).toMatchObject({

@@ -13,6 +13,9 @@ function listOf<Item>(item: z.ZodType<Item>) {
     .transform((list) => list ?? []);
 }
 
+/** An empty one names nothing: who took it for what was made would make another, and another. */
+const id = z.string().min(1);
+
 type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** An edge, route, policy, authority, domain, tunnel or endpoint configuration, by id only. */
@@ -20,7 +23,7 @@ export const refSchema = z.object({ id: z.string(), uri: z.string() });
 export type Ref = z.infer<typeof refSchema>;
 
 export const reservedAddrSchema = z.object({
-  id: z.string(),
+  id,
   uri: z.string(),
   /** RFC 3339. */
   created_at: z.string(),
@@ -37,7 +40,7 @@ export type ReservedAddrCreate = Fields<{ description: string; metadata: string;
 export type ReservedAddrUpdate = Fields<{ description: string; metadata: string; endpoint_configuration_id: string }>;
 
 export const botUserSchema = z.object({
-  id: z.string(),
+  id,
   uri: z.string(),
   name: z.string(),
   active: z.boolean(),
@@ -49,7 +52,7 @@ export type BotUserCreate = Fields<{ name: string; active: boolean }>;
 export type BotUserUpdate = Fields<{ name: string; active: boolean }>;
 
 export const endpointSchema = z.object({
-  id: z.string(),
+  id,
   region: z.string(),
   /** RFC 3339. */
   created_at: z.string(),
