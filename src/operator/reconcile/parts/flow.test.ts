@@ -6,6 +6,7 @@ import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import { References } from '../references.ts';
 import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource.ts';
+import type { ObjectWriter } from '../writer.ts';
 import { PartsFlow } from './flow.ts';
 import type { Part } from './part.ts';
 
@@ -42,12 +43,12 @@ const part: Part<Spec, undefined, object, object> = {
   },
 };
 
-const flow = () =>
+const flow = (parts: readonly (typeof part)[] = [part]) =>
   new PartsFlow<Spec, undefined>(
     {
       spec: z.object({ ...managedSpec, thing: z.object({}).optional() }),
       parent: () => 'p',
-      parts: [part],
+      parts,
       status: () => ({}),
     },
     { references: new References({ referents: {} as never, enqueue: () => {} }), createSettleMs },
@@ -65,8 +66,8 @@ function left(shown: Partial<Condition> | undefined, { generation = 2, spec = { 
   } satisfies ManagedObject;
 }
 
-function contextFor(object: ManagedObject) {
-  const writer = { removeFinalizer: async () => {}, insist: async () => object, record: async () => object };
+function contextFor(object: ManagedObject, more: Partial<ObjectWriter> = {}) {
+  const writer = { removeFinalizer: async () => {}, insist: async () => object, record: async () => object, ...more };
   return contextOf(object, { writer, connection: { key: 'default', client: undefined }, memory, now: () => now });
 }
 
@@ -100,6 +101,39 @@ test.each([
     });
   },
 );
+
+test('what is gone is not proven any more by the status of a resource whose other parts are still to go', async () => {
+  const other = {
+    ...{ ...part, name: 'other', condition: 'OtherReady' },
+    delete: async () => {
+      throw new ApiError('503', { reason: 'Unreachable', definite: false });
+    },
+  };
+  const applied = left({}, { spec: {}, generation: 1 });
+  const annotations = { ...applied.metadata.annotations, [annotation.appliedParts]: 'other,thing' };
+  const conditions = [
+    ...applied.status.conditions,
+    { ...applied.status.conditions[0], type: 'OtherReady' } as Condition,
+  ];
+  const ownership = { account: 'default', how: 'Applied' as const, parts: ['other', 'thing'] };
+  let object = deleted({
+    ...applied,
+    metadata: { ...applied.metadata, annotations },
+    status: { conditions, ownership },
+  });
+  const context = contextFor(object, {
+    insist: async (_, changes) => {
+      const all = Object.entries({ ...object.metadata.annotations, ...changes(object) });
+      const kept = all.filter((each): each is [string, string] => each[1] !== null);
+      object = { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };
+      return object;
+    },
+  });
+  expect(await flow([part, other]).remove(context)).toMatchObject({
+    reason: 'Unreachable',
+    ownership: { account: 'default', parts: ['other'] },
+  });
+});
 
 test('what this process has known for so long is removed at once', async () => {
   const [one, object] = [flow(), left({ status: 'False', reason: 'Unreachable' })];

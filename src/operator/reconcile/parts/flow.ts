@@ -84,9 +84,10 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       return { kind: 'finished' };
     }
     // What is gone is not to be removed again: it may be somebody else's by then.
-    await new PartsRecord(context).remove(applied.difference(new Set(failed.map(({ name }) => name))));
+    const record = new PartsRecord(context);
+    await record.remove(applied.difference(new Set(failed.map(({ name }) => name))));
     const summary = summarise(failed, '', time.now());
-    return { ...summary, message: `deleting: ${summary.message}` };
+    return { ...summary, message: `deleting: ${summary.message}`, ...record.ownership() };
   }
 
   leftBehind(object: ManagedObject): string {
