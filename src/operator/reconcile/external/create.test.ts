@@ -44,7 +44,7 @@ test('a create that was refused for certain is withdrawn before a look-up for a 
   const pending = pendingCreates();
   const seen: boolean[] = [];
   const insist: ObjectWriter['insist'] = async (given, changes) => {
-    seen.push(pending.isCreating(fingerprint({})));
+    seen.push(pending.claims.isCreating('u', fingerprint({})));
     return thing.annotate(given, changes(given));
   };
   thing.writer.insist = insist;

@@ -51,13 +51,13 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   async #perform(spec: Spec, call: Call): Promise<Report | undefined> {
     const { resource, facts, time, journal } = this.#context;
     const content = fingerprint(this.#contract.content(spec));
-    this.#pending.unclaim(resource.uid);
+    this.#pending.claims.unclaim(resource.uid);
     delete facts.unresolved;
     await this.#mark(content);
     const sentAt = time.now();
     let id: string;
     try {
-      id = await this.#pending.creating(resource.uid, content, () => this.#post(spec, call));
+      id = await this.#pending.claims.creating(resource.uid, content, () => this.#post(spec, call));
     } catch (error) {
       return this.#failed(error, sentAt);
     }
@@ -86,7 +86,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       throw error;
     });
     const { id } = this.#contract.identity(observed);
-    this.#pending.claim(resource.uid, id);
+    this.#pending.claims.claim(resource.uid, id);
     this.#pending.cache.record(observed, time.now());
     // With the key that was in force when it was sent.
     facts.made = { id, at: sentAt };

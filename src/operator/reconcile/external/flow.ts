@@ -18,6 +18,7 @@ import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { SafeChange } from './change.ts';
+import { Claims } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
 import { SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
@@ -43,6 +44,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #options: ExternalFlowOptions;
   readonly #pending = new PerConnection<Client, PendingCreates<Observed>>();
+  readonly #claims = new Claims();
 
   constructor(contract: ExternalContract<Spec, Observed, Client>, options: ExternalFlowOptions) {
     this.#contract = contract;
@@ -93,6 +95,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   forget({ metadata: { uid = '' } }: ManagedObject): void {
+    this.#claims.unclaim(uid);
     for (const pending of this.#pending.all()) pending.forget(uid);
   }
 
@@ -243,6 +246,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       connection,
       () =>
         new PendingCreates<Observed>({
+          claims: this.#claims,
           list: (call, onOdd) => contract.list(connection.client, call, onOdd),
           identityOf: (observed) => contract.identity(observed),
           now: () => time.now(),

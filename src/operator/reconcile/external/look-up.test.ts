@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
+import { Peers } from '../peers.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
@@ -122,6 +123,27 @@ describe('while most of the account is not found', () => {
     thing.clock.advance(2_000);
     expect(await thing.remove()).toEqual({ kind: 'finished' });
   });
+});
+
+test('what another one is just creating with the same key is not taken, whatever the name of its account', async () => {
+  const other = { ...thing.object, metadata: { ...thing.object.metadata, name: 'b', uid: 'v' } };
+  const answer = Promise.withResolvers<{ readonly id: string }>();
+  thing.serve(
+    {
+      create: () => answer.promise,
+      list: async function* () {
+        yield { id: 'thing_theirs' };
+      },
+    },
+    [other],
+  );
+  const theirs = { ...other, metadata: { ...other.metadata, annotations: {} } };
+  const created = thing.reconcileOther(theirs, { key: 'ns/b', client: undefined });
+  const index = { get: () => undefined, list: () => [thing.object, other], claimants: () => [] };
+  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'one' }) });
+  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Creating' });
+  answer.reject(new ApiError('reset', { reason: 'Unreachable', definite: false }));
+  await created;
 });
 
 test('twins of one key are shared out, whatever the names of their accounts', async () => {

@@ -56,7 +56,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { object, uid } = resource;
     const intent = intentOf(object);
     if (intent === undefined) return undefined;
-    const made = this.#pending.claimOf(uid);
+    const made = this.#pending.claims.claimOf(uid);
     // What the status knows is newer than any mark of a create: that one came back with an old manifest.
     if (ownershipOf(object).id !== undefined || isChosen(object)) await withdraw(resource);
     else if (made !== undefined) await recordCreated(resource, made);
@@ -91,7 +91,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       await withdraw(resource);
       return undefined;
     }
-    if (this.#pending.isCreating(content)) return this.#wait(apartMs);
+    if (this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items, content);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
@@ -146,9 +146,17 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     return Math.max(since, unhandledReconcileAt(resource.object) === undefined ? occasion.lastDue() : startedAt);
   }
 
+  /** A twin is on its way to the same account: what is found may be its. */
+  #isCreating(content: string): boolean {
+    const { resource, peers } = this.#context;
+    const { claims } = this.#pending;
+    const isTwin = ({ metadata: { uid = '' } }: ManagedObject) => claims.isCreating(uid, content);
+    return peers.list().some((each) => isTwin(each) && peers.isOneAccount(each, resource.object));
+  }
+
   async #adopt(id: string): Promise<undefined> {
     const { resource, journal } = this.#context;
-    this.#pending.claim(resource.uid, id);
+    this.#pending.claims.claim(resource.uid, id);
     await recordCreated(resource, id);
     const { displayName } = this.#contract;
     journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
@@ -179,7 +187,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
   #claimed(resources: readonly ManagedObject[]): ReadonlySet<string | undefined> {
     const others = resources.filter(({ metadata }) => metadata.uid !== this.#context.resource.uid);
-    return new Set([...this.#pending.claimedIDs(), ...others.map(externalIDOf)]);
+    return new Set([...this.#pending.claims.claimedIDs(), ...others.map(externalIDOf)]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */
@@ -195,7 +203,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
         peers.isOneAccount(each, object) &&
         recordedURLOf(each) === url &&
         externalIDOf(each) === undefined &&
-        this.#pending.claimOf(each.metadata.uid ?? '') === undefined,
+        this.#pending.claims.claimOf(each.metadata.uid ?? '') === undefined,
     );
     return [object, ...others].map((each) => this.#asUnresolved(each));
   }

@@ -5,9 +5,12 @@ import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
 import type { Connection } from '../connection.ts';
 import type { Count } from './census.ts';
+import { Claims } from './claims.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
   readonly list: (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
+  /** Default this account's alone. */
+  readonly claims?: Claims;
 }
 
 const countedForMs = 1_000;
@@ -33,7 +36,7 @@ export interface Suspect {
 
 /**
  * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: a cache of what is
- * out there, creates on their way, and whose an object is between its creation and the record of it.
+ * out there, and creates on their way.
  */
 export class PendingCreates<Observed> {
   readonly cache: ExternalCache<Observed>;
@@ -41,45 +44,13 @@ export class PendingCreates<Observed> {
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
   /** uid of a resource -> its creates that were taken for lost. */
   readonly suspects = new Map<string, Suspect>();
-  /** uid of a resource -> external id. */
-  readonly #claims = new Map<string, string>();
+  /** Of all accounts. */
+  readonly claims: Claims;
   #counted: Counted | undefined;
-  /** uid of a resource -> content of its create under way. */
-  readonly #creating = new Map<string, string>();
 
-  constructor(options: PendingCreatesOptions<Observed>) {
+  constructor({ claims = new Claims(), ...options }: PendingCreatesOptions<Observed>) {
+    this.claims = claims;
     this.cache = new ExternalCache({ ...options, list: guarded(options) });
-  }
-
-  /** Runs one create, so that look-ups for lost creates of equal content know of it. */
-  async creating<T>(uid: string, content: string, create: () => Promise<T>): Promise<T> {
-    this.#creating.set(uid, content);
-    try {
-      return await create();
-    } finally {
-      this.#creating.delete(uid);
-    }
-  }
-
-  isCreating(content: string): boolean {
-    return [...this.#creating.values()].includes(content);
-  }
-
-  claim(uid: string, id: string): void {
-    this.#claims.set(uid, id);
-  }
-
-  unclaim(uid: string): void {
-    this.#claims.delete(uid);
-  }
-
-  /** The object that a resource made or adopted and that may not be on record yet. */
-  claimOf(uid: string): string | undefined {
-    return this.#claims.get(uid);
-  }
-
-  claimedIDs(): ReadonlySet<string> {
-    return new Set(this.#claims.values());
   }
 
   /** The count of what resources own, made anew where it is of another list or key, or a second old: all that vanish at once ask at once. */
@@ -97,7 +68,6 @@ export class PendingCreates<Observed> {
 
   /** The resource is gone from Kubernetes. */
   forget(uid: string): void {
-    this.unclaim(uid);
     this.lost.forget(uid);
     this.suspects.delete(uid);
   }

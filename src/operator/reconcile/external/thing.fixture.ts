@@ -2,11 +2,12 @@ import type { z } from 'zod';
 import type { ApiError } from '../../../common/http/errors.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
+import type { Connection } from '../connection.ts';
 import { contextOf } from '../context.fixture.ts';
 import type { ReconcileContext } from '../context.ts';
 import { Memory } from '../memory.ts';
 import type { Occasion } from '../occasion.ts';
-import type { Report } from '../outcome.ts';
+import type { Outcome, Report } from '../outcome.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { Annotations, ObjectWriter } from '../writer.ts';
 import { Census } from './census.ts';
@@ -93,6 +94,12 @@ export class ThingFixture {
   async reconcile(occasion: Partial<Occasion> = {}, changes: Partial<ThingContext> = {}): Promise<Report> {
     const plain = this.context(changes);
     return (await this.#flow.ensure({ ...plain, occasion: { ...plain.occasion, ...occasion } })) as Report;
+  }
+
+  /** Of another resource, which nobody writes to, through an account of its own. */
+  reconcileOther(object: ManagedObject, other: Connection<undefined>): Promise<Outcome> {
+    const writer: Partial<ObjectWriter> = { record: async () => object, insist: async () => object };
+    return this.#flow.ensure(contextOf(object, { ...this, writer, connection: other, now: () => this.clock.now() }));
   }
 
   remove(changes: Partial<ThingContext> = {}) {
