@@ -154,8 +154,8 @@ export const defects: readonly Defect[] = [
     name: 'parts-are-never-looked-at-again',
     sort: 'stale read',
     file: 'reconcile/parts/part-reconciler.ts',
-    find: 'known !== undefined && known.at >= since && known.uid === resource.uid',
-    replace: 'known !== undefined && known.uid === resource.uid',
+    find: 'known !== undefined && known.at >= since',
+    replace: 'known !== undefined',
     only: ['external-drift'],
   },
   {

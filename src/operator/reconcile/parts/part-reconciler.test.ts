@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import type { ManagedObject } from '../resource.ts';
@@ -116,6 +117,40 @@ test('what a PUT showed that went out before its key was replaced says nothing o
   const reconcileAgain = settled({ get, replace: () => calls.push('put') }, new Map());
   await reconcileAgain();
   await reconcileAgain();
+  expect(calls).toEqual(['get', 'put', 'get', 'put']);
+});
+
+test.each([
+  ['was seen', undefined],
+  ['was refused', new ApiError('400', { reason: 'Rejected', definite: true })],
+])('what %s in one account says nothing of another one that the resource has come to', async (_, refused) => {
+  const calls: string[] = [];
+  const part: Part<never, undefined, Body, Body> = {
+    ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
+    desired: async () => ({ size: 5 }),
+    diff: () => ['size'],
+    status: (found) => ({ ...found }),
+    get: async () => {
+      calls.push('get');
+      return { size: 1 };
+    },
+    replace: async (_client, _spec, body) => {
+      calls.push('put');
+      if (refused !== undefined) throw refused;
+      return body;
+    },
+    delete: async () => 'deleted',
+  };
+  const [memory, seen]: [Memory, Seen] = [new Memory(), new Map()];
+  for (const key of ['ns/one', 'ns/other']) {
+    const asked = contextOf(object, { writer: {}, connection: { key, client: undefined }, memory });
+    const context = { ...asked, occasion: { ...asked.occasion, requested: false } };
+    const reconciler = new PartReconciler(part, context, {
+      spec: object.spec as never,
+      ...{ parent: 'p', claim: 'c', named: true, applied: false, seen, createSettleMs: 1 },
+    });
+    await reconciler.act(await reconciler.plan(async () => ''));
+  }
   expect(calls).toEqual(['get', 'put', 'get', 'put']);
 });
 

@@ -7,7 +7,7 @@ import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedSpec } from '../resource.ts';
 import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
-import { type AnyPart, type PartScope, rivalOf } from './part-scope.ts';
+import { type AnyPart, type PartScope, rivalOf, sightOf } from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
@@ -95,11 +95,11 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #observe(): Promise<unknown> {
-    const { resource, occasion, connection, call, time } = this.#context;
+    const { occasion, connection, call, time } = this.#context;
     const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
     const since = occasion.requested ? occasion.startedAt : dueSince;
-    const known = this.#scope.seen.get(this.#scope.claim);
-    if (known !== undefined && known.at >= since && known.uid === resource.uid) return known.observed;
+    const known = sightOf(this.#scope, this.#context);
+    if (known !== undefined && known.at >= since) return known.observed;
     const sentAt = time.now();
     const observed: unknown = await this.part.get(connection.client, this.#scope.spec, call);
     this.#remember(observed, sentAt);
@@ -148,9 +148,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     facts.inPlace.set(this.part.name, fingerprint(body));
   }
 
-  /** Names a PUT, and shows nothing of what is in it. */
+  /** Names a PUT in the account that is used, and shows nothing of what is in it. */
   #attemptOf(body: unknown): string {
-    return `${this.part.name} ${fingerprint(body)}`;
+    return `${this.part.name} ${fingerprint([this.#context.connection.key, body])}`;
   }
 
   #tellReplaced(body: unknown, isNew: boolean, fields: readonly string[]): void {
@@ -183,8 +183,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** @param at before the call: while it was under way another key may have been put in force */
   #remember(observed: unknown, at: number): void {
-    const { facts, resource } = this.#context;
-    this.#scope.seen.set(this.#scope.claim, { at, observed, uid: resource.uid });
+    const { facts, resource, connection } = this.#context;
+    this.#scope.seen.set(this.#scope.claim, { at, observed, uid: resource.uid, account: connection.key });
     facts.observed = true;
     if (observed !== undefined) facts.absentParts?.delete(this.part.name);
   }

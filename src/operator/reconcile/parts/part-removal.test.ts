@@ -29,7 +29,7 @@ const createSettleMs = 60_000;
 
 beforeEach(() => {
   [now, memory, calls, isThere, isDenying, since] = [1, new Memory(), [], true, false, -1];
-  seen = new Map([['c', { at: 0, observed: {}, uid: 'u' }]]);
+  seen = new Map([['c', { at: 0, observed: {}, uid: 'u', account: 'default' }]]);
 });
 
 const part: Part<never, undefined, object, object> = {
@@ -95,7 +95,7 @@ test.each([
       since = 1;
     },
   ],
-  ['for this resource', () => seen.set('c', { at: 0, observed: {}, uid: 'another' })],
+  ['for this resource', () => seen.set('c', { at: 0, observed: {}, uid: 'another', account: 'default' })],
 ])('what was never seen %s is looked for much later: the key may be wrong', async (_, begin) => {
   begin();
   isThere = false;

@@ -4,7 +4,7 @@ import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { standingOnPart } from '../ownership.ts';
 import { isDeleting } from '../resource.ts';
-import type { AnyPart, PartScope } from './part-scope.ts';
+import { type AnyPart, type PartScope, sightOf } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
@@ -64,13 +64,10 @@ export class PartRemoval<Spec, Client> {
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
   #apartMs(): number {
-    const { connection, resource } = this.#context;
-    const { seen, claim, createSettleMs } = this.#scope;
-    const known = seen.get(claim);
-    const isKnown =
-      known?.uid === resource.uid &&
-      known.observed !== undefined &&
-      known.at > (connection.since ?? Number.NEGATIVE_INFINITY);
+    const { since = Number.NEGATIVE_INFINITY } = this.#context.connection;
+    const { createSettleMs } = this.#scope;
+    const known = sightOf(this.#scope, this.#context);
+    const isKnown = known?.observed !== undefined && known.at > since;
     return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, createSettleMs);
   }
 

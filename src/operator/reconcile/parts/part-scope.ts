@@ -6,8 +6,25 @@ import type { Part } from './part.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
 export type AnyPart<Spec, Client> = Part<Spec, Client, any, any>;
 
-/** Of each claim, what a call of ours last showed, when, and for which resource. */
-export type Seen = Map<string, { readonly at: number; readonly observed: unknown; readonly uid: string }>;
+/** What a call of ours last showed of a claim, when, for which resource, and in which account. */
+interface Sight {
+  readonly at: number;
+  readonly observed: unknown;
+  readonly uid: string;
+  readonly account: string;
+}
+
+/** By claim. */
+export type Seen = Map<string, Sight>;
+
+/** What was last seen of the part for this very resource, in the account that it uses now. */
+export function sightOf(
+  { seen, claim }: Pick<PartScope<unknown>, 'seen' | 'claim'>,
+  { resource, connection }: Pick<ReconcileContext<unknown>, 'resource' | 'connection'>,
+): Sight | undefined {
+  const known = seen.get(claim);
+  return known?.uid === resource.uid && known.account === connection.key ? known : undefined;
+}
 
 /** Of each claim, when a DELETE that was not answered was last sent, whoever sent it. */
 export type LostDeletes = Map<string, number>;
