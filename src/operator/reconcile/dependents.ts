@@ -53,19 +53,21 @@ export class Dependents {
     }
   }
 
+  /** Those that hold what they use until they are gone, as far as this process knows. */
+  known(key: string): readonly ManagedObject[] {
+    return this.#holding.flatMap(({ resources }) => resources.byIndex(index, key));
+  }
+
   /** Nothing of such shares is under way any more, once it resolves. */
   async drain(isOver: (share: Share) => boolean): Promise<void> {
     await Promise.all(this.#options.kinds.map(({ controller }) => controller.drain(isOver)));
   }
 
-  /**
-   * Those that hold what they use until they are gone: of them those that this process knows of; when there are none,
-   * whatever the API server knows.
-   */
+  /** As `known`; when there are none, whatever the API server knows. */
   async of(used: ManagedObject): Promise<readonly ManagedObject[]> {
     const { usedBy } = this.#options;
     const key = keyOf(used);
-    const known = this.#holding.flatMap(({ resources }) => resources.byIndex(index, key));
+    const known = this.known(key);
     if (known.length > 0) return known;
     const lists = await Promise.all(this.#holding.map(({ type }) => this.#list(type, used.metadata.namespace)));
     return lists.flat().filter((object) => usedBy(object) === key);

@@ -2,7 +2,7 @@ import { annotation } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
-import { conditionOf } from '../resource.ts';
+import { conditionOf, type ManagedObject } from '../resource.ts';
 
 /** Of the objects that resources of one kind own in an account. */
 export interface Count {
@@ -51,13 +51,17 @@ export function doubtOf({ present, missing }: Count): string | undefined {
   );
 }
 
+/** Its condition asks a person to say so. */
+export function isAskedWhetherGone(object: ManagedObject): boolean {
+  return conditionOf(object, 'Ready')?.message.includes(goneThenSay) === true;
+}
+
 /** A person who was told since then that too much is missing, and not of any other trouble, says that it is. */
 export function isConfirmed(
   { resource, connection }: Pick<ReconcileContext<unknown>, 'resource' | 'connection'>,
   since: number,
 ): boolean {
   const { object } = resource;
-  const isAsked = conditionOf(object, 'Ready')?.message.includes(goneThenSay) === true;
-  if (isAsked && unhandledReconcileAt(object) !== undefined) return true;
+  if (isAskedWhetherGone(object) && unhandledReconcileAt(object) !== undefined) return true;
   return (connection.confirmedAt ?? Number.NEGATIVE_INFINITY) >= since;
 }

@@ -4,6 +4,7 @@ import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
+import { isAskedWhetherGone } from '../../../reconcile/external/census.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
@@ -102,9 +103,9 @@ export class AccountFlow implements Flow<undefined> {
     if (this.#homes.ofAccounts.isCharge(object)) this.#heldSecrets.forget(object);
   }
 
-  /** A person who was told that much of the account is missing says that it is. */
+  /** A person who was told that much of the account is missing says that it is; who was not asked says nothing of that. */
   #confirm({ occasion }: Context, account: CloudConnection): void {
-    account.confirmedAt = occasion.startedAt;
+    if (this.#dependents.known(account.key).some(isAskedWhetherGone)) account.confirmedAt = occasion.startedAt;
     this.#dependents.enqueue(account.key, 'unready');
   }
 
