@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
+import { conditionsOf } from '../conditions.ts';
 import { Peers } from '../peers.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
@@ -165,6 +166,18 @@ test('twins of one key are shared out, whatever the names of their accounts', as
   );
   thing.clock.advance(settleMs);
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_1' } });
+});
+
+test('however many it may be, the status has room for what to do', async () => {
+  const ids = Array.from({ length: 300 }, (_, at) => `thing_${'x'.repeat(27)}${at}`);
+  thing.serve({
+    list: async function* () {
+      for (const id of ids) yield { id };
+    },
+  });
+  thing.clock.advance(settleMs);
+  const [ready] = conditionsOf(await thing.reconcile(), 1, [], new Date());
+  expect(ready?.message).toMatch(/any of thing_x+\d+, .* and 295 more: set the annotation .* to create another$/);
 });
 
 describe('what may be any of two is looked up again', () => {

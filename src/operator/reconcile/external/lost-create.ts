@@ -25,6 +25,8 @@ export interface LostCreateOptions {
 const looksAfterMs = [0, 2_000, 10_000, 30_000];
 /** Two lists that are to say the same of something are this far apart. */
 const apartMs = 2_000;
+/** Of what a create may have made: the condition must have room for what to do about it. */
+const mostNamed = 5;
 /** An unclaimed match that shows up so long after a create was taken for lost is told of. */
 const suspectMs = 3_600_000;
 
@@ -342,8 +344,10 @@ function isAmbiguous(object: ManagedObject): boolean {
 }
 
 function ambiguous(ids: readonly string[]): Report {
+  const named = ids.slice(0, mostNamed).join(', ');
+  const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
   const message =
-    `an unanswered create may have made any of ${ids.join(', ')}: set the annotation ${annotation.externalID} to the ` +
+    `an unanswered create may have made any of ${named}${more}: set the annotation ${annotation.externalID} to the ` +
     `one to keep, or remove the annotation ${annotation.createIntent} to create another`;
   return report('AmbiguousCreate', message);
 }
