@@ -168,6 +168,15 @@ test('twins of one key are shared out, whatever the names of their accounts', as
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_1' } });
 });
 
+test('a mark that somebody garbled says nothing of a spec that cannot be read: the status does', async () => {
+  await thing.annotate(thing.object, { [annotation.createIntent]: 'garbled' });
+  thing.object = { ...thing.object, spec: { deletionPolicy: 'Perhaps' } };
+  expect(await thing.remove()).toMatchObject({
+    reason: 'Rejected',
+    message: expect.stringMatching(/^deleting: spec.deletionPolicy: /),
+  });
+});
+
 test('however many it may be, the status has room for what to do', async () => {
   const ids = Array.from({ length: 300 }, (_, at) => `thing_${'x'.repeat(27)}${at}`);
   thing.serve({

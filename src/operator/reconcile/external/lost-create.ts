@@ -7,6 +7,7 @@ import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { externalIDOf, ownershipOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { parseSpec } from '../spec.ts';
 import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { isNamed, recordCreated, withdraw } from './create.ts';
@@ -71,6 +72,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { startedAt } = occasion;
     const { object, uid } = resource;
     const content = intent.content ?? this.#contentOf(object);
+    if (typeof content !== 'string') return content;
     facts.unresolved ??= { since: startedAt };
     const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
     // Lists with another key say nothing of what this one opens.
@@ -164,8 +166,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
   }
 
-  #contentOf({ spec }: ManagedObject): string {
-    return fingerprint(this.#contract.content(this.#contract.spec.parse(spec)));
+  /** Only a delete meets a spec that cannot be read. */
+  #contentOf(object: ManagedObject): string | Report {
+    const parsed = parseSpec(this.#contract.spec, object);
+    if ('spec' in parsed) return fingerprint(this.#contract.content(parsed.spec));
+    return { ...parsed.report, message: `deleting: ${parsed.report.message}` };
   }
 
   /** When the last look was due, after it was lost from sight, and in how long the next one is. */
