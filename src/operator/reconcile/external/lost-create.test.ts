@@ -38,6 +38,13 @@ describe('resolveLostCreate', () => {
     expect(resolveLostCreate(create('a'), [create('a')], [early])).toEqual({ kind: 'adopt', id: 'x' });
   });
 
+  test('one whose date cannot be read may be ours, and may be as old as any: a person decides', () => {
+    const undated = { id: 'x', createdAt: '' };
+    expect(resolveLostCreate(create('a'), [create('a')], [undated])).toEqual({ kind: 'unlikely', ids: ['x'] });
+    const dated = object('y', 1);
+    expect(resolveLostCreate(create('a'), [create('a')], [undated, dated])).toEqual({ kind: 'adopt', id: 'y' });
+  });
+
   describe('by our clock, with that of the service known since', () => {
     const at = new Date(t0).toISOString();
     const sought = soughtSince({ at, clock: 'own' }, { own: t0 + 40_000, service: t0 + 40_000, sentMsAgo: 40_000 });

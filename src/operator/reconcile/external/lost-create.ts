@@ -284,7 +284,7 @@ export type Resolution =
   | { readonly kind: 'adopt'; readonly id: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] }
-  /** None that is likely; these would be if a clock was set meanwhile. */
+  /** None that is likely; these would be if a clock was set meanwhile, or have no date that can be read. */
   | { readonly kind: 'unlikely'; readonly ids: readonly string[] };
 
 /**
@@ -314,7 +314,8 @@ export function resolveLostCreate(
   }
   const object = likely[place];
   if (object !== undefined && since(mine.likelySince).includes(object)) return { kind: 'adopt', id: object.id };
-  const unlikely = since(mine.notBefore).filter((each) => each === object || !likely.includes(each));
+  const mayBe = unclaimed.filter(({ createdAt }) => !(Date.parse(createdAt) < mine.notBefore));
+  const unlikely = mayBe.filter((each) => each === object || !likely.includes(each));
   return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
 }
 
