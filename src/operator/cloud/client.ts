@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { body, bodyOrAbsent, doneOrAbsent } from '../../common/http/answer.ts';
+import { body, bodyOrAbsent, doneOrAbsent, malformed, type Read } from '../../common/http/answer.ts';
 import { isDotSegment, pathOf } from '../../common/http/url.ts';
 import type { Call, Reserved } from '../../common/priority.ts';
 import { allPages, itemsOf, type OddItem, type Page, page } from './pages.ts';
@@ -170,7 +170,7 @@ function readable<T extends { readonly id: string }>(
     allPages(name, queryText({ limit: pageSize }), (query) => listPage(query, call));
   return {
     get: async (id, call) =>
-      transport.send({ ...named(collection, 'get', collection, id), method: 'GET', read: one }, call),
+      transport.send({ ...named(collection, 'get', collection, id), method: 'GET', read: only(id, one) }, call),
     list: (query, call) => listPage(queryText(query), call),
     pages,
     listAll: (call, options) => itemsOf(pages(call, options), options?.onOdd),
@@ -188,9 +188,18 @@ function writable<T extends { readonly id: string }, Create extends object, Upda
     ...readable(transport, collection, reads),
     create: (fields, call) => transport.send({ ...at('create'), method: 'POST', body: fields, read: created }, call),
     update: async (id, fields, call) =>
-      transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: updated }, call),
+      transport.send({ ...at('update', id), method: 'PATCH', body: fields, read: only(id, updated) }, call),
     delete: async (id, call) =>
       isDotSegment(id) ? 'absent' : transport.send({ ...at('delete', id), method: 'DELETE', read: deleted }, call),
+  };
+}
+
+/** What stands in between may mix answers up: nobody is shown another one's object. */
+function only<T extends { readonly id: string } | undefined>(id: string, read: Read<T>): Read<T> {
+  return (answer) => {
+    const found = read(answer);
+    if (found !== undefined && found.id !== id) throw malformed(answer, "id: is another one's");
+    return found;
   };
 }
 

@@ -168,6 +168,15 @@ describe('an answer that cannot be understood', () => {
     },
   );
 
+  test('nor is another object an answer to who asked for one by its id', async () => {
+    api.play(json(200, { ...bot, id: 'bot_2' }), json(200, { ...bot, id: 'bot_2' }));
+    const { botUsers } = api.client();
+    const problem = { message: expect.stringMatching(/: the response is malformed: id: is another one's$/) };
+    expect(await failure(botUsers.get('bot_1', call))).toMatchObject({ ...problem, definite: false });
+    expect(await failure(botUsers.update('bot_1', { name: 'x' }, call))).toMatchObject({ ...problem, definite: false });
+    expect(api.reports).toMatchObject([{ outcome: 'Unreachable' }, { outcome: 'Unreachable' }]);
+  });
+
   test('a delete is confirmed by 204 and 404 only', async () => {
     api.play(json(200, {}));
     expect(await failure(api.client().botUsers.delete('bot_1', call))).toMatchObject({

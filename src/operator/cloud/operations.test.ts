@@ -288,7 +288,7 @@ describe.each(lists)('%s', (operation, send, target, _body, answer) => {
 });
 
 test('the base URL may have a prefix, and ids are encoded', async () => {
-  api.play(json(200, bot), text(204));
+  api.play(json(200, { ...bot, id: 'a/b?c#d e' }), text(204));
   const client = api.client({ baseURL: `${api.url}/edge/api/` });
   await client.botUsers.get('a/b?c#d e', call);
   await client.routeModules.saml.delete({ edgeID: '../x', routeID: 'ü' }, call);
@@ -330,8 +330,8 @@ describe('tolerance', () => {
     const { metadata: _, endpoint_configuration: __, ...least } = addr;
     api.play(json(200, least), json(200, { ...addr, metadata: null }), json(200, { enabled: true, ip_policies: null }));
     const client = api.client();
-    expect(await client.reservedAddrs.get('ra_1', call)).toEqual(least);
-    expect((await client.reservedAddrs.get('ra_1', call))?.metadata ?? 'unset').toBe('unset');
+    expect(await client.reservedAddrs.get(addr.id, call)).toEqual(least);
+    expect((await client.reservedAddrs.get(addr.id, call))?.metadata ?? 'unset').toBe('unset');
     expect(await client.routeModules.ipRestriction.get(route, call)).toEqual({ enabled: true, ip_policies: [] });
   });
 });
