@@ -687,6 +687,19 @@ describe('upgrades', () => {
     });
   });
 
+  test.each(['ws', 'none'])('one to %s, sent while another request is under way, is served as it is', async (name) => {
+    const local = await serve((_, response) => void setImmediate(() => response.end('plain')));
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const { host, port } = new URL(url);
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    socket.write(
+      `GET / HTTP/1.1\r\nHost: ${name}.localhost:${port}\r\nConnection: Upgrade, close\r\nUpgrade: echo\r\n\r\n`,
+    );
+    const statuses = [...(await text(socket)).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).toEqual(['200', name === 'ws' ? '200' : '404']);
+  });
+
   test('a dead local server is 502, an unknown host 404', async () => {
     const gone = await startLocal(echo);
     await gone.stop();

@@ -121,8 +121,12 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
   response.end(body);
 }
 
-/** Node hands over no body with an upgrade, and HTTP/2 cannot be inspected: such requests are served as they are. */
-function isUpgrade(request: IncomingMessage): boolean {
-  const { upgrade = '', 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  return !/^h2c?$/i.test(upgrade) && coding === undefined && (length === undefined || length === '0');
+/**
+ * Node hands over no body with an upgrade, HTTP/2 cannot be inspected, and a connection that owes another answer is not
+ * free to change: such requests are served as they are.
+ */
+function isUpgrade({ headers, socket }: IncomingMessage): boolean {
+  const { upgrade = '', 'content-length': length, 'transfer-encoding': coding } = headers;
+  const { _httpMessage: owed } = socket as { readonly _httpMessage?: ServerResponse | null };
+  return !owed && !/^h2c?$/i.test(upgrade) && coding === undefined && (length === undefined || length === '0');
 }
