@@ -121,6 +121,18 @@ describe('what the local server sees', () => {
     },
   );
 
+  test('a request whose body has yet to come', async () => {
+    const url = await tunnelTo((incoming, response) => {
+      response.write('ready');
+      incoming.pipe(response);
+    });
+    const outgoing = agent.through(url, { method: 'POST' });
+    outgoing.flushHeaders();
+    const answer = await answerTo(outgoing);
+    outgoing.end(', go');
+    expect(await text(answer)).toBe('ready, go');
+  });
+
   test('trailers of a chunked request', async () => {
     const url = await tunnelTo(echo);
     const outgoing = agent.through(url, { method: 'POST', headers: { trailer: 'x-sum' } });
@@ -295,6 +307,17 @@ describe('what the client sees', () => {
     const hints = once(outgoing, 'information');
     expect(await text(await answerTo(outgoing))).toBe('done');
     expect(await hints).toMatchObject([{ statusCode: 103, headers: { link: '</a.css>; rel=preload' } }]);
+  });
+
+  test('the head of an answer whose body has yet to come', async () => {
+    const url = await tunnelTo((_, response) => {
+      response.flushHeaders();
+      held.push(response);
+    });
+    const held: ServerResponse[] = [];
+    const answer = await answerTo(agent.through(url).end());
+    held[0]?.end('at last');
+    expect(await text(answer)).toBe('at last');
   });
 
   test('each part of a stream as it comes', async () => {

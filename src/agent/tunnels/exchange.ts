@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Capture, RequestHead, ResponseHead } from '../captures/capture.ts';
@@ -59,6 +59,7 @@ export class Exchange {
       if (body.rawTrailers.length > 0) this.#upstream?.addTrailers(pairs(body.rawTrailers) as [string, string][]);
       this.#upstream?.end();
     });
+    passHeadAlone(body, this.#upstream);
   }
 
   /** Sends a body that is all there. */
@@ -139,6 +140,7 @@ export class Exchange {
       this.#close();
     });
     answer.on('error', (error) => this.#cut(error));
+    passHeadAlone(answer, client);
   }
 
   #onError(upstream: ClientRequest, error: NodeJS.ErrnoException): void {
@@ -239,6 +241,14 @@ function passHead(
     const isAnnounced = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_TRAILER_INVALID';
     return isAnnounced && passHead(answer, client, withoutTrailer(headers));
   }
+}
+
+/** Node keeps a head back until some of its body follows, which may wait for an answer to the head, or for an event. */
+function passHeadAlone(message: IncomingMessage, onward: OutgoingMessage | undefined): void {
+  // By then what came along with the head was passed on in one piece with it.
+  process.nextTick(() => {
+    if (!message.readableDidRead && !message.complete) onward?.flushHeaders();
+  });
 }
 
 function headOf(answer: IncomingMessage): ResponseHead {
