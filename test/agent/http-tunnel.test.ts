@@ -14,6 +14,7 @@ import {
   answerTo,
   dial,
   echo,
+  isProbed,
   type LocalServer,
   readRaw,
   standstill,
@@ -596,6 +597,18 @@ describe('failures', () => {
     expect(await text(await answerTo(agent.through(url, { agent: keepAlive }).end()))).toBe('next');
     expect((await agent.call('GET', '/api/tunnels/web')).body.metrics.conns.count).toBe(1);
     keepAlive.destroy();
+  });
+
+  const onLinux = process.platform === 'linux' ? test : test.skip;
+
+  onLinux('peers are probed, so that what is left of connections of those that vanished goes', async () => {
+    const local = await serve((_, response) => void response.write('begun'));
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    const answer = await answerTo(agent.through(url).end());
+    await once(answer, 'data');
+    const { port } = new URL(agent.edgeURL);
+    await until('probes', async () => (await isProbed(Number(port), 120)) && isProbed(local.port, 120));
+    answer.destroy();
   });
 
   test('stopping the tunnel cuts what is under way', async () => {

@@ -5,7 +5,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCertificate } from '../../src/reference/kube-api/certificate.ts';
 import { until } from '../support/until.ts';
-import { dial, standstill, startTestAgent, type TestAgent } from './support.ts';
+import { dial, isProbed, standstill, startTestAgent, type TestAgent } from './support.ts';
 
 let agent: TestAgent;
 const servers: Server[] = [];
@@ -83,6 +83,17 @@ test('a reader that stops stops the writer (back-pressure)', async () => {
   client.resume();
   await until('the writer to go on', () => written > before);
   client.destroy();
+});
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux('peers are probed, so that what is left of connections of those that vanished goes', async () => {
+  const url = await tunnelTo((socket) => socket.write('hello'));
+  const client = dial(url);
+  sockets.push(client);
+  await once(client, 'data');
+  const [port = 0] = servers.map((server) => (server.address() as AddressInfo).port);
+  await until('probes', async () => (await isProbed(Number(new URL(url).port), 120)) && isProbed(port, 120));
 });
 
 test('connections count while open, and their durations when closed', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import {
   type ClientRequest,
   createServer,
@@ -143,6 +144,22 @@ export const echo: RequestListener = (incoming, response) => {
 export function dial(url: string): Socket {
   const { hostname, port } = new URL(url);
   return connect(Number(port), hostname);
+}
+
+/** Whether Linux will ask within so many seconds, of an idle connection of this process to or from a port, if the peer is there. */
+export async function isProbed(port: number, withinSeconds: number): Promise<boolean> {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  const ofPort = (await readFile('/proc/self/net/tcp', 'utf8'))
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(
+      ([, local, remote, state]) => state === '01' && (local?.endsWith(`:${hex}`) || remote?.endsWith(`:${hex}`)),
+    );
+  // Of the timer its kind, 2 for keep-alive, and hundredths of seconds.
+  return ofPort.some(([, , , , , timer = '']) => {
+    const [kind, when = ''] = timer.split(':');
+    return kind === '02' && Number.parseInt(when, 16) <= 100 * withinSeconds;
+  });
 }
 
 /** The count once it has begun and grows no more. */

@@ -5,6 +5,7 @@ import type { Descriptors } from '../descriptors/descriptors.ts';
 import { DescriptorsExhausted } from '../descriptors/exhausted.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { reusableMs } from './keep-alive.ts';
+import { tcpOptions } from './tcp-options.ts';
 import type { Upstream } from './upstream.ts';
 
 const mostIdle = 256;
@@ -127,7 +128,7 @@ export class Connections extends Agent {
 
   #connectPlain({ allowHalfOpen = false }: Wanted): Socket {
     const { host, port } = this.#to;
-    return connect({ host, port, noDelay: true, keepAlive: true, allowHalfOpen });
+    return connect({ host, port, allowHalfOpen, ...tcpOptions });
   }
 
   #connectTls({ servername = '', rejectUnauthorized = true, allowHalfOpen = false }: Wanted): Socket {
@@ -135,7 +136,7 @@ export class Connections extends Agent {
     const session = this.#sessions.get(servername);
     const security = { servername, rejectUnauthorized, ALPNProtocols: ['http/1.1'], ...(session && { session }) };
     const options = { host, port, allowHalfOpen, ...security };
-    const socket = connectTls(options).setNoDelay().setKeepAlive(true);
+    const socket = connectTls(options).setNoDelay().setKeepAlive(true, tcpOptions.keepAliveInitialDelay);
     socket.on('session', (session) => this.#remember(servername, session));
     socket.on('close', (failed) => failed && this.#sessions.delete(servername));
     return socket;

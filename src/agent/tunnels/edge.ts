@@ -5,6 +5,7 @@ import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
 import { errorPage, plainPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
+import { tcpOptions } from './tcp-options.ts';
 
 const domain = 'localhost';
 const keepAliveMs = 65_000;
@@ -23,11 +24,11 @@ export class Edge {
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: maxHeaderBytes,
-      noDelay: true,
       optimizeEmptyRequests: true,
       // An upload may take as long as it takes.
       requestTimeout: 0,
       shouldUpgradeCallback: isUpgrade,
+      ...tcpOptions,
     });
     guard(this.#server, {
       descriptors,

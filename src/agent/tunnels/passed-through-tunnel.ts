@@ -7,6 +7,7 @@ import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';
 import { join, reset } from './join.ts';
+import { tcpOptions } from './tcp-options.ts';
 import type { Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
@@ -36,7 +37,7 @@ export class PassedThroughTunnel implements Tunnel {
     this.definition = parts.definition;
     this.metrics = newTunnelMetrics(parts.ticks);
     this.#parts = parts;
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#carry(client));
+    this.#server = createServer({ allowHalfOpen: true, ...tcpOptions }, (client) => this.#carry(client));
   }
 
   get publicURL(): string {
@@ -65,7 +66,7 @@ export class PassedThroughTunnel implements Tunnel {
     }
     const { host, port } = upstream;
     const done = this.metrics.conns.begin();
-    const local = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    const local = connect({ host, port, allowHalfOpen: true, ...tcpOptions });
     descriptors.hold(local);
     this.#sockets.add(client).add(local);
     local.once('error', (error: NodeJS.ErrnoException) => this.#warn(error));
