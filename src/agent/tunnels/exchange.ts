@@ -9,6 +9,7 @@ import { responseHeaders, withoutTrailer } from './headers.ts';
 import { join } from './join.ts';
 
 const connectTimeoutMs = 10_000;
+const longestReplayMs = 600_000;
 const safeMethods = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
 
 export interface ExchangeParts {
@@ -33,11 +34,14 @@ export class Exchange {
   #answer: IncomingMessage | undefined;
   #joined: readonly Duplex[] = [];
   #over = false;
+  /** Of a replay: it has no client that would give up some time. */
+  readonly #limit: NodeJS.Timeout | undefined;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
     parts.client?.on('drain', () => this.#answer?.resume());
-    parts.client?.on('close', () => this.#onClientClosed());
+    parts.client?.on('close', () => this.#giveUp('the client closed the connection'));
+    if (parts.client === undefined) this.#limit = setTimeout(() => this.#giveUp(tooLong), longestReplayMs).unref();
     this.#send();
   }
 
@@ -183,9 +187,10 @@ export class Exchange {
     this.#parts.client?.destroy();
   }
 
-  #onClientClosed(): void {
+  /** Nobody waits for the rest of the answer. */
+  #giveUp(why: string): void {
     if (this.#over || this.#joined.length > 0) return;
-    this.#close('the client closed the connection');
+    this.#close(why);
     this.#upstream?.destroy();
   }
 
@@ -197,6 +202,7 @@ export class Exchange {
   #close(error?: string): void {
     if (this.#over) return;
     this.#over = true;
+    clearTimeout(this.#limit);
     this.#parts.onAnswered();
     this.#parts.capture?.end(error);
   }
@@ -209,6 +215,8 @@ export function declaresBody(rawHeaders: RawHeaders): boolean {
 const why = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
 const isAway = ({ syscall }: NodeJS.ErrnoException): boolean => syscall === 'connect' || syscall === 'getaddrinfo';
+
+const tooLong = `the local server was not done within ${longestReplayMs / 60_000} minutes`;
 
 const stopped: Failure = { statusCode: 502, what: 'The tunnel was stopped.' };
 
