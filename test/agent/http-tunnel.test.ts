@@ -241,6 +241,24 @@ describe('what the client sees', () => {
     keepAlive.destroy();
   });
 
+  test('every header of a message, however many, both ways', async () => {
+    const many = Array.from({ length: 1_200 }, (_, at) => [`X-${at}`, 'v']).flat();
+    const local = await serve((incoming, response) => {
+      const received = incoming.rawHeaders.filter((text) => text.startsWith('X-'));
+      response.writeHead(200, [...many, 'Content-Length', '5']);
+      text(incoming).then((body) => response.end(body + (received.length - 3)));
+    });
+    local.server.maxHeadersCount = 0;
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    const socket = dial(agent.edgeURL);
+    const sent = Array.from({ length: 1_200 }, (_, at) => `X-${at}: v\r\n`).join('');
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: ${new URL(url).host}\r\n${sent}Content-Length: 1\r\nConnection: close\r\n\r\nb`,
+    );
+    const answer = await text(socket);
+    expect([answer.match(/^X-\d+: v\r$/gm)?.length, answer.endsWith('\r\n\r\nb1200')]).toEqual([1_200, true]);
+  });
+
   test('HEAD has the length of a GET and no body', async () => {
     const url = await tunnelTo((_, response) => response.writeHead(200, { 'content-length': '1234' }).end());
     const answer = await agent.visit(url, { method: 'HEAD' });

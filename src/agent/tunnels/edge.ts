@@ -30,6 +30,7 @@ export class Edge {
       shouldUpgradeCallback: isUpgrade,
       ...tcpOptions,
     });
+    this.#server.maxHeadersCount = 0;
     guard(this.#server, {
       descriptors,
       admit: (client) => descriptors.admitClient(client),

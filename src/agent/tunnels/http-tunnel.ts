@@ -34,7 +34,7 @@ interface Turn {
   readonly onAnswered: () => void;
 }
 
-/** Largest head of a message, both ways. */
+/** Largest head of a message, both ways. Its headers are not counted: Node leaves out what is beyond a thousand. */
 export const maxHeaderBytes = 65_536;
 
 /** A streaming reverse proxy in front of one local HTTP server. */
@@ -136,7 +136,7 @@ export class HttpTunnel implements Tunnel {
       maxHeaderSize: maxHeaderBytes,
       ...wanted,
     };
-    return request(sent);
+    return Object.assign(request(sent), { maxHeadersCount: 0 });
   }
 
   #tlsOptions(head: RequestHead): Wanted {
