@@ -102,6 +102,20 @@ describe('what the local server sees', () => {
     expect(headerOf(rawHeaders, 'x-forwarded-host')).toEqual([host]);
   });
 
+  test.each([
+    ['/a?b=c', '/a?b=c'],
+    ['', '/'],
+    ['?b=c', '/?b=c'],
+  ])('a target that is a URL as its path, with the host of it whatever Host says: %j', async (after, path) => {
+    const { host } = new URL(await tunnelTo(echo));
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET http://${host}${after} HTTP/1.1\r\nHost: none.localhost\r\nConnection: close\r\n\r\n`);
+    const { url, rawHeaders } = JSON.parse((await text(socket)).split('\r\n\r\n')[1] ?? '');
+    const hosts = ['host', 'x-forwarded-host'].flatMap((name) => headerOf(rawHeaders, name));
+    expect([url, hosts]).toEqual([path, [host, host]]);
+    expect((await agent.captures())[0]?.request.uri).toBe(`http://${host}${after}`);
+  });
+
   test('no header of the connection to the client', async () => {
     const url = await tunnelTo(echo);
     const headers = { connection: 'close, X-Hop', 'x-hop': '1', 'proxy-authorization': 'x', 'keep-alive': 'timeout=9' };

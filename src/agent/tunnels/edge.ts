@@ -5,6 +5,7 @@ import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
 import { errorPage, plainPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
+import { hostOf } from './origin-form.ts';
 import { tcpOptions } from './tcp-options.ts';
 
 const domain = 'localhost';
@@ -101,8 +102,8 @@ export class Edge {
     tunnel.serveUpgrade(request, socket, head);
   }
 
-  #tunnelOf(request: IncomingMessage): HttpTunnel | undefined {
-    const host = request.headers.host?.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+  #tunnelOf({ url = '', headers }: IncomingMessage): HttpTunnel | undefined {
+    const host = hostOf(url, headers.host)?.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
     return host?.endsWith(`.${domain}`) ? this.#tunnels.get(host.slice(0, -domain.length - 1)) : undefined;
   }
 
@@ -116,7 +117,7 @@ export class Edge {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const what = `No tunnel is running for the host "${request.headers.host ?? ''}".`;
+  const what = `No tunnel is running for the host "${hostOf(request.url ?? '', request.headers.host) ?? ''}".`;
   const { statusMessage, rawHeaders, body } = errorPage(request.headers.accept, { statusCode: 404, what });
   request.resume();
   response.writeHead(404, statusMessage, rawHeaders);

@@ -10,6 +10,7 @@ import { Connections, type ConnectionsParts, type Wanted } from './connections.t
 import type { HttpDefinition } from './definition.ts';
 import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
+import { originForm } from './origin-form.ts';
 import type { Replay, Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
 
@@ -125,7 +126,8 @@ export class HttpTunnel implements Tunnel {
     return wanted === 'preserve' ? undefined : wanted;
   }
 
-  #dial(head: RequestHead, options: ForwardOptions): ClientRequest {
+  #dial(received: RequestHead, options: ForwardOptions): ClientRequest {
+    const head = originForm(received);
     const wanted: Wanted = { ...this.#tlsOptions(head), allowHalfOpen: options.upgrade !== undefined };
     const sent: RequestOptions & Wanted = {
       method: head.method,
