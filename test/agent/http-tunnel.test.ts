@@ -1,10 +1,11 @@
 import { createHash, hash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server } from 'node:https';
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Agent as Dialer, type MessageEvent, WebSocket } from 'undici';
@@ -787,17 +788,42 @@ describe('upgrades', () => {
 });
 
 describe('a local server with TLS', () => {
+  const servers: Server[] = [];
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  /** A server that answers with the name that it was asked for. */
+  async function listening(): Promise<number> {
+    const { key, certificate: cert } = createCertificate('127.0.0.1', Date.now());
+    const server = createTlsServer({ key, cert }, ({ socket }, response) => {
+      response.end(String((socket as TLSSocket).servername));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+
   test.each([
     [true, 502],
     [false, 200],
   ])('verify_upstream_tls %s: a certificate nobody vouches for is %i', async (verify, status) => {
-    const { key, certificate } = createCertificate('127.0.0.1', Date.now());
-    const server = createTlsServer({ key, cert: certificate }, (_, response) => response.end('secret'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const addr = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const addr = `https://localhost:${await listening()}`;
     const { public_url: url } = await agent.tunnel({ name: 'tls', proto: 'http', addr, verify_upstream_tls: verify });
     expect((await agent.visit(url)).status).toBe(status);
-    server.close();
-    server.closeAllConnections();
+  });
+
+  test.each([
+    ['127.0.0.1', {}, 'false'],
+    ['127.0.0.1', { host_header: 'rewrite' }, 'false'],
+    ['127.0.0.1', { host_header: '[::1]:8443' }, 'false'],
+    ['127.0.0.1', { host_header: 'app.test:8443' }, 'app.test'],
+    ['localhost', {}, 'localhost'],
+  ])('at %s, with %j, is asked for by the name %s: an address is none', async (host, more, name) => {
+    const addr = `https://${host}:${await listening()}`;
+    const definition = { name: 'tls', proto: 'http', addr, verify_upstream_tls: false, ...more };
+    const { public_url: url } = await agent.tunnel(definition);
+    expect((await agent.visit(url)).text).toBe(name);
   });
 });

@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Capture, CarryingTunnel, RequestHead } from '../captures/capture.ts';
 import type { Captures } from '../captures/captures.ts';
@@ -145,8 +145,10 @@ export class HttpTunnel implements Tunnel {
     if (!this.#parts.upstream.tls) return {};
     const host = this.#hostHeader() ?? valuesOf(head.rawHeaders, 'host')[0] ?? '';
     const wanted = this.#parts.upstream.host;
+    const name = this.definition.host_header === undefined ? wanted : host.replace(/:\d+$/, '');
     return {
-      servername: this.definition.host_header === undefined ? wanted : host.replace(/:\d+$/, ''),
+      // An address is no name to be asked for (RFC 6066, section 3): the certificate is to be for where it connects to.
+      servername: isIP(name.replace(/^\[(.*)\]$/, '$1')) === 0 ? name : '',
       rejectUnauthorized: this.definition.verify_upstream_tls ?? true,
     };
   }
