@@ -149,6 +149,13 @@ describe('what the local server sees', () => {
     expect(await text(answer)).toBe('ready, go');
   });
 
+  test('every transfer coding of a body, which is passed on as it is', async () => {
+    const url = await tunnelTo(echo);
+    const headers = { 'transfer-encoding': 'gzip, chunked' };
+    const seen = JSON.parse((await agent.visit(url, { method: 'POST', headers, body: 'packed' })).text);
+    expect([headerOf(seen.rawHeaders, 'transfer-encoding'), seen.body]).toEqual([['gzip, chunked'], 'packed']);
+  });
+
   test('trailers of a chunked request', async () => {
     const url = await tunnelTo(echo);
     const outgoing = agent.through(url, { method: 'POST', headers: { trailer: 'x-sum' } });

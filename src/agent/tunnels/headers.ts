@@ -49,7 +49,7 @@ export function requestHeaders(headers: RawHeaders, options: ForwardOptions): st
     } else if (key === 'transfer-encoding') {
       framed = true;
       chunked = true;
-      out.push(name, 'chunked');
+      out.push(name, value);
     } else if (key === 'te' && /\btrailers\b/i.test(value)) out.push(name, 'trailers');
     else if (!hopByHop.has(key) && dropped?.has(key) !== true) {
       announced ||= key === 'trailer';
