@@ -90,6 +90,13 @@ test('every flag, variable, command and script that the docs name is there', asy
   expect(unknown).toEqual([]);
 });
 
+test('what is piped from npm is without the lines that npm itself prints', () => {
+  const piped = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/npm (?:start|run) (?!-s )[^`\n]*? [|>] /g)].map(([command]) => `${page}: ${command}`),
+  );
+  expect(piped).toEqual([]);
+});
+
 test('every annotation is in the docs', () => {
   const text = `${textOf('README.md')}${textOf('docs/gitops.md')}`;
   const names = [...Object.values(annotation), startedTunnel, replayIntent];
