@@ -90,6 +90,15 @@ test('every flag, variable, command and script that the docs name is there', asy
   expect(unknown).toEqual([]);
 });
 
+test('every setting of the chart that the docs name is there', () => {
+  const { settings } = JSON.parse(textOf('charts/edge-operator/values.schema.json')).properties;
+  const named = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/\bsettings\.([A-Za-z]+)/g)].map(([, name = '']) => ({ page, name })),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter(({ name }) => !Object.hasOwn(settings.properties, name))).toEqual([]);
+});
+
 test('what is piped from npm is without the lines that npm itself prints', () => {
   const piped = pages.flatMap((page) =>
     [...textOf(page).matchAll(/npm (?:start|run) (?!-s )[^`\n]*? [|>] /g)].map(([command]) => `${page}: ${command}`),
