@@ -33,4 +33,16 @@ test.each([
   ['replay', "error: unknown command 'replay'; there is: edge-operator agent replay\n"],
 ])('%s is unknown', async (name, line) => {
   expect(await run(name, '--tunnel', 'x')).toEqual([2, '', line]);
+  expect(await run('help', name)).toEqual([2, '', line]);
+});
+
+test('help of a command below another is its own, and of one that is not there none', async () => {
+  expect(await run('help', 'agent', 'tunnels', 'stop')).toEqual(await run('agent', 'tunnels', 'stop', '--help'));
+  expect(await run('help', 'agent', 'stop')).toEqual([
+    2,
+    '',
+    expect.stringMatching(/^error: agent has no command "stop", only http, .*\n$/),
+  ]);
+  expect(await run('help')).toEqual(await run('--help'));
+  expect(await run('help', 'agent', '--config=x')).toEqual(await run('agent', '--help'));
 });

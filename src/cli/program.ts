@@ -47,7 +47,8 @@ async function run(program: Program, argv: readonly string[]): Promise<number> {
     help += text;
   });
   try {
-    await top.parseAsync(argv, { from: 'user' }).catch(throwFailures);
+    const args = argv[0] === 'help' ? helpOf(argv.slice(1), top) : argv;
+    await top.parseAsync(args, { from: 'user' }).catch(throwFailures);
     if (help !== '') await print(help);
     return 0;
   } catch (error) {
@@ -67,6 +68,18 @@ export function loadCommands(commands: Commands, name = ''): Promise<readonly Co
 function takeOver(command: Command, onHelp: (text: string) => void): void {
   command.exitOverride().configureOutput({ outputError: () => {}, writeOut: onHelp });
   for (const child of command.commands) takeOver(child, onHelp);
+}
+
+/** As flags, of any command: commander's own help looks at one word. What names no command is refused like any other. */
+function helpOf(given: readonly string[], top: Command): readonly string[] {
+  const words = given.filter((word) => !word.startsWith('-'));
+  let command: Command | undefined = top;
+  for (const word of words) {
+    if (command.commands.length === 0) break;
+    command = command.commands.find((each) => each.name() === word);
+    if (command === undefined) return words;
+  }
+  return [...words, '--help'];
 }
 
 /** That help or the version was shown is an error, too, with code 0. */
