@@ -45,6 +45,8 @@ describe('settings', () => {
     ['apiUrl', 'https://example.com?'],
     ['watchNamespaces', 'a b'],
     ['watchNamespaces', 'ok,Not_Ok'],
+    ['watchNamespaces', ''],
+    ['watchNamespaces', ' ,'],
     ['mirrorNamespace', ''],
     ['leaderElectNamespace', 'a.b'],
     ['createSettle', '500ms'],
@@ -60,6 +62,11 @@ describe('settings', () => {
   ])('%s cannot be %j', (name, value) => {
     const { flag } = settingsHelp().find((setting) => setting.name === name) ?? {};
     expect(() => parseSettings({ [name]: value })).toThrow(`${flag} (or EDGE_OPERATOR_`);
+  });
+
+  test('a count is bounded, however long it is', () => {
+    for (const concurrency of ['1001', '9'.repeat(20), '9'.repeat(400)])
+      expect(() => parseSettings({ concurrency })).toThrow(/^--concurrency .*" must be at most 1000$/);
   });
 
   test('the password in a URL is not repeated', () => {

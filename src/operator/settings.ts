@@ -28,7 +28,7 @@ const count = (max: number) =>
   z
     .string()
     .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
+    .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
     .pipe(z.int().min(1, 'must be at least 1').max(max, `must be at most ${max}`));
 
 const names = z
@@ -38,9 +38,10 @@ const names = z
 export const isNamespace = (name: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
 
 const namespace = z.string().refine(isNamespace, 'is no name of a namespace');
+/** Not empty, as what a variable of a script may come to: that would be all of them. */
 const namespaces = names.refine(
-  (given) => given.every(isNamespace),
-  'is no list of namespaces: write their names, separated by commas',
+  (given) => given.length > 0 && given.every(isNamespace),
+  'is no list of namespaces: write their names, separated by commas, or leave it out for all',
 );
 
 const namespacesOrAll = names.transform((given, context): readonly string[] | '*' => {
