@@ -28,11 +28,12 @@ describe('flags that cannot be used end with one line that names them', () => {
     [['--rate-limit', '-1'], '--rate-limit must be'],
     [['--base-url', 'cloud'], '--base-url must be'],
     [['--base-url', 'http://me:word@cloud'], '--base-url must be an http or https URL without user'],
-    [['--fault', 'GET /x explode'], '"explode" is none of'],
-    [['--api-key', 'two words'], 'API key 1 is neither'],
+    [['--fault', 'GET /x explode'], '--fault: fault "GET /x explode": "explode" is none of'],
+    [['--api-key', 'two words'], '--api-key or --api-key-file: API key 1 is neither'],
     [['--api-key-file', '/none/such'], '--api-key-file /none/such cannot be read: ENOENT'],
-    [['--seed', '/none/such'], 'seed file /none/such cannot be read'],
-    [['--data', '/none/such/x.db'], 'data file /none/such/x.db cannot be used'],
+    [['--seed', '/none/such'], '--seed: seed file /none/such cannot be read'],
+    [['--seed', ''], '--seed must not be empty'],
+    [['--data', '/none/such/x.db'], '--data: data file /none/such/x.db cannot be used'],
   ])('%j', async (flags, message) => {
     const error = await cloudCommand()
       .parseAsync(flags, { from: 'user' })

@@ -21,6 +21,8 @@ interface Flags {
   readonly baseUrl?: string;
 }
 
+const flagsOf = { apiKeys: '--api-key or --api-key-file', data: '--data', seeds: '--seed', faults: '--fault' } as const;
+
 export function cloudCommand(): Command {
   return new Command('cloud')
     .description('Run the cloud reference server: the Cloud Management API, for trying and tests.')
@@ -52,7 +54,8 @@ async function run(flags: Flags): Promise<void> {
   };
   const given = [...(flags.apiKey ?? []), ...(await readKeys(flags.apiKeyFile))];
   const apiKeys = given.length > 0 ? given : [`default=${randomBytes(24).toString('base64url')}`];
-  const api = await start({ ...options, apiKeys }, flags.seed ?? []);
+  const seeds = (flags.seed ?? []).map((file) => notEmpty('--seed', file));
+  const api = await start({ ...options, apiKeys }, seeds);
   const made = given.length > 0 ? '' : ` (API key: ${apiKeys[0]?.replace('default=', '')})`;
   const stopped = stopSignal();
   announcements().write(`Cloud Management API listening on ${api.url}${made}\n`);
@@ -69,7 +72,8 @@ async function start(options: CloudApiOptions & Address, seedFiles: readonly str
     const seeds = seedFiles.length > 0 ? await Promise.all(seedFiles.map(readSeedFile)) : [defaultSeed];
     return await startCloudApi({ ...options, seeds });
   } catch (error) {
-    if (error instanceof SetupError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof SetupError)
+      throw new UsageError(`${flagsOf[error.setting]}: ${error.message}`, { cause: error });
     refusedAddress(error as NodeJS.ErrnoException, options);
     throw error;
   }

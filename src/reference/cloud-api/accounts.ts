@@ -26,7 +26,10 @@ export function readAccounts(entries: readonly string[]): Accounts {
     const { account, key } = readEntry(entry, index + 1);
     const before = byDigest.get(digest(key));
     if (before !== undefined && before !== account) {
-      throw new SetupError(`API key ${index + 1} was already given to account ${before}; a key opens one account`);
+      throw new SetupError(
+        'apiKeys',
+        `API key ${index + 1} was already given to account ${before}; a key opens one account`,
+      );
     }
     byDigest.set(digest(key), account);
   }
@@ -38,8 +41,11 @@ function readEntry(entry: string, place: number): { account: string; key: string
   if (account !== undefined && key !== undefined) return { account, key };
   // The padding of a base64 key ends at a multiple of four.
   if (/^[^=]+=$/.test(entry) && entry.length % 4 !== 0) {
-    throw new SetupError(`API key ${place} is "account=" without a key`);
+    throw new SetupError('apiKeys', `API key ${place} is "account=" without a key`);
   }
   if (bare.test(entry)) return { account: `key-${digest(entry).slice(0, 16)}`, key: entry };
-  throw new SetupError(`API key ${place} is neither "key" nor "account=key" of letters, digits and - . _ ~ + /`);
+  throw new SetupError(
+    'apiKeys',
+    `API key ${place} is neither "key" nor "account=key" of letters, digits and - . _ ~ + /`,
+  );
 }

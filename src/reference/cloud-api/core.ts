@@ -64,7 +64,7 @@ export async function createCloudApi(options: CloudApiCoreOptions): Promise<Clou
 export async function createCore(
   options: CloudApiCoreOptions,
 ): Promise<{ readonly core: CloudApiCore; readonly app: FastifyInstance }> {
-  if (options.apiKeys.length === 0) throw new SetupError('at least one API key is needed');
+  if (options.apiKeys.length === 0) throw new SetupError('apiKeys', 'at least one API key is needed');
   const accounts = readAccounts(options.apiKeys);
   const { runtime = systemRuntime } = options;
   const faults = armFaults(options.faults ?? [], runtime.random);
@@ -111,7 +111,7 @@ function armFaults(specs: readonly string[], random: Random): Faults {
     for (const spec of specs) faults.add(spec);
     return faults;
   } catch (error) {
-    if (error instanceof FaultSpecError) throw new SetupError(error.message, { cause: error });
+    if (error instanceof FaultSpecError) throw new SetupError('faults', error.message, { cause: error });
     throw error;
   }
 }

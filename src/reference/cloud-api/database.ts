@@ -42,7 +42,7 @@ export function openDatabase(file?: string): DatabaseSync {
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new SetupError(`data file ${file ?? '(memory)'} cannot be used: ${why}`, { cause: error });
+    throw new SetupError('data', `data file ${file ?? '(memory)'} cannot be used: ${why}`, { cause: error });
   }
 }
 

@@ -25,7 +25,7 @@ const listed = {
 export function applySeed(world: World, seed: Seed, accounts: readonly string[]): void {
   const wanted = checkSeed(seed, 'seed');
   const stranger = wanted.accounts?.find((name) => !accounts.includes(name));
-  if (stranger !== undefined) throw new SetupError(`seed: accounts: no API key opens account ${stranger}`);
+  if (stranger !== undefined) throw new SetupError('seeds', `seed: accounts: no API key opens account ${stranger}`);
   transaction(world.database, () => {
     for (const account of wanted.accounts ?? accounts) seedAccount(world, wanted, account);
   });
@@ -64,7 +64,10 @@ function seedEndpoints(world: World, endpoints: readonly EndpointSeed[], account
   const collection = endpointCollection(world);
   for (const [index, endpoint] of endpoints.entries()) {
     const fail = (field: 'edge' | 'domain') => {
-      throw new SetupError(`seed: endpoints[${index}].${field}: no ${field} with id ${endpoint[field]} is seeded`);
+      throw new SetupError(
+        'seeds',
+        `seed: endpoints[${index}].${field}: no ${field} with id ${endpoint[field]} is seeded`,
+      );
     };
     if (!has(kinds.httpsEdge, endpoint.edge) && !has(kinds.tlsEdge, endpoint.edge)) fail('edge');
     if (!has(kinds.domain, endpoint.domain)) fail('domain');

@@ -20,7 +20,7 @@ export async function readSeedFile(file: string): Promise<Seed> {
 export function checkSeed(seed: unknown, source: string): ReadSeed {
   const parsed = seedSchema.safeParse(seed);
   if (parsed.success) return parsed.data;
-  throw new SetupError(`${source}: ${parsed.error.issues.map(describe)[0]}`);
+  throw new SetupError('seeds', `${source}: ${parsed.error.issues.map(describe)[0]}`);
 }
 
 function describe(issue: z.core.$ZodIssue): string {
@@ -41,7 +41,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new SetupError(`seed file ${file} cannot be read: ${reason(error)}`, { cause: error });
+    throw new SetupError('seeds', `seed file ${file} cannot be read: ${reason(error)}`, { cause: error });
   }
 }
 
@@ -49,7 +49,7 @@ function parse(file: string, text: string): unknown {
   try {
     return parseYaml(text) ?? {};
   } catch (error) {
-    throw new SetupError(`seed file ${file} is not YAML: ${reason(error)}`, { cause: error });
+    throw new SetupError('seeds', `seed file ${file} is not YAML: ${reason(error)}`, { cause: error });
   }
 }
 
