@@ -83,6 +83,8 @@ test.each([
   ['an id that is none of a tunnel', { ...lease, tunnel: 'ep_b' }, '"tunnel"'],
   ['a relative URL', { ...lease, public_url: '/web' }, '"public_url"'],
   ['an address without port', { ...lease, hostport: 'web' }, '"hostport"'],
+  ['a port beyond those there are', { ...lease, hostport: 'web:65536' }, '"hostport"'],
+  ['port 0', { ...lease, hostport: 'web:0' }, '"hostport"'],
   ['an unknown field', { ...lease, type: 'edge' }, '"type"'],
 ])('%s is refused by name', async (_, body, field) => {
   const answer = await cloud.call('PUT', path, body);

@@ -39,7 +39,11 @@ export const idOf = (...prefixes: readonly string[]) =>
     error: `must be an id: ${prefixes.map((prefix) => `${prefix}_…`).join(' or ')} and 1 to 64 letters or digits`,
   });
 
-export const hostport = text.regex(/^.+:\d{1,5}$/, { error: 'must be hostname:port' });
+const isPort = (text = ''): boolean => Number(text) >= 1 && Number(text) <= 65_535;
+
+export const hostport = text
+  .regex(/^.+:\d{1,5}$/, { error: 'must be hostname:port' })
+  .refine((value) => isPort(value.split(':').at(-1)), { error: 'must have a port from 1 to 65535' });
 export const uri = z.url({ error: 'must be an absolute URL' });
 export const time = text.meta({ format: 'date-time', description: 'RFC 3339, in UTC' });
 export const refShape = z.strictObject({ id: text, uri });
