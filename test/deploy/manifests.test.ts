@@ -179,8 +179,8 @@ type Any = any;
     const finalizers = ['edge-operator.dev/external-resource'];
     expect(await send(bot({ finalizers }))).toMatch(/^the finalizer of edge-operator.dev/);
     expect(await send(bot({ finalizers, ...annotated('created-id') }), 'tenant', operator)).toBe('done');
-    const patch = (body: object) =>
-      run('-n', 'tenant', 'patch', 'botuser', 'a', '--type=merge', '-p', JSON.stringify(body)).then(
+    const patch = (body: object, name = 'a') =>
+      run('-n', 'tenant', 'patch', 'botuser', name, '--type=merge', '-p', JSON.stringify(body)).then(
         () => 'done',
         (error: Error) => /denied request: (.*)/.exec(error.message)?.[1] ?? error.message,
       );
@@ -189,6 +189,8 @@ type Any = any;
       /tenants remove/,
     );
     expect(await patch({ spec: { active: false } })).toBe('done');
+    expect(await patch({ spec: { accountRef: null } }, 'b')).toMatch(/^with external-id tenants keep spec.accountRef/);
+    expect(await patch({ spec: { accountRef: { name: 'other' } } }, 'b')).toBe('done');
     const agent = (spec: object) => ({ kind: 'Agent', metadata: { name: 'edge' }, spec });
     expect(await send(agent({ url: 'http://agent' }))).toMatch(/by serviceRef, not by url/);
     expect(await send(agent({ serviceRef: { name: 'edge' } }))).toBe('done');
