@@ -165,3 +165,19 @@ test("what another replica sent with a key counts when it becomes the operator's
   await budgets.close(0);
   await running;
 });
+
+test("who has yet to lead knows of nobody that uses the operator's own key elsewhere", async () => {
+  const stored = { text: undefined, writtenAt: undefined };
+  const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  const own = account('k', 100, undefined, true);
+  account('k');
+  const used = () => budgets.of(own).limiter.state().used;
+  // As a scrape asks, on a replica that waits for the Lease.
+  const before = used();
+  const running = budgets.run(0);
+  const then = used();
+  await budgets.close(0);
+  await running;
+  expect([before, then]).toEqual([0, 0]);
+});

@@ -155,7 +155,7 @@ export class Budgets {
     if (replaced !== undefined && before !== undefined) this.#credentials.set(before, this.#usedUp(replaced, user));
     const fresh = this.#fresh(user);
     const limiter = replaced?.limiter ?? fresh.limiter;
-    if (user.isDefault && this.#isUsedElsewhere(credential))
+    if (user.isDefault && this.#isUsedElsewhere(user, credential))
       limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now());
     return this.#add(credential, { gate: fresh.gate, limiter });
   }
@@ -201,10 +201,11 @@ export class Budgets {
   }
 
   /** By accounts of another replica, which come here with the key: what that one has sent with it is not known here. */
-  #isUsedElsewhere(credential: string): boolean {
+  #isUsedElsewhere({ account }: BudgetUser, credential: string): boolean {
     const { shardOf } = this.#options ?? {};
-    const isElsewhere = ({ account }: BudgetUser) => shardOf !== undefined && !this.#records.has(shardOf(account));
-    return this.#users.keys().some((user) => isElsewhere(user) && credentialOf(user) === credential);
+    if (shardOf === undefined) return false;
+    const isElsewhere = (shard: number) => shard !== shardOf(account) && !this.#records.has(shard);
+    return this.#users.keys().some((user) => isElsewhere(shardOf(user.account)) && credentialOf(user) === credential);
   }
 
   /** As they were last seen: to ask each of hundreds for its key takes longer than a request. */
