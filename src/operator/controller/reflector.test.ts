@@ -173,6 +173,18 @@ describe('a watch', () => {
     await until('the event', () => told.includes('add a 1'));
   });
 
+  test('lists again when the point to go on from fails again and again', async () => {
+    api.put('a');
+    const { informer } = await watched.synced();
+    const failed = { type: 'ERROR', object: { kind: 'Status', code: 500, message: 'cannot decode an event' } };
+    const goesOn = (request: SeenRequest) => isWatch(request) && !request.query.has('sendInitialEvents');
+    for (let time = 0; time < 100; time++)
+      api.script(goesOn, (response) => response.writeHead(200).end(`${JSON.stringify(failed)}\n`));
+    api.remove('a', false);
+    api.emit(failed);
+    await until('the delete', () => informer.list().length === 0);
+  });
+
   test('that falls silent is replaced', async () => {
     const { told } = await watched.synced({ silenceTimeoutMs: 300 });
     await until('the next watch', () => api.watchRequests().length >= 2);

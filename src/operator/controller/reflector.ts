@@ -196,7 +196,9 @@ export class Reflector<T extends KubeObject> {
       return 0;
     }
     const isToldElsewhere = this.#options.sink.failed?.(error) === true;
-    if (verdict !== 'retry' || isSilence(error) || (isAway(error) && !this.#hasBrought)) this.#version = undefined;
+    // What fails again before it has told anything may fail at the point to go on from.
+    const isFruitless = !this.#hasBrought || this.#backoff.failuresOf() > 0;
+    if (verdict !== 'retry' || isSilence(error) || (isAway(error) && isFruitless)) this.#version = undefined;
     const delayMs = Math.max(this.#pause(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
     if (!isToldElsewhere) this.#log(error, verdict === 'expired', delayMs);
     return delayMs;

@@ -11,7 +11,7 @@ import {
   KubeError,
 } from './errors.ts';
 import { FakeApi, json, status, type Widget, widgetType } from './fake-api.fixture.ts';
-import { errorFromResponse } from './status.ts';
+import { errorFromResponse, errorFromStatus } from './status.ts';
 
 let api: FakeApi;
 let client: KubeClient;
@@ -220,6 +220,27 @@ describe('refusals', () => {
   ])('whoever is told to come back tomorrow comes back in a minute: %s', (_, header, body) => {
     const error = errorFromResponse('watching', 503, header, JSON.stringify(body) ?? '');
     expect(error.retryAfterMs).toBe(60_000);
+  });
+
+  test.each<[string, unknown, object]>([
+    ['a time that is none', { retryAfterSeconds: 'soon' }, { retryAfterMs: undefined }],
+    ['a time that has passed', { retryAfterSeconds: -5 }, { retryAfterMs: undefined }],
+    ['causes that are none', { causes: [null, 'no', { reason: 'ResourceVersionTooLarge' }] }, { causes: [{}] }],
+    ['one cause in place of a list', { causes: { reason: 'ResourceVersionTooLarge' } }, { causes: [] }],
+    ['no details', 'none', { causes: [] }],
+  ])('with %s are read as far as they go', (_, details, expected) => {
+    const body = { kind: 'Status', code: 503, reason: 7, message: ['no'], details };
+    const read = [
+      errorFromResponse('watching', 503, undefined, JSON.stringify(body)),
+      errorFromStatus('watching', body),
+    ];
+    for (const error of read)
+      expect(error).toMatchObject({
+        status: 503,
+        reason: '',
+        message: expect.stringMatching(/: HTTP 50\d /),
+        ...expected,
+      });
   });
 
   test('are told apart', () => {

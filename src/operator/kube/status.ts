@@ -1,11 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { KubeError, type Refusal, type StatusCause } from './errors.ts';
 
+/** As it comes: whatever stands in front of an API server may answer in its place. */
 interface StatusBody {
-  readonly code?: number;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly details?: { readonly causes?: readonly StatusCause[]; readonly retryAfterSeconds?: number };
+  readonly code?: unknown;
+  readonly reason?: unknown;
+  readonly message?: unknown;
+  readonly details?: unknown;
 }
 
 /** An API server asks for a second or so; whatever stands in front of it is not believed for longer than this. */
@@ -24,14 +25,15 @@ export function errorFromStatus(doing: string, object: unknown): KubeError {
   return new KubeError(doing, refusalOf(body, 500));
 }
 
-function refusalOf(body: StatusBody, status: number): Refusal {
-  const seconds = body.details?.retryAfterSeconds;
+function refusalOf({ code, reason, message, details }: StatusBody, status: number): Refusal {
+  const { causes, retryAfterSeconds } = isRecord(details) ? details : {};
   return {
-    status: typeof body.code === 'number' ? body.code : status,
-    reason: body.reason,
-    message: body.message || body.reason || `HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(),
-    causes: body.details?.causes ?? [],
-    retryAfterMs: seconds ? Math.min(seconds * 1_000, longestRetryAfterMs) : undefined,
+    status: typeof code === 'number' ? code : status,
+    reason: textOf(reason),
+    message: textOf(message) || textOf(reason) || titleOf(status),
+    causes: Array.isArray(causes) ? causes.filter(isRecord<StatusCause>) : [],
+    // 0 where nothing is asked for.
+    retryAfterMs: retryAfterMsOf(retryAfterSeconds) || undefined,
   };
 }
 
@@ -41,15 +43,28 @@ function foreignRefusal(status: number, text: string): Refusal {
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, 200);
-  const title = `HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  const title = titleOf(status);
   return { status, message: gist === '' ? title : `${title}: ${gist}` };
+}
+
+function titleOf(status: number): string {
+  return `HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 }
 
 /** `Retry-After` is in seconds here; API servers never send a date. */
 function withRetryAfter(refusal: Refusal, header: string | undefined): Refusal {
-  const seconds = Number(header ?? Number.NaN);
-  if (!Number.isFinite(seconds) || seconds < 0) return refusal;
-  return { ...refusal, retryAfterMs: Math.min(seconds * 1_000, longestRetryAfterMs) };
+  const retryAfterMs = retryAfterMsOf(header);
+  return retryAfterMs === undefined ? refusal : { ...refusal, retryAfterMs };
+}
+
+/** Undefined for what is no time to wait. */
+function retryAfterMsOf(seconds: unknown): number | undefined {
+  const ms = Number(seconds ?? Number.NaN) * 1_000;
+  return ms >= 0 ? Math.min(ms, longestRetryAfterMs) : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function parseStatus(text: string): StatusBody | undefined {
@@ -61,6 +76,6 @@ function parseStatus(text: string): StatusBody | undefined {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord<T = Record<string, unknown>>(value: unknown): value is T {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
