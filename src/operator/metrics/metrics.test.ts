@@ -253,6 +253,14 @@ describe('polled metrics', () => {
     expect(series).toContain('edge_operator_tunnel_connections_total{agent="other",tunnel="other"} 1400');
   });
 
+  test('are served whatever an agent says of its tunnels', async () => {
+    const { metrics, lines } = setup();
+    const unnamed = { labels: { agent: 'a', tunnel: '' }, value: Number.MAX_VALUE };
+    metrics.poll('tunnelConnections', () => [unnamed, unnamed]);
+    expect(await lines('edge_operator_tunnel_connections_total')).toHaveLength(1);
+    expect(await lines('edge_operator_build_info')).toHaveLength(1);
+  });
+
   test('of 800 accounts that nothing else can be told of are told the worst', async () => {
     const { metrics, lines } = setup();
     for (let index = 0; index < 800; index++) {

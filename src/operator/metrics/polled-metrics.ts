@@ -48,7 +48,8 @@ function register(registry: Registry, definition: MetricDefinition, samples: () 
     registers: [registry],
     collect() {
       this.reset();
-      for (const { labels, value } of samples()) this.inc(labels, value);
+      // What agents say may add up to more than a number holds, which would spoil the scrape.
+      for (const { labels, value } of samples()) this.inc(labels, Math.min(value, Number.MAX_VALUE));
     },
   });
 }
