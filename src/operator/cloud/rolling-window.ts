@@ -56,11 +56,10 @@ export class RollingWindow<Slot> {
       this.#finished.shift();
       this.#onLeave(head.slot);
     }
-    while ((this.#carried[0]?.leavesAt ?? Number.POSITIVE_INFINITY) <= now) {
-      const [left, ...rest] = this.#carried;
-      this.#carried = rest;
-      if (left !== undefined) this.#onLeave(left.slot);
-    }
+    if (this.#carriedUntil() > now) return;
+    const left = this.#carried.filter(({ leavesAt }) => leavesAt <= now);
+    this.#carried = this.#carried.slice(left.length);
+    for (const { slot } of left) this.#onLeave(slot);
   }
 
   /** When the next slot is given back by time alone. */
