@@ -53,7 +53,8 @@ export class CloudConnection implements Connection<CloudClient> {
     this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
     const outage = new Outage({
-      ...{ monotonic: options.monotonic, random, requestsPerMinute, closed: this.closed },
+      ...{ monotonic: options.monotonic, random, closed: this.closed },
+      requestsPerMinute: () => this.#user.requestsPerMinute,
       log: log.child({ account: key }),
       probe: () => this.probe({ priority: 'resync', signal: this.closed }),
       onOver: onBack,

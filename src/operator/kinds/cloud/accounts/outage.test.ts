@@ -13,12 +13,14 @@ afterEach(() => {
 const minute = 60_000;
 
 function setup({ requestsPerMinute = 120 } = {}) {
+  const budget = { requestsPerMinute };
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => void lines.push(line), info: (line) => void lines.push(line) };
   const seen = { probes: 0, overs: 0, answers: false };
   const closing = new AbortController();
   const outage: Outage = new Outage({
-    ...{ monotonic, random: () => 1, log, requestsPerMinute, closed: closing.signal },
+    ...{ monotonic, random: () => 1, log, closed: closing.signal },
+    requestsPerMinute: () => budget.requestsPerMinute,
     probe: async () => {
       seen.probes += 1;
       hear(seen.answers ? 'ok' : 'Unreachable');
@@ -30,7 +32,7 @@ function setup({ requestsPerMinute = 120 } = {}) {
   const hear = (outcome: 'ok' | 'Unreachable' | 'Rejected', times = 1) => {
     for (let time = 0; time < times; time += 1) outage.heard({ operation: 'bot_users.get', outcome });
   };
-  return { lines, seen, hear, close: () => closing.abort() };
+  return { budget, lines, seen, hear, close: () => closing.abort() };
 }
 
 test('two failures are bad luck, and refusals are answers', async () => {
@@ -85,6 +87,14 @@ test('of a small budget an eighth is asked for at most', async () => {
   await jest.advanceTimersByTimeAsync(80 * minute);
   expect(seen.probes).toBeLessThanOrEqual(24);
   expect(seen.probes).toBeGreaterThan(15);
+});
+
+test('a budget that was raised before counts as it is now', async () => {
+  const { budget, hear, seen } = setup({ requestsPerMinute: 1 });
+  budget.requestsPerMinute = 120;
+  hear('Unreachable', 3);
+  await jest.advanceTimersByTimeAsync(2 * minute);
+  expect(seen.probes).toBeGreaterThanOrEqual(4);
 });
 
 test('nothing is asked for an account that is closed', async () => {

@@ -16,7 +16,7 @@ const apartMs = 5 * 60_000;
 
 export interface OutageOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly log: Log;
-  readonly requestsPerMinute: number;
+  readonly requestsPerMinute: () => number;
   /** One cheap request, whose report comes here like any other. */
   readonly probe: () => Promise<unknown>;
   /** The service answers again: whoever failed for its sake need not wait any longer. */
@@ -70,7 +70,7 @@ export class Outage {
 
   async #findOut(): Promise<void> {
     const { requestsPerMinute, random, probe, closed } = this.#options;
-    const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute * share));
+    const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute() * share));
     const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
     while (this.#isOpen && !closed.aborted) {
       await this.#clock.sleep(backoff.next(), closed).catch(() => {});
