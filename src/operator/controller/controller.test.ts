@@ -3,12 +3,18 @@ import { type Log, silentLog } from '../../common/log.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { KubeError } from '../kube/errors.ts';
 import { until } from '../kube/fake-api.fixture.ts';
-import { Controller, type Reconcile, type ReconcileOutcome, type ReconcileResult } from './controller.ts';
+import {
+  Controller,
+  type ControllerOptions,
+  type Reconcile,
+  type ReconcileOutcome,
+  type ReconcileResult,
+} from './controller.ts';
 import { WorkQueue } from './queue.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
-function start(reconcile: Reconcile, concurrency = 2) {
+function start(reconcile: Reconcile, concurrency = 2, shareOf?: ControllerOptions['shareOf']) {
   const queue = new WorkQueue({ ...systemRuntime, random: () => 1, backoff: { minMs: 20, maxMs: 100 } });
   const outcomes: ReconcileOutcome[] = [];
   const active: number[] = [];
@@ -18,7 +24,8 @@ function start(reconcile: Reconcile, concurrency = 2) {
     onReconcile: (outcome: ReconcileOutcome) => outcomes.push(outcome),
     onActiveWorkers: (count: number) => active.push(count),
   };
-  const controller = new Controller({ ...systemRuntime, name: 'widget', reconcile, queue, concurrency, log, metrics });
+  const options = { name: 'widget', reconcile, queue, concurrency, shareOf, log, metrics };
+  const controller = new Controller({ ...systemRuntime, ...options });
   const stop = new AbortController();
   const abandon = new AbortController();
   const running = controller.run(stop.signal, abandon.signal);
@@ -85,6 +92,29 @@ test('endless conflicts are slowed down', async () => {
   queue.add('default/a', 'change');
   await until('the end', () => outcomes.length === 5);
   expect((times[4] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(150);
+});
+
+test('a conflict of what went meanwhile slows down nothing of its name', async () => {
+  let isThere = true;
+  const waits: number[] = [];
+  const { queue } = start(
+    async () => ({ kind: 'again' }),
+    1,
+    () => (isThere ? { shard: 0, connection: '' } : undefined),
+  );
+  queue.addAfter = (_key, ms) => void waits.push(ms);
+  const conflict = async () => {
+    const before = waits.length;
+    queue.add('default/a', 'change');
+    await until('a conflict', () => waits.length > before);
+  };
+  await conflict();
+  isThere = false;
+  queue.add('default/a', 'change');
+  await until('it to be dropped', () => queue.depth() === 0);
+  isThere = true;
+  await conflict();
+  expect(waits).toEqual([0, 0]);
 });
 
 test('reconciles run side by side, but never two of one key', async () => {

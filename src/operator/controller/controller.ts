@@ -141,6 +141,7 @@ export class Controller {
       if (key === undefined) return;
       const share = this.#shareOf(key);
       if (share === undefined) {
+        this.#conflicts.forget(key);
         this.#options.queue.forget(key);
         this.#options.queue.done(key);
         continue;
