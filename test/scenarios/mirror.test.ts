@@ -6,6 +6,7 @@ import { Limiter } from '../../src/operator/cloud/limiter.ts';
 import type { RequestReport } from '../../src/operator/cloud/transport.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect, type KubeConnection, type KubeRequest } from '../../src/operator/kube/connection.ts';
+import { KubeError } from '../../src/operator/kube/errors.ts';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType, endpointName } from '../../src/operator/mirror/config-map.ts';
 import { EndpointMirror, type EndpointMirrorOptions } from '../../src/operator/mirror/mirror.ts';
@@ -622,6 +623,23 @@ test('a namespace that is not there yet is one warning, and no obstacle once it 
   expect(
     (await client.listAll(configMapType, { namespace: missing, labelSelector: 'edge-operator.dev/mirror' })).items,
   ).toHaveLength(20);
+});
+
+test('ConfigMaps that may not be read are said to be in the way, until they may', async () => {
+  cloud.seed({ endpoints: many(2) });
+  let mayRead = false;
+  const reader = connection.withGuard(({ doing }) => {
+    if (!mayRead) throw new KubeError(doing, { status: 403, reason: 'Forbidden', message: 'no right to that' });
+  });
+  const started = start({ reader: new KubeClient(reader, systemRuntime) });
+  await until('that to be said', () => started.mirror.status().error);
+  expect(started.mirror.status()).toMatchObject({
+    synced: false,
+    error: `the operator may not list and watch the ConfigMaps of namespace ${namespace}`,
+  });
+  mayRead = true;
+  await isSynced(started);
+  expect([await ids(), started.mirror.status().error]).toEqual([['ep_0', 'ep_1'], undefined]);
 });
 
 test('stopping finishes what is under way and leaves the ConfigMaps', async () => {

@@ -107,8 +107,10 @@ export class ConfigMapSet {
     return this.#pending.size;
   }
 
-  /** Why one that is pending could not be written. */
+  /** Why they are not followed, or one that is pending could not be written. */
   get error(): string | undefined {
+    const { namespace } = this.#options;
+    if (this.#informer.refused) return `the operator may not list and watch the ConfigMaps of namespace ${namespace}`;
     return this.#pending.values().find((error) => error !== undefined)?.message;
   }
 

@@ -25,7 +25,7 @@ export interface MirrorStatus {
   readonly pending: number;
   /** When the last sweep that finished whole began, in milliseconds since the epoch. */
   readonly sweptAt: number | undefined;
-  /** Why the last sweep failed, else why the ConfigMap that is pending could not be written. */
+  /** Why the last sweep failed, else why the ConfigMaps cannot be read, or one that is pending could not be written. */
   readonly error: string | undefined;
 }
 

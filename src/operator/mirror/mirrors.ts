@@ -2,6 +2,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { CloudClient } from '../cloud/client.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isForbidden } from '../kube/errors.ts';
 import { EndpointMirror, type EndpointMirrorOptions, type MirrorStatus } from './mirror.ts';
 import { removeMirrored } from './remove.ts';
 import { Successions } from './successions.ts';
@@ -78,10 +79,14 @@ export class Mirrors {
     if (running !== undefined && running.account !== account) await this.stop(key);
   }
 
-  /** Stops the mirror and deletes its ConfigMaps. */
-  async remove(key: string, namespace: string): Promise<void> {
+  /** Stops the mirror and deletes its ConfigMaps; false where the operator may not do that. */
+  async remove(key: string, namespace: string): Promise<boolean> {
     await this.stop(key);
-    await removeMirrored(this.#options.client, namespace, { installation: this.#options.installation(), account: key });
+    const { client, installation } = this.#options;
+    return removeMirrored(client, namespace, { installation: installation(), account: key }).then(
+      () => true,
+      (error: unknown) => (isForbidden(error) ? false : Promise.reject(error)),
+    );
   }
 
   isRunning(key: string): boolean {

@@ -5,6 +5,8 @@ import { doubtOf } from '../../../reconcile/external/census.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
+type Context = Parameters<AccountFlow['ensure']>[0];
+
 /** When a person's word on an account was taken for that what vanished from it is gone, by what its users say. */
 async function confirmedBy(message: string): Promise<number | undefined> {
   const account: { key: string; url: string; confirmedAt?: number } = { key: 'ns/a', url: 'https://api' };
@@ -37,4 +39,57 @@ test('what vanished is gone by a word on its account where somebody asked for th
 
 test('and by no word that was about something else', async () => {
   expect(await confirmedBy('thing_1 was not found: making sure that it is gone')).toBeUndefined();
+});
+
+/** An account that passed its check, and whose ConfigMaps the operator may not delete. */
+function setup(spec: object, status: object) {
+  const object = {
+    apiVersion: 'edge-operator.dev/v1alpha1',
+    kind: 'CloudAccount',
+    metadata: { name: 'main', namespace: 'team', uid: 'u1', generation: 2 },
+    spec: { apiKeySecretRef: { name: 'key', key: 'api-key' }, ...spec },
+    status,
+  } as unknown as ManagedObject;
+  const done: string[] = [];
+  const note = (what: string) => async () => void done.push(what);
+  const entry = {
+    connection: { key: 'team/main', url: 'https://api.example.test' },
+    whenRead: async () => {},
+    requireKey: () => 'key',
+    passedSince: () => true,
+  };
+  const mirrors = { stop: note('stop'), stopOther: note('stop'), isRunning: () => false, remove: async () => false };
+  const flow = new AccountFlow({
+    ...{ accounts: { entry: () => entry }, mirrors, dependents: { of: async () => [] } },
+    heldSecrets: { letGo: note('let the Secret go') },
+  } as unknown as AccountFlowOptions);
+  const context = {
+    resource: { object, hold: note('hold'), release: note('release') },
+    call: { away: (wait: () => Promise<unknown>) => wait() },
+    occasion: { requested: false, lastDue: () => 0 },
+  } as unknown as Context;
+  return { flow, context, done };
+}
+
+test('an account does not wait for ConfigMaps that may not be deleted: they go with it', async () => {
+  const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
+  expect(await flow.remove(context)).toEqual({ kind: 'finished' });
+  expect(done).toEqual(['stop', 'let the Secret go', 'release']);
+});
+
+test('an account whose mirror was turned off is usable, and says what may not be deleted', async () => {
+  const { flow, context } = setup({}, { endpointsMirrored: 3 });
+  expect(await flow.ensure(context)).toMatchObject({
+    reason: 'Available',
+    fields: { endpointsMirrored: 3 },
+    parts: [
+      {
+        condition: 'EndpointsMirrored',
+        report: {
+          reason: 'Updating',
+          message: 'the operator may not delete the ConfigMaps of the endpoints in this namespace',
+        },
+      },
+    ],
+  });
 });

@@ -29,6 +29,8 @@ const dependentsRetryMs = 5_000;
 const firstSweepRetryMs = 1_000;
 /** That a mirror is in trouble is said no longer than so after it is over. */
 const troubledRetryMs = 10_000;
+/** Nobody but a person changes that. */
+const notPermittedRetryMs = 60_000;
 const mirrorCondition = 'EndpointsMirrored';
 
 type Context = ReconcileContext<undefined>;
@@ -87,6 +89,7 @@ export class AccountFlow implements Flow<undefined> {
     const dependents = await this.#dependents.of(object);
     if (dependents.length > 0)
       return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
+    // What may not be deleted goes with the account, which owns it.
     if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
     await this.#heldSecrets.letGo(object);
     await resource.release();
@@ -148,9 +151,14 @@ export class AccountFlow implements Flow<undefined> {
     const fields = { apiURL: account.url, reachable: true, authenticated: true, ...placeField(object) };
     const message = `${account.url} accepts the API key`;
     if (endpointMirror?.enabled !== true) {
-      if (isMirrored(object) || this.#mirrors.isRunning(account.key))
-        await this.#mirrors.remove(account.key, namespace);
-      return report('Available', message, { fields });
+      if (!isMirrored(object) && !this.#mirrors.isRunning(account.key)) return report('Available', message, { fields });
+      if (await this.#mirrors.remove(account.key, namespace)) return report('Available', message, { fields });
+      const left = 'the operator may not delete the ConfigMaps of the endpoints in this namespace';
+      return report('Available', message, {
+        fields: { ...fields, ...mirroredField(object) },
+        parts: [{ condition: mirrorCondition, report: report('Updating', left) }],
+        retry: { kind: 'after', ms: notPermittedRetryMs },
+      });
     }
     // Gone meanwhile: `forget` has stopped its mirror, and would not stop another.
     if (!peers.isThere(object)) return { kind: 'finished' };
