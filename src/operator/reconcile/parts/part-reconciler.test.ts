@@ -148,6 +148,7 @@ test.each([
     const reconciler = new PartReconciler(part, context, {
       spec: object.spec as never,
       ...{ parent: 'p', claim: 'c', named: true, applied: false, seen, createSettleMs: 1 },
+      ...{ lostDeletes: new Map() },
     });
     await reconciler.act(await reconciler.plan(async () => ''));
   }
