@@ -7,7 +7,8 @@ import { minute, type Witness } from './witness.ts';
 
 /** So many refusals in a row are no matter of a single permission. */
 const refusalsThatTell = 3;
-const mostTries = 12;
+/** After 10 s, doubling to 5 minutes; and what was sent beside the list that told that a 403 to something else was one to the key. */
+const mostTries = 6 + 8;
 const spanMs = 10 * minute;
 
 interface Standing {
