@@ -139,7 +139,26 @@ test('what was listed or missed before a key was put in force says nothing of wh
   await clock.advance(witnessesApartMs);
   expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
   await clock.advance(settleMs);
-  expect((await presence.confirmGone('a'))?.message).toMatch(/^2 of 2 objects .* vanished at once/);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/was there with the API key before this one/);
+});
+
+test('a lone one is not gone because it is not found with the key that took the place of the one it was seen with', async () => {
+  there = [{ id: 'a' }];
+  const { presence, connection } = presenceOf([proven('a')]);
+  expect(await presence.observe('a')).toBeDefined();
+  await clock.advance(settleMs);
+  [there, connection.since] = [[], clock.now()];
+  await clock.advance(1);
+  const looks = async () => {
+    await presence.observe('a');
+    await presence.confirmGone('a');
+    await clock.advance(2 * settleMs);
+    return (await presence.confirmGone('a'))?.message;
+  };
+  expect(await looks()).toMatch(/^thing a was there with the API key before this one.* is it the right key\?/);
+  // A person says that it is.
+  connection.confirmedAt = clock.now();
+  expect(await looks()).toBeUndefined();
 });
 
 test('nor does a list during which another key came, of which nothing is known yet', async () => {

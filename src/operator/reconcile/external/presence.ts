@@ -162,7 +162,18 @@ export class Presence<Observed, Client> {
         `if it is ${goneThenSay}`
       );
     }
-    return doubtOf(this.#count());
+    return this.#doubtOfKey(id) ?? doubtOf(this.#count());
+  }
+
+  /** What this process had with the key before this one: a key of another account is likelier than that it went just then. */
+  #doubtOfKey(id: string): string | undefined {
+    const { seen, made } = this.#context.facts;
+    const had = [seen, made].flatMap((each) => (each?.id === id ? each.at : []));
+    if (had.length === 0 || Math.max(...had) > this.#keySince) return undefined;
+    return (
+      `${this.#contract.displayName} ${id} was there with the API key before this one, and is not found with it: is it the ` +
+      `right key? If it is ${goneThenSay}`
+    );
   }
 
   /** What resources own in the account, of all kinds of which something was missed. */
