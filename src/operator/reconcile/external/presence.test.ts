@@ -31,8 +31,8 @@ function resource(name: string, more: Partial<ManagedObject>): ManagedObject {
 }
 
 /** Its status says what it made, as only the operator writes it. */
-const proven = (name: string) =>
-  resource(name, { status: { ownership: { installation: 'one', account: 'default', how: 'Created', id: name } } });
+const proven = (name: string, how: 'Created' | 'Imported' = 'Created') =>
+  resource(name, { status: { ownership: { installation: 'one', account: 'default', how, id: name } } });
 
 /** Its annotations say so, as whoever may write the resource writes them. */
 const unproven = (name: string) => {
@@ -81,7 +81,7 @@ function presenceOf(
     census,
     createSettleMs: settleMs,
   });
-  return { presence, connection, occasion };
+  return { presence, connection, occasion, memory };
 }
 
 /** What is said of the first one's object, which two lists and a get do not show. */
@@ -114,6 +114,25 @@ test('what somebody merely says that he made neither vanishes nor is there', asy
 test('nor what was made at another address, and is not looked for at this one', async () => {
   there = [{ id: 'b' }];
   expect(await saidOf(proven('a'), proven('b'), proven('elsewhere-1'), proven('elsewhere-2'))).toBeUndefined();
+});
+
+test.each([
+  ['an import', 'Imported', 'long before', settleMs + 1, undefined],
+  ['an import', 'Imported', 'just before', settleMs - 1, /^2 of 2 objects/],
+  ['what it made', 'Created', 'long before', settleMs + 1, /^2 of 2 objects/],
+] as const)('whether %s (%s) that was missed %s others vanishes with them', async (_, how, _when, apartMs, said) => {
+  const { presence, memory } = presenceOf([proven('a'), proven('b', how)]);
+  memory.of('b').absent = { id: 'b', at: clock.now(), lookedAt: clock.now(), confirmed: false };
+  there = [{ id: 'a' }];
+  await clock.advance(apartMs);
+  await presence.observe('a');
+  there = [];
+  await clock.advance(settleMs);
+  await presence.confirmGone('a');
+  await clock.advance(settleMs);
+  const outcome = (await presence.confirmGone('a'))?.message;
+  if (said === undefined) expect(outcome).toBeUndefined();
+  else expect(outcome).toMatch(said);
 });
 
 test('but for where nothing is proven, as after the restore of a backup without statuses', async () => {

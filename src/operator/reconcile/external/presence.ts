@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { accountKeyOf, ownedIDOf, ownershipOf } from '../ownership.ts';
+import { accountKeyOf, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import { isDeleting } from '../resource.ts';
 import {
@@ -181,8 +181,9 @@ export class Presence<Observed, Client> {
     const { resource, peers, connection, time } = this.#context;
     const { cache } = this.#pending;
     const { identity } = this.#contract;
+    const { createSettleMs } = this.#options;
     const account = accountKeyOf(resource.object);
-    const count = () => countOf({ account, peers, connection, cache, identity });
+    const count = () => countOf({ account, peers, connection, cache, identity, createSettleMs });
     return this.#options.census.add(connection, this.#contract, this.#pending.counted(count, connection, time));
   }
 
@@ -212,23 +213,30 @@ interface Counting<Observed> {
   readonly connection: Connection<unknown>;
   readonly cache: PendingCreates<Observed>['cache'];
   readonly identity: (observed: Observed) => Identity;
+  readonly createSettleMs: number;
 }
 
 /** Of what resources of one kind own in the account, by its last list with the key in force. */
-function countOf<Observed>({ account, peers, connection, cache, identity }: Counting<Observed>): Count {
+function countOf<Observed>(counting: Counting<Observed>): Count {
+  const { account, peers, connection, cache, identity, createSettleMs } = counting;
   const { since = Number.NEGATIVE_INFINITY } = connection;
   const none = { present: 0, missing: 0 };
   if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return none;
   const there = new Set(cache.current().map((each) => identity(each).id));
   for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
+  const owners = peers.list().filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account);
+  const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
+  const lastSeen = missing.reduce((at, each) => Math.max(at, peers.factsOf(each).seen?.at ?? at), since);
   const [proven, said] = [{ ...none }, { ...none }];
-  for (const other of peers.list()) {
-    const id = ownedIDOf(other);
-    if (id === undefined || accountKeyOf(other) !== account) continue;
-    const { deletedID, made, isElsewhere } = peers.factsOf(other);
+  for (const other of owners) {
+    const id = ownedIDOf(other) ?? '';
+    const { deletedID, made, absent, isElsewhere } = peers.factsOf(other);
     // None says anything of the key: what is deleted is gone, what was made with it is where it leads, and what is at
     // another address is not looked for here.
     if (deletedID === id || (made?.id === id && made.at >= since) || isElsewhere === true) continue;
+    // Nor does an import that nobody corrects, though others were there for long after it was missed.
+    const missedAt = absent?.id === id && absent.at >= since ? absent.at : Number.POSITIVE_INFINITY;
+    if (originOf(other, id) === 'Imported' && missedAt + createSettleMs < lastSeen) continue;
     const count = ownershipOf(other).id === id ? proven : said;
     if (there.has(id)) count.present += 1;
     else count.missing += 1;
