@@ -4,9 +4,10 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
+import { recordedURLOf } from '../ownership.ts';
 import { References } from '../references.ts';
 import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
+import type { Annotations, ObjectWriter } from '../writer.ts';
 import { PartsFlow } from './flow.ts';
 import type { Part } from './part.ts';
 
@@ -71,6 +72,18 @@ function contextFor(object: ManagedObject, more: Partial<ObjectWriter> = {}) {
   return contextOf(object, { writer, connection: { key: 'default', client: undefined }, memory, now: () => now });
 }
 
+/** Writes annotations, and nothing else. */
+function annotating(first: ManagedObject): Partial<ObjectWriter> {
+  let object = first;
+  const annotate = async (changes: Annotations) => {
+    const all = Object.entries({ ...object.metadata.annotations, ...changes });
+    const kept = all.filter((each): each is [string, string] => each[1] !== null);
+    object = { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };
+    return object;
+  };
+  return { record: (_, records) => annotate(records), insist: (_, changes) => annotate(changes(object)) };
+}
+
 const deleted = (object: ManagedObject): ManagedObject => ({
   ...object,
   metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
@@ -116,23 +129,32 @@ test('what is gone is not proven any more by the status of a resource whose othe
     { ...applied.status.conditions[0], type: 'OtherReady' } as Condition,
   ];
   const ownership = { account: 'default', how: 'Applied' as const, parts: ['other', 'thing'] };
-  let object = deleted({
+  const object = deleted({
     ...applied,
     metadata: { ...applied.metadata, annotations },
     status: { conditions, ownership },
   });
-  const context = contextFor(object, {
-    insist: async (_, changes) => {
-      const all = Object.entries({ ...object.metadata.annotations, ...changes(object) });
-      const kept = all.filter((each): each is [string, string] => each[1] !== null);
-      object = { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };
-      return object;
-    },
-  });
+  const context = contextFor(object, annotating(object));
   expect(await flow([part, other]).remove(context)).toMatchObject({
     reason: 'Unreachable',
     ownership: { account: 'default', parts: ['other'] },
   });
+});
+
+test('what applied nothing is at no address: its account may get another', async () => {
+  const refusing = {
+    ...part,
+    get: async () => undefined,
+    replace: async () => {
+      throw new ApiError('404', { reason: 'NotFound', definite: true });
+    },
+  };
+  const fresh = left(undefined);
+  const object = { ...fresh, metadata: { ...fresh.metadata, annotations: { [annotation.recordOf]: 'u' } } };
+  const context = contextFor(object, annotating(object));
+  const there = { ...context, connection: { ...context.connection, url: 'https://wrong' } };
+  expect(await flow([refusing]).ensure(there)).toMatchObject({ reason: 'DependencyNotReady', ownership: {} });
+  expect(recordedURLOf(context.resource.object)).toBeUndefined();
 });
 
 test('what this process has known for so long is removed at once', async () => {

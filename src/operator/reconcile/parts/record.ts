@@ -42,6 +42,8 @@ export class PartsRecord {
   }
 }
 
+/** What is nothing is at no address: the account may get another. */
 function listOf(parts: ReadonlySet<string>): Annotations {
-  return { [annotation.appliedParts]: parts.size === 0 ? null : [...parts].sort().join(',') };
+  if (parts.size === 0) return { [annotation.appliedParts]: null, [annotation.apiURL]: null };
+  return { [annotation.appliedParts]: [...parts].sort().join(',') };
 }
