@@ -25,6 +25,7 @@ async function reconcile(
   puts: number[],
   memory: Memory,
   rivalOf: () => ManagedObject | undefined = () => undefined,
+  resource: ManagedObject = object,
 ) {
   const part: Part<never, undefined, Body, Body> = {
     name: 'thing',
@@ -41,11 +42,11 @@ async function reconcile(
     delete: async () => 'deleted',
   };
   const connection = { key: 'default', client: undefined };
-  const asked = contextOf(object, { writer: {}, connection, memory });
+  const asked = contextOf(resource, { writer: {}, connection, memory });
   const peers = Object.assign(asked.peers, { rivalOf });
   const context = { ...asked, peers, occasion: { ...asked.occasion, requested: false } };
   const reconciler = new PartReconciler(part, context, {
-    spec: object.spec as never,
+    spec: resource.spec as never,
     ...{ parent: 'p', claim: 'c', named: true, applied: false, createSettleMs: 1 },
     ...{ seen: new Map(), lostDeletes: new Map() },
   });
@@ -75,6 +76,14 @@ test.each([
   expect(report).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('managed by Things ns/b') });
   // What was put on record meanwhile is not its own.
   expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
+});
+
+test('a part that another one manages is only looked at by who only observes it', async () => {
+  const older = { ...object, metadata: { ...object.metadata, uid: 'older', name: 'b' } };
+  const puts: number[] = [];
+  const observed = { ...object, spec: { managementPolicy: 'Observe' } };
+  const { report } = await reconcile(5, 10, puts, new Memory(), () => older, observed);
+  expect(report).toMatchObject({ reason: 'ExternalNotFound' });
 });
 
 /** A part that the service shows and takes as `shown` says; what a person asked for has been done. */

@@ -173,9 +173,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
-  /** Somebody has a better claim on a part that is asked for. */
+  /** Somebody has a better claim on a part that is asked for; who only observes it has none, and no rivals. */
   #conflict(): StoppedPlan | undefined {
-    const rival = this.named ? rivalOf(this.part, this.#context, this.#scope) : undefined;
+    const isClaimed = this.named && this.#scope.spec.managementPolicy !== 'Observe';
+    const rival = isClaimed ? rivalOf(this.part, this.#context, this.#scope) : undefined;
     if (rival === undefined) return undefined;
     const who = rivalName(this.#context.resource.object, rival);
     return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
