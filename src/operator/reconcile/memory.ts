@@ -12,7 +12,7 @@ export interface Facts {
   absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
   /** The external object that was there, and when it was for the first time, and was asked for, for the last one. */
   seen?: { readonly id: string; readonly firstAt: number; readonly at: number };
-  /** The external object that this process created, and when it asked for that. */
+  /** The external object that this process created, or adopted as created, and when it asked for that. */
   made?: { readonly id: string; readonly at: number };
   /** How often what vanished was created again, and when for the last time. */
   recreated?: { readonly times: number; readonly at: number };

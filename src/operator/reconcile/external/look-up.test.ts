@@ -45,6 +45,21 @@ test('what could not be read is read again, and not taken from a list that was t
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
 });
 
+test('what was adopted is proven by the status, also where the rest of what is asked for is refused', async () => {
+  const refused = new ApiError('400', { reason: 'Rejected', definite: true });
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_lost' };
+    },
+    diff: () => [{ field: 'description' }],
+    update: () => Promise.reject(refused),
+  });
+  expect(await thing.reconcile()).toMatchObject({
+    reason: 'Rejected',
+    ownership: { account: 'default', how: 'Created', id: 'thing_lost' },
+  });
+});
+
 test('a create is repeated after two lists, and not after one that came late', async () => {
   let lists = 0;
   thing.serve({

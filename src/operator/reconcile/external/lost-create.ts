@@ -159,8 +159,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   async #adopt(id: string): Promise<undefined> {
-    const { resource, journal } = this.#context;
+    const { resource, facts, occasion, journal } = this.#context;
     this.#pending.claims.claim(resource.uid, id);
+    facts.made = { id, at: occasion.startedAt };
     await recordCreated(resource, id);
     const { displayName } = this.#contract;
     journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
