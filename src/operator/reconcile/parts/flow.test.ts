@@ -44,13 +44,17 @@ const part: Part<Spec, undefined, object, object> = {
   },
 };
 
-const flow = (parts: readonly (typeof part)[] = [part]) =>
+/** @param shown what there is to show of each part is put there */
+const flow = (parts: readonly (typeof part)[] = [part], shown = new Map<string, unknown>()) =>
   new PartsFlow<Spec, undefined>(
     {
       spec: z.object({ ...managedSpec, thing: z.object({}).optional() }),
       parent: () => 'p',
       parts,
-      status: () => ({}),
+      status: (statuses) => {
+        for (const [name, status] of statuses) shown.set(name, status);
+        return {};
+      },
     },
     { references: new References({ referents: {} as never, enqueue: () => {} }), createSettleMs },
   );
@@ -155,6 +159,15 @@ test('what applied nothing is at no address: its account may get another', async
   const there = { ...context, connection: { ...context.connection, url: 'https://wrong' } };
   expect(await flow([refusing]).ensure(there)).toMatchObject({ reason: 'DependencyNotReady', ownership: {} });
   expect(recordedURLOf(context.resource.object)).toBeUndefined();
+});
+
+test('nothing is shown of what is certainly not there', async () => {
+  const before = left({}, { spec: { thing: {}, managementPolicy: 'Observe' } });
+  const object = { ...before, status: { ...before.status, thing: { size: 5, applied: true } } };
+  const shown = new Map<string, unknown>();
+  const gone = { ...part, get: async () => undefined };
+  expect(await flow([gone], shown).ensure(contextFor(object))).toMatchObject({ reason: 'ExternalNotFound' });
+  expect(shown.get('thing')).toEqual({ applied: false });
 });
 
 test('what this process has known for so long is removed at once', async () => {

@@ -199,7 +199,7 @@ function idsOf<Spec>(object: ManagedObject): Spec {
   return object.spec as Spec;
 }
 
-/** What is not known now stays as it was shown; a part that is not asked for is not shown. */
+/** What is not known now stays as it was shown; a part that is not asked for, or certainly not there, is not shown. */
 function statuses<Spec extends ManagedSpec, Client>(
   object: ManagedObject,
   parts: readonly PartReconciler<Spec, Client>[],
@@ -209,7 +209,8 @@ function statuses<Spec extends ManagedSpec, Client>(
   for (const [index, { part, named }] of parts.entries()) {
     const { observed, report } = results[index] ?? {};
     const before = part.condition === undefined ? object.status : object.status?.[part.name];
-    const fields = observed === undefined ? { ...(before as object) } : part.status(observed);
+    const known = report?.reason === 'ExternalNotFound' ? {} : { ...(before as object) };
+    const fields = observed === undefined ? known : part.status(observed);
     if (named) shown.set(part.name, { ...fields, applied: report?.reason === 'Available' });
   }
   return shown;
