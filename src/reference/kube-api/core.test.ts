@@ -137,6 +137,15 @@ describe('a restored snapshot', () => {
   });
 });
 
+test('a path that no URL has is answered, whoever asks', async () => {
+  const { request, get } = await serve();
+  for (const path of ['//', '//:', '///x?y', '/%zz']) expect((await request(path, { headers: {} })).status).toBe(401);
+  expect((await request('//')).status).toBe((await request('/')).status);
+  expect((await request('//:/nope?x')).status).toBe(404);
+  expect((await request('/api/%zz/pods')).status).toBe(400);
+  expect((await get(`/${configmaps}`)).items).toEqual([]);
+});
+
 test('after compact, a watch from before is told 410 and open ones go on', async () => {
   const { core, create, get, request } = await serve();
   const { resourceVersion } = (await get(configmaps)).metadata;

@@ -12,7 +12,9 @@ export class Exchange {
   readonly query: URLSearchParams;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    // As a path whatever it is: two slashes would begin a host, of which not every text is one.
+    const path = (request.url ?? '').replace(/^(https?:\/\/[^/?#]*)?\/*/i, '');
+    const url = new URL(`http://localhost/${path}`);
     this.request = request;
     this.response = response;
     this.method = request.method ?? 'GET';

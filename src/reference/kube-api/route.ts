@@ -1,3 +1,5 @@
+import { badRequest } from './api-error.ts';
+
 /** What a path names: `/api/v1/...` or `/apis/<group>/<version>/...`. */
 export interface Route {
   readonly group: string;
@@ -8,16 +10,24 @@ export interface Route {
   readonly subresource: string | undefined;
 }
 
-/** The parts of a resource path, or undefined when the path is none. */
+/** The parts of a resource path, or undefined when the path is none. @throws ApiError */
 export function parseRoute(path: string): Route | undefined {
   const parts = path
     .split('/')
     .filter((part) => part !== '')
-    .map(decodeURIComponent);
+    .map(decoded);
   const [root] = parts;
   if (root === 'api' && parts.length > 2) return resource('', parts[1] ?? '', parts.slice(2));
   if (root === 'apis' && parts.length > 3) return resource(parts[1] ?? '', parts[2] ?? '', parts.slice(3));
   return undefined;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw badRequest('the path is malformed');
+  }
 }
 
 function resource(group: string, version: string, parts: readonly string[]): Route | undefined {
