@@ -47,7 +47,9 @@ async function present(world: World, once: boolean, stop: AbortSignal): Promise<
     await apply(client, secretOf(world.stagingKey, namespace));
     await Promise.all(samples.map((sample) => apply(client, sample)));
     const out = announcements();
-    const table = new LiveTable({ isTTY: process.stdout.isTTY, write: (text) => out.write(text) });
+    const { stdout } = process;
+    const write = (text: string) => out.write(text);
+    const table = new LiveTable({ isTTY: stdout.isTTY, write, columns: () => stdout.columns });
     const inTime = AbortSignal.any([stop, AbortSignal.timeout(deadlineMs)]);
     const ready = await showUntilReady(client, samples, table, inTime);
     const path = ready && replay !== undefined ? await pathOf(world, client, replay, inTime) : undefined;

@@ -26,6 +26,8 @@ export function rowOf(object: ManagedObject): Row {
 
 export interface Screen {
   readonly isTTY: boolean;
+  /** Of a terminal, as wide as it is now; 0 or undefined where that is not known. */
+  columns(): number | undefined;
   write(text: string): void;
 }
 
@@ -64,9 +66,15 @@ export class LiveTable {
   #draw(lines: readonly string[]): void {
     const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
     const blank = lines.length < this.#drawn ? '\u001b[0J' : '';
-    this.#out.write(up + blank + lines.map((text) => `\u001b[2K${text}\n`).join(''));
+    const columns = this.#out.columns() || Number.POSITIVE_INFINITY;
+    this.#out.write(up + blank + lines.map((text) => `\u001b[2K${cut(text, columns)}\n`).join(''));
     this.#drawn = lines.length;
   }
+}
+
+/** A longer line would take two of the terminal's. */
+function cut(text: string, columns: number): string {
+  return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`;
 }
 
 function line({ kind, name, ready, reason, id }: Row): string {
