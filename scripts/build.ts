@@ -5,6 +5,9 @@ import { type BuildResult, build, type Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 
+/** What the embedded Kubernetes API and the demo read. */
+const beside = ['crds', 'deploy/samples'];
+
 /** What is bundled: every command, or those of the production image. */
 export type Program = 'main' | 'image';
 
@@ -78,6 +81,8 @@ export async function bundle(
   });
   // The inspector page is served as it is.
   if (write) await cp(join(root, 'src/agent/page'), join(to, 'page'), { recursive: true });
+  if (write && program === 'main')
+    for (const path of beside) await cp(join(root, path), join(to, path), { recursive: true });
   return result;
 }
 

@@ -100,6 +100,19 @@ describe('the image', () => {
   });
 });
 
+test('the bundle of everything works wherever it is put, with the definitions and samples', async () => {
+  const dir = mkdtempSync(join(process.env.OUTER_TMPDIR ?? tmpdir(), 'edge-operator-bundle-'));
+  try {
+    await bundle('main', { outdir: dir });
+    const options = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
+    const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'main.js'), 'kube', '--help'], options);
+    expect(stdout).toMatch(/^Usage: edge-operator kube/);
+    for (const path of ['crds', 'deploy/samples']) expect(digests(join(dir, path))).toEqual(digests(join(root, path)));
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}, 60_000);
+
 describe('the operator', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'node_modules/fastify/package.json'), 'utf8'));
   const servers = ['fastify', ...Object.keys(dependencies)];
