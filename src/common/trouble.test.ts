@@ -33,6 +33,19 @@ test('what never failed is not over', () => {
   expect(lines).toEqual([]);
 });
 
+test('a failure is of its own time, and not of one of which nothing was told', () => {
+  const { lines, trouble, pass } = setup();
+  for (const seconds of [60, 3_600, 10]) {
+    trouble.failed('no answer');
+    trouble.over('answers again');
+    pass(seconds);
+  }
+  expect(lines.slice(2)).toEqual([
+    ['warn', 'no answer', {}],
+    ['info', 'answers again', { failures: 1, forSeconds: 0 }],
+  ]);
+});
+
 test('what comes and goes has a beginning and an end in five minutes', () => {
   const { lines, trouble, pass } = setup();
   for (let i = 0; i < 600; i += 1) {

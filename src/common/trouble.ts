@@ -11,7 +11,7 @@ export class Trouble {
   readonly #log: Log;
   readonly #monotonic: Pick<Clock, 'now'>;
   #toldAt = Number.NEGATIVE_INFINITY;
-  #open: { readonly since: number; failures: number; isTold: boolean } | undefined;
+  #open: { readonly since: number; failures: number; isTold: boolean; overAt?: number } | undefined;
 
   constructor(log: Log, monotonic: Pick<Clock, 'now'>) {
     this.#log = log;
@@ -20,6 +20,7 @@ export class Trouble {
 
   failed(message: string, fields: LogFields = {}): void {
     const now = this.#monotonic.now();
+    if (now - (this.#open?.overAt ?? now) >= apartMs) this.#open = undefined;
     this.#open ??= { since: now, failures: 0, isTold: false };
     this.#open.failures += 1;
     if (now - this.#toldAt < apartMs) {
@@ -33,7 +34,9 @@ export class Trouble {
 
   /** It works; nothing is said when no failure was told. */
   over(message: string): void {
-    if (this.#open?.isTold !== true) return;
+    if (this.#open === undefined) return;
+    this.#open.overAt = this.#monotonic.now();
+    if (!this.#open.isTold) return;
     this.#log.info(message, this.#extent());
     this.#open = undefined;
   }
