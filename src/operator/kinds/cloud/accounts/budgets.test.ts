@@ -104,6 +104,17 @@ describe('accounts of one credential', () => {
   });
 });
 
+test.each([
+  ['keys of their own', (index: number) => `k${index}`],
+  ['one key', () => 'k'],
+])('thousands of accounts with %s are asked for theirs without a pause', (_, keyOf) => {
+  const users = Array.from({ length: 3_000 }, (_, index) => account(keyOf(index)));
+  for (const user of users) budgets.of(user);
+  const startedAt = performance.now();
+  for (const user of users) budgets.of(user);
+  expect(performance.now() - startedAt).toBeLessThan(500);
+});
+
 test('the same key elsewhere is another credential, and no key is none', async () => {
   const elsewhere = account('k', 100, 'https://other.example.test');
   await use(account('k'), 3);

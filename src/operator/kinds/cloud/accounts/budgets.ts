@@ -46,8 +46,10 @@ export class Budgets {
   readonly #credentials = new Map<string, Credential>();
   /** Those that nobody uses, and that go when nothing of them counts any more: somebody may come back to them. */
   readonly #unused = new Set<string>();
-  /** The credential that each was last seen with. */
+  /** The credential that each was last seen with: to ask each of thousands for its key takes longer than a request. */
   readonly #users = new Map<BudgetUser, string | undefined>();
+  /** Those of each credential. */
+  readonly #sharers = new Map<string, Sharers>();
 
   /** @param record where what is sent is recorded; without it, a restart begins with fresh budgets */
   constructor(runtime: Pick<Runtime, 'monotonic'>, record?: BudgetsRecord) {
@@ -81,7 +83,7 @@ export class Budgets {
     this.#users.delete(user);
     this.#charged.delete(user);
     if (credential === undefined) return;
-    this.#credentials.get(credential)?.limiter.leave(user.account);
+    this.#parted(user, credential);
     this.#unused.add(credential);
     this.#dropUnused();
   }
@@ -91,12 +93,10 @@ export class Budgets {
     // Without a key nothing is sent, nor by one that has left.
     if (credential === undefined || !this.#users.has(user)) return this.#fresh(user);
     const found = this.#find(user, credential);
-    const users = this.#usersOf(credential);
-    const limits = users.map(({ requestsPerMinute }) => requestsPerMinute);
-    found.limiter.setRequestsPerMinute(
-      users.find(({ isDefault }) => isDefault)?.requestsPerMinute ?? Math.max(...limits),
-    );
-    found.limiter.share(users.length > 1 || user.isShared);
+    const sharers = this.#sharersOf(credential);
+    sharers.add(user);
+    found.limiter.setRequestsPerMinute(sharers.limit);
+    found.limiter.share(sharers.size > 1 || user.isShared);
     found.limiter.bound(user.account, user.requestsPerMinute);
     this.#followRecord(user, found);
     return found;
@@ -146,7 +146,7 @@ export class Budgets {
   #find(user: BudgetUser, credential: string): Credential {
     const before = this.#users.get(user);
     this.#users.set(user, credential);
-    if (before !== undefined && before !== credential) this.#credentials.get(before)?.limiter.leave(user.account);
+    if (before !== undefined && before !== credential) this.#parted(user, before);
     if (before === credential) return this.#credentials.get(credential) ?? this.#add(credential, this.#fresh(user));
     if (before !== undefined) this.#unused.add(before);
     const known = this.#credentials.get(credential);
@@ -208,9 +208,47 @@ export class Budgets {
     return this.#users.keys().some((user) => isElsewhere(shardOf(user.account)) && credentialOf(user) === credential);
   }
 
-  /** As they were last seen: to ask each of hundreds for its key takes longer than a request. */
-  #usersOf(credential: string): readonly BudgetUser[] {
-    return [...this.#users].filter(([, last]) => last === credential).map(([user]) => user);
+  #sharersOf(credential: string): Sharers {
+    const sharers = this.#sharers.get(credential) ?? new Sharers();
+    this.#sharers.set(credential, sharers);
+    return sharers;
+  }
+
+  /** It goes by another credential, or by none. */
+  #parted(user: BudgetUser, before: string): void {
+    this.#credentials.get(before)?.limiter.leave(user.account);
+    const sharers = this.#sharersOf(before);
+    sharers.delete(user);
+    if (sharers.size === 0) this.#sharers.delete(before);
+  }
+}
+
+/** The accounts that were last seen with one credential. */
+class Sharers {
+  /** As they were last seen. */
+  readonly #limits = new Map<BudgetUser, number>();
+  #limit: number | undefined;
+
+  get size(): number {
+    return this.#limits.size;
+  }
+
+  /** Of all together: what the operator's own says where it is one of them, else the highest of theirs. */
+  get limit(): number {
+    const own = () => this.#limits.entries().find(([{ isDefault }]) => isDefault)?.[1];
+    this.#limit ??= own() ?? Math.max(...this.#limits.values());
+    return this.#limit;
+  }
+
+  add(user: BudgetUser): void {
+    if (this.#limits.get(user) === user.requestsPerMinute) return;
+    this.#limits.set(user, user.requestsPerMinute);
+    this.#limit = undefined;
+  }
+
+  delete(user: BudgetUser): void {
+    this.#limits.delete(user);
+    this.#limit = undefined;
   }
 }
 
