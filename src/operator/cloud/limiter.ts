@@ -106,10 +106,9 @@ export class Limiter {
     const refusal = priority === 'change' ? this.#pause.refusal(this.#clock.now()) : undefined;
     if (refusal !== undefined) return Promise.reject(refusal);
     const tenant = this.#tenants.of(account, namespace);
-    const waiting = tenant.waiting[priority];
     return new Promise((resolve, reject) => {
       const abort = () => {
-        waiting.delete(waiter);
+        this.#tenants.delete(tenant, waiter);
         this.#tenants.settle(tenant);
         this.#serve();
         reject(signal?.reason);
@@ -127,7 +126,7 @@ export class Limiter {
           reject(error);
         },
       };
-      waiting.add(waiter);
+      this.#tenants.add(tenant, waiter);
       signal?.addEventListener('abort', abort, { once: true });
       this.#serve();
     });
@@ -274,7 +273,8 @@ export class Limiter {
 
   #next(now: number): Turn | undefined {
     if (this.#use.total >= this.#limit || !this.#pause.admits(this.#window.running)) return undefined;
-    const open = priorities.flatMap((priority) => {
+    const classes = priorities.filter((priority) => this.#use.admits(priority, this.#limit));
+    const open = classes.flatMap((priority) => {
       const next = this.#tenants.next(priority, (tenant) => this.#standingOf(tenant, priority, now));
       return next === undefined ? [] : [{ ...next, priority }];
     });
@@ -291,7 +291,7 @@ export class Limiter {
 
   #standingOf(tenant: Tenant<Waiter>, priority: Priority, now: number): Standing {
     const { use, limit, own, recorded } = tenant.account;
-    if (!use.admits(priority, limit) || !this.#use.admits(priority, this.#limit)) return 'not now';
+    if (!use.admits(priority, limit)) return 'not now';
     if (own >= recorded) {
       this.#options.onShort?.(tenant.account.name);
       return 'not now';
@@ -305,7 +305,7 @@ export class Limiter {
 
   /** When there may be something to do for those that wait. */
   #nextChange(now: number): number | undefined {
-    if (priorities.every((priority) => this.#tenants.waiting(priority) === 0)) return undefined;
+    if (!priorities.some((priority) => this.#tenants.isWaiting(priority))) return undefined;
     const moments = [this.#window.nextChange(), this.#sharing.nextAt(now)].filter((at) => at !== undefined);
     return this.#pause.until(now) ?? (moments.length === 0 ? undefined : Math.min(...moments));
   }

@@ -63,6 +63,8 @@ export type Standing = 'not now' | 'in turn' | 'ahead';
  */
 export class Tenants<Waiter extends Waiting> {
   readonly #accounts = new Map<string, Account<Waiter>>();
+  /** Those for whom something waits, by class: of thousands that may be few. */
+  readonly #queued: PerClass<Set<Tenant<Waiter>>> = { change: new Set(), first: new Set(), resync: new Set() };
   #turns = 0;
 
   account(name: string): Account<Waiter> {
@@ -85,22 +87,34 @@ export class Tenants<Waiter extends Waiting> {
     return fresh;
   }
 
-  accounts(): Iterable<Account<Waiter>> {
-    return this.#accounts.values();
+  /** It waits from now on. */
+  add(tenant: Tenant<Waiter>, waiter: Waiter): void {
+    tenant.waiting[waiter.priority].add(waiter);
+    this.#queued[waiter.priority].add(tenant);
+  }
+
+  /** It waits no longer. */
+  delete(tenant: Tenant<Waiter>, waiter: Waiter): void {
+    const waiting = tenant.waiting[waiter.priority];
+    waiting.delete(waiter);
+    if (waiting.size === 0) this.#queued[waiter.priority].delete(tenant);
+  }
+
+  isWaiting(priority: Priority): boolean {
+    return this.#queued[priority].size > 0;
   }
 
   /** How many wait, in that account or in all. */
   waiting(priority: Priority, accountName?: string): number {
-    const accounts = accountName === undefined ? [...this.accounts()] : [this.account(accountName)];
-    return accounts
-      .flatMap(({ tenants }) => [...tenants.values()])
-      .reduce((sum, tenant) => sum + tenant.waiting[priority].size, 0);
+    const tenants = accountName === undefined ? this.#queued[priority] : this.account(accountName).tenants.values();
+    return [...tenants].reduce((sum, tenant) => sum + tenant.waiting[priority].size, 0);
   }
 
   /** Takes out everything of a class. */
   drain(priority: Priority): readonly Waiter[] {
-    const tenants = [...this.accounts()].flatMap((account) => [...account.tenants.values()]);
+    const tenants = [...this.#queued[priority]];
     const drained = tenants.flatMap((tenant) => [...tenant.waiting[priority]]);
+    this.#queued[priority].clear();
     for (const tenant of tenants) {
       tenant.waiting[priority].clear();
       this.settle(tenant);
@@ -115,15 +129,13 @@ export class Tenants<Waiter extends Waiting> {
   ): { readonly tenant: Tenant<Waiter>; readonly oldest: number } | undefined {
     let chosen: Candidate<Waiter> | undefined;
     let oldest = Number.POSITIVE_INFINITY;
-    for (const account of this.#accounts.values()) {
-      for (const tenant of account.tenants.values()) {
-        const head = tenant.head(priority);
-        const standing = head === undefined ? 'not now' : standingOf(tenant);
-        if (head === undefined || standing === 'not now') continue;
-        oldest = Math.min(oldest, head.since);
-        const candidate = { tenant, since: head.since, isAhead: standing === 'ahead' };
-        if (chosen === undefined || comesBefore(priority, candidate, chosen)) chosen = candidate;
-      }
+    for (const tenant of this.#queued[priority]) {
+      const head = tenant.head(priority);
+      const standing = head === undefined ? 'not now' : standingOf(tenant);
+      if (head === undefined || standing === 'not now') continue;
+      oldest = Math.min(oldest, head.since);
+      const candidate = { tenant, since: head.since, isAhead: standing === 'ahead' };
+      if (chosen === undefined || comesBefore(priority, candidate, chosen)) chosen = candidate;
     }
     return chosen && { tenant: chosen.tenant, oldest };
   }
@@ -133,7 +145,7 @@ export class Tenants<Waiter extends Waiting> {
     const head = tenant.head(priority);
     if (head === undefined) return undefined;
     this.#turns += 1;
-    tenant.waiting[priority].delete(head);
+    this.delete(tenant, head);
     tenant.turn[priority] = this.#turns;
     tenant.account.turn[priority] = this.#turns;
     return head;
