@@ -1,10 +1,10 @@
-/** A binary min-heap of items by `rank`. */
+/** A binary heap of items: the first by `isBefore` is on top. */
 export class Heap<T> {
-  readonly #rank: (item: T) => number;
+  readonly #isBefore: (a: T, b: T) => boolean;
   readonly #items: T[] = [];
 
-  constructor(rank: (item: T) => number) {
-    this.#rank = rank;
+  constructor(isBefore: (a: T, b: T) => boolean) {
+    this.#isBefore = isBefore;
   }
 
   get size(): number {
@@ -32,7 +32,7 @@ export class Heap<T> {
     while (at > 0) {
       const above = (at - 1) >> 1;
       const parent = this.#items[above] as T;
-      if (this.#rank(parent) <= this.#rank(item)) break;
+      if (!this.#isBefore(item, parent)) break;
       this.#items[at] = parent;
       at = above;
     }
@@ -41,20 +41,20 @@ export class Heap<T> {
 
   #sink(item: T): void {
     let at = 0;
-    for (let below = this.#lesserChild(at); below !== undefined; below = this.#lesserChild(at)) {
+    for (let below = this.#firstChild(at); below !== undefined; below = this.#firstChild(at)) {
       const child = this.#items[below] as T;
-      if (this.#rank(item) <= this.#rank(child)) break;
+      if (!this.#isBefore(child, item)) break;
       this.#items[at] = child;
       at = below;
     }
     this.#items[at] = item;
   }
 
-  #lesserChild(at: number): number | undefined {
+  #firstChild(at: number): number | undefined {
     const left = at * 2 + 1;
     const right = left + 1;
     if (left >= this.#items.length) return undefined;
     if (right >= this.#items.length) return left;
-    return this.#rank(this.#items[right] as T) < this.#rank(this.#items[left] as T) ? right : left;
+    return this.#isBefore(this.#items[right] as T, this.#items[left] as T) ? right : left;
   }
 }

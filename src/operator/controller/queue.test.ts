@@ -198,6 +198,15 @@ test('of a lane and class only so many are handed out; the others wait, and hold
   expect([told, queue.take(), queue.take()]).toEqual([2, 'a3', undefined]);
 });
 
+test('keys of thousands of lanes are handed out in little time, the oldest first', async () => {
+  const { queue } = setup({ lanes: { of: (key) => key, most: 1 } });
+  const keys = Array.from({ length: 4_000 }, (_, index) => `n${index}/a`);
+  for (const key of keys) queue.add(key, 'first');
+  const startedAt = performance.now();
+  expect(await drain(queue)).toEqual(keys);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
 test('nothing is taken from a queue that is closed', () => {
   const { queue } = setup();
   queue.add('early', 'change');

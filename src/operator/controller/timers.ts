@@ -13,7 +13,7 @@ export class Timers {
   readonly #clock: Clock;
   readonly #fire: (key: string, priority: Priority) => void;
   readonly #byKey = new Map<string, Timer>();
-  readonly #heap = new Heap<Timer>((timer) => timer.dueAt);
+  readonly #heap = new Heap<Timer>((a, b) => a.dueAt < b.dueAt);
   #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
   #closed = false;
 
