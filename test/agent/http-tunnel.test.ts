@@ -651,6 +651,45 @@ describe('failures', () => {
     answer.destroy();
   });
 
+  describe('an answer that comes before the end of the body', () => {
+    const answersAtOnce: RequestListener = (incoming, response) => {
+      incoming.resume();
+      response.end(incoming.url);
+    };
+    const begin = (url: string, more: object = {}) => {
+      const outgoing = agent.through(`${url}/early`, {
+        method: 'POST',
+        headers: { 'content-length': '1000' },
+        ...more,
+      });
+      outgoing.write('begun');
+      return outgoing;
+    };
+
+    test('is the last on its connection: the next request would be taken for the body', async () => {
+      const url = await tunnelTo(answersAtOnce);
+      const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+      const outgoing = begin(url, { agent: keepAlive });
+      expect(await text(await answerTo(outgoing))).toBe('/early');
+      outgoing.end(Buffer.alloc(995));
+      // When the connection has an answer to more, the edge has had all of that body.
+      await text(await answerTo(agent.through('http://none.localhost', { agent: keepAlive }).end()));
+      expect((await agent.visit(`${url}/next`)).text).toBe('/next');
+      keepAlive.destroy();
+    });
+
+    test('ends the connection to the local server, whatever becomes of the body', async () => {
+      const local = await serve(answersAtOnce);
+      const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+      local.server.keepAliveTimeout = 0;
+      const closed = new Promise((resolve) => local.server.once('connection', (socket) => socket.on('close', resolve)));
+      const outgoing = begin(url).on('error', () => {});
+      expect(await text(await answerTo(outgoing))).toBe('/early');
+      await closed;
+      outgoing.destroy();
+    });
+  });
+
   test('stopping the tunnel cuts what is under way', async () => {
     const url = await tunnelTo((_, response) => void response.write('begun'));
     const answer = await answerTo(agent.through(url).end());

@@ -142,6 +142,8 @@ export class Exchange {
       if (answer.rawTrailers.length > 0) client?.addTrailers(pairs(answer.rawTrailers) as [string, string][]);
       client?.end();
       this.#close();
+      // The rest of the body is not sent any more, and the next request on that connection would be taken for it.
+      if (this.#upstream?.writableEnded === false) this.#upstream.destroy();
     });
     answer.on('error', (error) => this.#cut(error));
     passHeadAlone(answer, client);
