@@ -823,6 +823,30 @@ describe('upgrades', () => {
     expect((await answerTo(upgrade('http://none.localhost').end())).statusCode).toBe(404);
   });
 
+  test('a client that closes its side before the answer waits for none', async () => {
+    const local = await serve(() => {});
+    const closed = new Promise((resolve) => {
+      local.server.on('upgrade', (_, socket: Socket) => socket.on('end', () => resolve(socket.end())).resume());
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n`);
+    await until('the request', async () => (await agent.captures()).length > 0);
+    socket.end();
+    await closed;
+    expect(await finished()).toMatchObject({ response: null, error: 'the client closed the connection' });
+  });
+
+  test('a refusal is the end of its connection, also where the client keeps its side open', async () => {
+    const own = await startTestAgent();
+    const socket = dial(own.edgeURL);
+    socket.allowHalfOpen = true;
+    socket.write('GET / HTTP/1.1\r\nHost: none.localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 /);
+    await own.close();
+    socket.destroy();
+  });
+
   test('stopping the tunnel closes them', async () => {
     const local = await echoServer();
     const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });

@@ -79,6 +79,8 @@ export class Exchange {
 
   /** Lets an upgraded connection through when the local server agrees to it. */
   upgrade(socket: Duplex, head: Buffer): void {
+    // As Node has it of other requests. Afterwards it is one direction that ends.
+    socket.once('end', () => this.#joined.length === 0 && socket.end());
     this.#upstream?.on('upgrade', (answer: IncomingMessage, local: Socket, localHead: Buffer) => {
       this.#parts.client?.detachSocket(socket as Socket);
       this.#parts.capture?.respond(headOf(answer));

@@ -163,6 +163,6 @@ export function responseOn(socket: Socket, request: IncomingMessage): ServerResp
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.on('finish', () => socket.end());
+  response.on('finish', () => socket.destroySoon());
   return response;
 }
