@@ -678,6 +678,32 @@ describe('failures', () => {
       keepAlive.destroy();
     });
 
+    test('ends the connection of a replay whose body is not read', async () => {
+      const local = await serve((incoming, response) => {
+        incoming.resume().on('end', () => response.setHeader('connection', 'close').end());
+      });
+      const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+      await agent.visit(url, { method: 'POST', body: Buffer.alloc(6_000_000) });
+      const closed = new Promise((resolve) => {
+        local.server.removeAllListeners('connection').once('connection', (socket: Socket) => {
+          socket.on('error', resolve).on('end', () => resolve(socket.end()));
+          socket.once('data', () => socket.pause().write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+          connected.push(socket);
+        });
+      });
+      const connected: Socket[] = [];
+      const [{ id }] = await agent.captures();
+      await agent.call('POST', '/api/requests/http', { id });
+      await until('the end of the replay', async () => {
+        const [{ uri, replay_of: of }] = await agent.captures('?limit=1');
+        return (
+          of === id && (await agent.call('GET', uri.replace('/api/requests/http', '/inspect/requests'))).body.ended
+        );
+      });
+      connected[0]?.resume();
+      await closed;
+    });
+
     test('ends the connection to the local server, whatever becomes of the body', async () => {
       const local = await serve(answersAtOnce);
       const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });

@@ -145,7 +145,7 @@ export class Exchange {
       client?.end();
       this.#close();
       // The rest of the body is not sent any more, and the next request on that connection would be taken for it.
-      if (this.#upstream?.writableEnded === false) this.#upstream.destroy();
+      if (this.#upstream?.writableFinished === false) this.#upstream.destroy();
     });
     answer.on('error', (error) => this.#cut(error));
     passHeadAlone(answer, client);
