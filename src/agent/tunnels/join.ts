@@ -27,6 +27,8 @@ export function join(one: Duplex, other: Duplex, onClosed: (error?: Error) => vo
 /** Closes so that the peer notices that this was no orderly end. */
 export function reset(stream: Duplex): void {
   if (stream.destroyed) return;
-  if (stream instanceof Socket && !stream.connecting) stream.resetAndDestroy();
+  // What is being ended cannot be reset: Node would never close it, nor say so.
+  const isEnding = stream.writableEnded && !stream.writableFinished;
+  if (stream instanceof Socket && !stream.connecting && !isEnding) stream.resetAndDestroy();
   else stream.destroy();
 }
