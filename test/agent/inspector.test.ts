@@ -135,3 +135,11 @@ describe('live updates', () => {
     stop();
   });
 });
+
+test('the page lays out JSON, but not where the indents of a few bytes would fill its memory', async () => {
+  const { layOut } = await import(new URL('../../src/agent/page/json.js', import.meta.url).href);
+  const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+  expect(layOut('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
+  expect(layOut(nested(100))).toContain(`\n${'  '.repeat(100)}1\n`);
+  expect(() => layOut(nested(10_000))).toThrow('nested too deeply');
+});

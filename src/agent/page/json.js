@@ -1,8 +1,11 @@
 const tokens = /"(?:[^"\\]+|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g;
 
+/** A body of a few kilobytes may be nested so deeply that its indents would take gigabytes. */
+const deepest = 100;
+
 /**
- * JSON with a line for each value; throws where it is none. It keeps what it holds: parsed and written again, long
- * numbers would be rounded and doubled names lost.
+ * JSON with a line for each value; throws where it is none, or nested too deeply. It keeps what it holds: parsed and
+ * written again, long numbers would be rounded and doubled names lost.
  */
 export function layOut(json) {
   JSON.parse(json);
@@ -15,6 +18,7 @@ export function layOut(json) {
     if (last === ',' || ((opens(last) || closes(token)) && !isEmpty)) out.push(`\n${'  '.repeat(depth)}`);
     out.push(token === ':' ? ': ' : token);
     if (opens(token)) depth += 1;
+    if (depth > deepest) throw new RangeError('nested too deeply');
     last = token;
   }
   return out.join('');
