@@ -142,6 +142,7 @@ describe('POST /api/tunnels', () => {
     ['an addr that is none', { proto: 'http', addr: 'nowhere' }, 'invalid field "addr"'],
     ['an addr with a path', { proto: 'http', addr: 'http://localhost:80/x' }, 'invalid field "addr"'],
     ['a port out of range', { proto: 'tcp', addr: 'localhost:70000' }, 'invalid field "addr"'],
+    ['port 0 in a URL', { proto: 'http', addr: 'https://localhost:0' }, 'invalid field "addr"'],
     ['a URL for tcp', { proto: 'tcp', addr: 'http://localhost:80' }, 'invalid field "addr"'],
     ['a name of a wrong type', { proto: 'tcp', addr: '80', name: 5 }, 'invalid field "name"'],
     ['a dot segment as name', { proto: 'tcp', addr: '80', name: '..' }, 'invalid field "name"'],

@@ -25,5 +25,6 @@ function fromURL(addr: string): Upstream | undefined {
     return undefined;
   }
   const tls = url.protocol === 'https:';
-  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || (tls ? 443 : 80)), tls };
+  const port = Number(url.port || (tls ? 443 : 80));
+  return port === 0 ? undefined : { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, tls };
 }
