@@ -28,8 +28,9 @@ interface Look<Observed> {
   readonly odd: readonly OddItem[];
 }
 
-/** What a look found. */
+/** What a look found, and when it began. */
 export interface Recent<Observed> {
+  readonly startedAt: number;
   readonly items: readonly Observed[];
   readonly odd: readonly OddItem[];
 }
@@ -139,14 +140,15 @@ export class ExternalCache<Observed> {
    */
   async recent(since: number, backTo: number, call: Call): Promise<Recent<Observed>> {
     const isRecent = isSince(backTo, this.#identityOf);
-    const isSwept = () => this.#last !== undefined && this.#last.startedAt >= since;
+    const swept = () => (this.#last !== undefined && this.#last.startedAt >= since ? this.#last : undefined);
     const suffices = (look: Look<Observed> | undefined) =>
       look !== undefined && look.startedAt >= since && look.backTo <= backTo;
-    while (this.#looking !== undefined && !isSwept() && !suffices(this.#look)) {
+    while (this.#looking !== undefined && swept() === undefined && !suffices(this.#look)) {
       this.#nextBackTo = Math.min(this.#nextBackTo, backTo);
       await this.#wait(this.#looking, call);
     }
-    if (isSwept()) return { items: this.current().filter(isRecent), odd: this.odd() };
+    const { startedAt: sweptAt } = swept() ?? {};
+    if (sweptAt !== undefined) return { startedAt: sweptAt, items: this.current().filter(isRecent), odd: this.odd() };
     const look = this.#look !== undefined && suffices(this.#look) ? this.#look : this.#startLook(backTo, call);
     const { startedAt, items, odd } = look;
     const found = await waitAway(call, () => unlessAborted(items, call.signal));
@@ -155,7 +157,7 @@ export class ExternalCache<Observed> {
       if (observed === undefined && at >= startedAt) known.delete(id);
       else if (observed !== undefined && at >= startedAt) known.set(id, observed);
     }
-    return { items: [...known.values()].filter(isRecent), odd };
+    return { startedAt, items: [...known.values()].filter(isRecent), odd };
   }
 
   #wait(done: Promise<void>, call: Call): Promise<void> {

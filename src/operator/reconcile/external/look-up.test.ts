@@ -45,6 +45,20 @@ test('what could not be read is read again, and not taken from a list that was t
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
 });
 
+test('what was adopted was seen by the look that found it, and is not looked for once more', async () => {
+  let lists = 0;
+  thing.serve({
+    list: async function* () {
+      lists += 1;
+      yield { id: 'thing_lost' };
+    },
+  });
+  thing.clock.advance(1_000);
+  const asked = { requested: false, lastDue: () => Number.NEGATIVE_INFINITY };
+  expect(await thing.reconcile(asked)).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
+  expect(lists).toBe(1);
+});
+
 test('what was adopted is proven by the status, also where the rest of what is asked for is refused', async () => {
   const refused = new ApiError('400', { reason: 'Rejected', definite: true });
   thing.serve({

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation, type CreateIntent, intentOf } from '../annotations.ts';
-import type { OddItem } from '../cache.ts';
+import type { OddItem, Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
@@ -104,7 +104,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       delete unresolved.lookedAt;
       return ambiguous(resolution.ids);
     }
-    if (resolution.kind === 'adopt') return this.#adopt(resolution.id);
+    if (resolution.kind === 'adopt') return this.#adopt(resolution.id, found);
     const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
     const unread = unreadable(this.#contract.displayName, mine, odd);
@@ -158,8 +158,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     return peers.list().some((each) => isTwin(each) && peers.isOneAccount(each, resource.object));
   }
 
-  async #adopt(id: string): Promise<undefined> {
+  async #adopt(id: string, { items, startedAt }: Recent<Observed>): Promise<undefined> {
     const { resource, facts, occasion, journal } = this.#context;
+    // Else the whole account would be read to see it once more.
+    const adopted = items.find((each) => this.#contract.identity(each).id === id);
+    if (adopted !== undefined) this.#pending.cache.record(adopted, startedAt);
     this.#pending.claims.claim(resource.uid, id);
     facts.made = { id, at: occasion.startedAt };
     await recordCreated(resource, id);
