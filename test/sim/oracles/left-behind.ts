@@ -20,7 +20,7 @@ import {
   type Status,
   type Version,
 } from './resource.ts';
-import type { Witness } from './witness.ts';
+import { second, type Witness } from './witness.ts';
 
 const appliedParts = `${domain}/applied-parts`;
 
@@ -66,7 +66,19 @@ function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   if (isForged(resource)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
+  if (wasTakenMeanwhile(resource, thing)) return true;
   return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(world, resource, thing);
+}
+
+/** A person wiped its records while it was made, and another installation took it: there was nowhere to record what was made. */
+function wasTakenMeanwhile({ versions: { all } }: Resource, { made }: Thing): boolean {
+  const managerOf = ({ annotations }: Version) => annotations[`${domain}/installation`];
+  return all.some((version, index) => {
+    const [before, next] = [all[index - 1], all[index + 1]];
+    const wasMeanwhile = version.at >= made.sentAt && version.at <= made.at + second;
+    if (!wasMeanwhile || version.by !== undefined || managerOf(version) !== undefined) return false;
+    return before !== undefined && next?.by !== undefined && managerOf(before) !== managerOf(next);
+  });
 }
 
 /** It was made with a key that is not in force any more: nobody can tell that it was another account's. */

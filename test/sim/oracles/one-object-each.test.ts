@@ -128,6 +128,21 @@ describe('objects', () => {
     });
   });
 
+  test.each([
+    ['another', 0],
+    ['the same', 1],
+  ])(
+    'one that was being made when a person wiped the records, and %s installation took the resource',
+    async (who, times) => {
+      const manager = (name: string | null) => ({ annotations: { 'edge-operator.dev/installation': name } });
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' }, ...manager('one'), by: operator });
+      await world.write('BotUser', 'bot', manager(null));
+      await world.write('BotUser', 'bot', { ...manager(who === 'another' ? 'two' : 'one'), by: operator });
+      await world.make('bot_users', { name: 'bot', active: true });
+      expect(await spoke()).toHaveLength(times);
+    },
+  );
+
   test('one whose resource was let go by a person, finalizer and all', async () => {
     await madeBotUser(world);
     await end('bot', null);
