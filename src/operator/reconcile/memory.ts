@@ -14,6 +14,8 @@ export interface Facts {
   seen?: { readonly id: string; readonly firstAt: number; readonly at: number };
   /** The external object that this process created, or adopted as created, and when it asked for that. */
   made?: { readonly id: string; readonly at: number };
+  /** External objects that this resource made, and that were taken for gone; the latest first. */
+  former?: readonly string[];
   /** How often what vanished was created again, and when for the last time. */
   recreated?: { readonly times: number; readonly at: number };
   /** The external object whose delete was answered with a 404, and when. */

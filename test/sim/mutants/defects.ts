@@ -130,8 +130,8 @@ export const defects: readonly Defect[] = [
     name: 'looks-in-an-old-list',
     sort: 'stale read',
     file: 'reconcile/cache.ts',
-    find: 'const isSwept = () => this.#last !== undefined && this.#last.startedAt >= since;',
-    replace: 'const isSwept = () => this.#last !== undefined;',
+    find: 'this.#last !== undefined && this.#last.startedAt >= since ? this.#last : undefined',
+    replace: 'this.#last',
     only: ['lost-answers', 'edits'],
   },
   {

@@ -87,8 +87,21 @@ function isOutOfReach(world: Witness, resource: Resource, thing: Thing): boolean
   const maker = made.installation === undefined ? undefined : accountsOf(world).installations.get(made.installation);
   if (maker === undefined || accountsOf(world).now(maker, resource)?.account === account) return false;
   const all = ownershipOf(world).madeFor(resource);
-  const had = all.slice(0, all.indexOf(thing)).some(({ gone }) => gone === undefined || gone.at > made.at);
-  return !had;
+  const had = all.slice(0, all.indexOf(thing)).filter(({ gone }) => gone === undefined || gone.at > made.at);
+  const isKnown = had.some((each) => each.made.process === made.process);
+  return had.length === 0 || (!isKnown && isAlone(world, resource, made.sentAt));
+}
+
+/** Of an account that has nothing else two witnesses are believed, by a process that never had it with another key. */
+function isAlone(world: Witness, { namespace, version }: Resource, at: number): boolean {
+  const name = accountNameOf(version);
+  const users = Object.values(kindsOfCollection).flatMap((kind) =>
+    [...kubeModelOf(world).ofKind(kind)].filter(
+      (each) => accountNameOf(each.version) === name && (name === undefined || each.namespace === namespace),
+    ),
+  );
+  const things = users.flatMap((each) => ownershipOf(world).madeFor(each));
+  return things.filter(({ made, gone }) => made.at < at && (gone === undefined || gone.at > at)).length < 2;
 }
 
 /** It went, and whoever let it go had a reason not to remove what it made. */

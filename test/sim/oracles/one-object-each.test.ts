@@ -58,6 +58,22 @@ describe('objects', () => {
     },
   );
 
+  test.each([
+    ['a lone one', 0, 0],
+    ['one of two', 1, 1],
+  ])('%s, made in another account by a process that never had the first', async (_, others, times) => {
+    for (let n = 0; n < others; n += 1) await madeBotUser(world, 'other');
+    const first = await madeBotUser(world);
+    await world.pass(1_000);
+    world.begin('op-0.1', {}, secondKey);
+    await madeBotUser(world, 'bot', { key: secondKey, by: 'op-0.1' });
+    world.begin('op-0.2');
+    await world.write('BotUser', 'bot', { status: available(1, { id: first }), by: 'op-0.2' });
+    await world.pass(60_000);
+    const said = await spoke();
+    expect(said.filter((line) => line.includes('in cloud/second'))).toHaveLength(times);
+  });
+
   test('one whose answer was lost, and which nobody looked for', async () => {
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
     await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });

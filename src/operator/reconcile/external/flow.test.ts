@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
@@ -125,4 +125,61 @@ test('a 404 after a delete that was not answered is one witness, and that delete
   expect(await thing.remove()).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('is in a list') });
   expect(await thing.remove()).toEqual({ kind: 'finished' });
   expect(deletes).toBe(3);
+});
+
+describe('what was taken for gone by a process that knew only a wrong key', () => {
+  const there = { connection: { ...connection, url: 'https://api', since: 0 } };
+  /** What the key in force opens. */
+  let account: string[];
+
+  /** As the reconciler writes it. */
+  async function reconcile() {
+    const { fields, ownership, ...said } = await thing.reconcile({ requested: false }, there);
+    const status = { ...thing.object.status, ...fields, ...(ownership && { ownership }) };
+    thing.object = { ...thing.object, status };
+    thing.clock.advance(600_000);
+    return { ...said, id: thing.object.metadata.annotations?.[annotation.externalID] };
+  }
+
+  beforeEach(async () => {
+    thing.writer.writeStatus = async (_object, status) => {
+      thing.object = { ...thing.object, status };
+      return thing.object;
+    };
+    account = [];
+    thing.serve({
+      get: async (_, id) => (account.includes(id) ? { id } : undefined),
+      list: async function* () {
+        yield* account.map((id) => ({ id }));
+      },
+      create: async () => {
+        thing.creates += 1;
+        account = [`thing_${thing.creates}`];
+        return { id: `thing_${thing.creates}` };
+      },
+    });
+    await reconcile();
+    // Another process begins, with the key of another account.
+    thing.memory.forget('u');
+    account = [];
+    there.connection.since = thing.clock.now();
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_2' });
+    there.connection.since = thing.clock.now();
+    thing.clock.advance(1);
+  });
+
+  test('is taken back when the right key is', async () => {
+    account = ['thing_1'];
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_1' });
+    expect(thing.creates).toBe(2);
+  });
+
+  test('stays in doubt with yet another key', async () => {
+    account = [];
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ reason: 'Unreachable', message: expect.stringMatching(/right key\?/) });
+    expect(thing.creates).toBe(2);
+  });
 });

@@ -150,7 +150,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
       case 'stop':
         return report(action.reason, action.message, { fields });
       case 'create':
-        return (await this.#giveUp(means, id)) ?? this.#create(context, means, spec);
+        return (await this.#giveUp(means, id)) ?? this.#replace(context, means, spec);
       case 'update': {
         const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
         if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
@@ -202,6 +202,19 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
     if (unsure !== undefined) return unsure;
     await record.disown();
+    return undefined;
+  }
+
+  /** With what it once had, where that is there after all, as when the right key is back; else with another. */
+  async #replace(
+    context: ReconcileContext<Client>,
+    means: Means<Spec, Observed, Client>,
+    spec: Spec,
+  ): Promise<Report | undefined> {
+    const former = means.presence.former();
+    if (former === undefined) return this.#create(context, means, spec);
+    await means.record.takeBack(former);
+    context.journal.event('Adopted', `took back ${this.#contract.displayName} ${former}, which is there after all`);
     return undefined;
   }
 

@@ -169,11 +169,18 @@ export class Presence<Observed, Client> {
   #doubtOfKey(id: string): string | undefined {
     const { seen, made } = this.#context.facts;
     const had = [seen, made].flatMap((each) => (each?.id === id ? each.at : []));
-    if (had.length === 0 || Math.max(...had) > this.#keySince) return undefined;
+    if (had.length === 0 || Math.max(...had) > this.#keySince || this.former() !== undefined) return undefined;
     return (
       `${this.#contract.displayName} ${id} was there with the API key before this one, and is not found with it: is it the ` +
       `right key? If it is ${goneThenSay}`
     );
+  }
+
+  /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */
+  former(): string | undefined {
+    const { resource, facts, peers } = this.#context;
+    const isFree = (id: string) => peers.claimants(id).every(({ metadata: { uid } }) => uid === resource.uid);
+    return facts.former?.find((id) => this.#pending.cache.known(id, this.#keySince) !== undefined && isFree(id));
   }
 
   /** What resources own in the account, of all kinds of which something was missed. */

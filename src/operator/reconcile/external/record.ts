@@ -3,6 +3,9 @@ import type { ReconcileContext } from '../context.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
 
+/** So many of what it once made may come back: there are not many accounts that a key is mistaken for. */
+const mostFormer = 3;
+
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts' | 'connection'>;
 
 /** What is on record of one resource's external object: by annotations and, as proof, by its status. */
@@ -24,6 +27,16 @@ export class ExternalRecord {
     });
   }
 
+  /** What the resource made once, in place of what it made since. */
+  async takeBack(id: string): Promise<void> {
+    const { resource, connection } = this.#context;
+    await resource.record({
+      [annotation.externalID]: id,
+      [annotation.createdID]: id,
+      ...placeRecord(connection),
+    });
+  }
+
   /** What somebody wiped is put back from what the status knows. */
   async restore(): Promise<void> {
     const { object } = this.#context.resource;
@@ -38,6 +51,7 @@ export class ExternalRecord {
     delete facts.made;
     const { id, installation } = ownershipOf(object);
     if (id === undefined) return;
+    if (originOf(object, id) === 'Created') facts.former = [id, ...(facts.former ?? [])].slice(0, mostFormer);
     const { id: _, ...status } = object.status ?? {};
     await resource.writeStatus({ ...status, ownership: { installation } });
   }
