@@ -581,7 +581,8 @@ describe('two operators with one account name in one namespace', () => {
       await Promise.all([swept(a, 3), swept(b, 3)]);
       return countOf() === before && (await ids()).length === 2;
     });
-    expect(countOf()).toBeLessThan(8);
+    // Fighting they would have written in each sweep.
+    expect(countOf()).toBeLessThan(16);
   });
 
   test('and one endpoint: the second says so, and takes it over where it may', async () => {
