@@ -45,11 +45,11 @@ export class Dependents {
 
   /** Asks for a reconcile of those that use it. */
   enqueue(key: string, which: Which): void {
-    for (const kind of this.#options.kinds) {
-      const users = new Set(kind.resources.byIndex(index, key).filter((user) => which !== 'unready' || !isReady(user)));
-      // One that came before what it uses was anybody's, by its name alone.
-      const isNews = (object: ManagedObject) => which !== 'met' || !isReady(object);
-      if (users.size > 0) kind.enqueueWhere((object) => users.has(object), isNews);
+    // One that came before what it uses was anybody's, by its name alone.
+    const isNews = (user: ManagedObject) => which !== 'met' || !isReady(user);
+    for (const { resources, enqueue } of this.#options.kinds) {
+      const users = resources.byIndex(index, key);
+      enqueue(which === 'unready' ? users.filter((user) => !isReady(user)) : users, isNews);
     }
   }
 

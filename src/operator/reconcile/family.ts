@@ -57,7 +57,8 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
 
   /** The resource that stands for the connection is to be reconciled. */
   enqueueProvider(key: string): void {
-    this.provider.enqueueWhere((object) => keyOf(object) === key);
+    const provider = this.provider.resources.get(key);
+    if (provider !== undefined) this.provider.enqueue([provider]);
   }
 
   /** Follows all resources until the signal aborts; on every replica. */

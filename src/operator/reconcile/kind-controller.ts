@@ -75,10 +75,10 @@ export interface KindController {
   /** It has it no more: finishes what is under way there, and forgets what it knows of it. */
   drop(shard: number): Promise<void>;
   /**
-   * Asks for a reconcile of the resources that `matches` picks, as after a change of their credentials; not of those that
-   * are over. What is no news to them, by `isNews`, is as urgent as when they were met; default it is.
+   * Asks for a reconcile of those of its resources, as after a change of their credentials; not of those that are over. What
+   * is no news to one, by `isNews`, is as urgent as when it was met; default it is.
    */
-  enqueueWhere(matches: (object: ManagedObject) => boolean, isNews?: (object: ManagedObject) => boolean): void;
+  enqueue(resources: readonly ManagedObject[], isNews?: (object: ManagedObject) => boolean): void;
 }
 
 /** What differs between kinds: their flow, and the moment that a resource's drift checks are counted from. */
@@ -184,9 +184,9 @@ export function kindController<Client>(
     },
     reconcile: async (request) => (await relocated(request.key)) ?? reconciler.reconcile(request),
   });
-  const enqueueWhere: KindController['enqueueWhere'] = (matches, isNews = () => true) => {
-    for (const object of resources.list()) {
-      if (!matches(object) || !isOurs(object) || flow.isOver?.(object) === true) continue;
+  const enqueue: KindController['enqueue'] = (these, isNews = () => true) => {
+    for (const object of these) {
+      if (!isOurs(object) || flow.isOver?.(object) === true) continue;
       queue.add(keyOf(object), isNews(object) ? 'change' : urgencyOf(object));
     }
   };
@@ -215,7 +215,7 @@ export function kindController<Client>(
     }
   };
   const leavesNothing = flow.remove === undefined;
-  return { kind: type.kind, type, leavesNothing, resources, controller, run, take, drop, enqueueWhere };
+  return { kind: type.kind, type, leavesNothing, resources, controller, run, take, drop, enqueue };
 }
 
 /** Something that a reconcile goes by is not as it was; statuses and labels are not. */

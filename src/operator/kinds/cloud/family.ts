@@ -185,7 +185,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     this.#defaultAccount?.rekeyed();
     this.dependents.enqueue(defaultKey, 'all');
     // Those that have its key are to be where it is.
-    this.provider.enqueueWhere(() => true);
+    this.provider.enqueue(this.provider.resources.list());
     this.mirrors.sweepNow(defaultKey);
   }
 }
