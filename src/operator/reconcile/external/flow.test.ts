@@ -128,7 +128,7 @@ test('a 404 after a delete that was not answered is one witness, and that delete
 });
 
 describe('what was taken for gone by a process that knew only a wrong key', () => {
-  const there = { connection: { ...connection, url: 'https://api', since: 0 } };
+  const there = { connection: { ...connection, url: 'https://api', since: 0, rekeyedAt: 0 } };
   /** What the key in force opens. */
   let account: string[];
 
@@ -166,6 +166,7 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
     await reconcile();
     expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_2' });
     there.connection.since = thing.clock.now();
+    there.connection.rekeyedAt = thing.clock.now();
     thing.clock.advance(1);
   });
 

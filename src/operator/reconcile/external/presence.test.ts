@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
 import type { OddItem } from '../cache.ts';
@@ -44,6 +44,7 @@ interface TestConnection {
   readonly key: string;
   readonly client: undefined;
   since?: number;
+  rekeyedAt?: number;
   confirmedAt?: number;
 }
 
@@ -158,26 +159,38 @@ test('what was listed or missed before a key was put in force says nothing of wh
   await clock.advance(witnessesApartMs);
   expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
   await clock.advance(settleMs);
-  expect((await presence.confirmGone('a'))?.message).toMatch(/was there with the API key before this one/);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/^2 of 2 objects .* vanished at once/);
 });
 
-test('a lone one is not gone because it is not found with the key that took the place of the one it was seen with', async () => {
-  there = [{ id: 'a' }];
-  const { presence, connection } = presenceOf([proven('a')]);
-  expect(await presence.observe('a')).toBeDefined();
-  await clock.advance(settleMs);
-  [there, connection.since] = [[], clock.now()];
-  await clock.advance(1);
-  const looks = async () => {
-    await presence.observe('a');
-    await presence.confirmGone('a');
+describe('a lone one that is not found with what is in force since', () => {
+  let lone: ReturnType<typeof presenceOf>;
+
+  beforeEach(async () => {
+    there = [{ id: 'a' }];
+    lone = presenceOf([proven('a')]);
+    expect(await lone.presence.observe('a')).toBeDefined();
+    await clock.advance(settleMs);
+    [there, lone.connection.since] = [[], clock.now()];
+    await clock.advance(1);
+  });
+
+  async function looks() {
+    await lone.presence.observe('a');
+    await lone.presence.confirmGone('a');
     await clock.advance(2 * settleMs);
-    return (await presence.confirmGone('a'))?.message;
-  };
-  expect(await looks()).toMatch(/^thing a was there with the API key before this one.* is it the right key\?/);
-  // A person says that it is.
-  connection.confirmedAt = clock.now();
-  expect(await looks()).toBeUndefined();
+    return (await lone.presence.confirmGone('a'))?.message;
+  }
+
+  test('another key is not gone, unless a person says so', async () => {
+    lone.connection.rekeyedAt = lone.connection.since ?? 0;
+    expect(await looks()).toMatch(/^thing a was there with the API key before this one.* is it the right key\?/);
+    lone.connection.confirmedAt = clock.now();
+    expect(await looks()).toBeUndefined();
+  });
+
+  test('the same key, as after another replica, is gone', async () => {
+    expect(await looks()).toBeUndefined();
+  });
 });
 
 test('nor does a list during which another key came, of which nothing is known yet', async () => {
