@@ -3,8 +3,8 @@ import { ApiError } from '../../common/http/errors.ts';
 
 /** A refused key is tried again after so long, in case the service has come to know it. */
 const refusedKeyPause = { minMs: 10_000, maxMs: 300_000 };
-/** A 403 to one resource raises the question whether it is the key, at most this often. */
-const questionPauseMs = 60_000;
+/** A 403 to one resource raises the question whether it is the key, at most this often; and so often where it was not answered. */
+const questionPauseMs = { answered: 60_000, unanswered: 10_000 };
 
 /** What was asked for, as far as it tells something of the key. */
 export interface Asked {
@@ -21,7 +21,8 @@ export class KeyGate {
   readonly #now: () => number;
   readonly #breaker: Breaker<ApiError>;
   #isQuestioned = false;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  /** Not before. */
+  #nextQuestionAt = Number.NEGATIVE_INFINITY;
 
   /** @param now milliseconds, monotonic */
   constructor(now: () => number) {
@@ -43,7 +44,7 @@ export class KeyGate {
   asksForList(): boolean {
     if (!this.#isQuestioned || this.#breaker.failure !== undefined) return false;
     this.#isQuestioned = false;
-    this.#askedAt = this.#now();
+    this.#nextQuestionAt = this.#now() + questionPauseMs.answered;
     return true;
   }
 
@@ -63,13 +64,19 @@ export class KeyGate {
     const { status } = error;
     const wasRefused = this.#breaker.failure !== undefined;
     if (this.refuses(status, asked) || (wasRefused && status === undefined)) return error;
+    if (asked.isList && error.reason === 'Unreachable') this.#askAgain();
     if (status === 403) this.#question();
     else if (status !== undefined) this.#breaker.close();
     return undefined;
   }
 
   #question(): void {
-    if (this.#now() - this.#askedAt >= questionPauseMs) this.#isQuestioned = true;
+    if (this.#now() >= this.#nextQuestionAt) this.#isQuestioned = true;
+  }
+
+  /** What stands in between did not let the question through. */
+  #askAgain(): void {
+    this.#nextQuestionAt = Math.min(this.#nextQuestionAt, this.#now() + questionPauseMs.unanswered);
   }
 }
 

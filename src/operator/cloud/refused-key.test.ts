@@ -86,6 +86,16 @@ test('where it is not the key, others are sent, and the question is not asked ag
   expect(api.requests.filter(({ url }) => url?.includes('limit'))).toHaveLength(2);
 });
 
+test('a question that was not let through is asked again soon', async () => {
+  await answered(403);
+  api.play(cut);
+  await answered(403);
+  now += 10_000;
+  await answered(403);
+  api.play(json(403, {}));
+  expect(await get()).toBe('not sent');
+});
+
 test('the list that tells is no trouble of its own', async () => {
   await answered(403);
   api.play(json(200, { bot_users: [] }));
