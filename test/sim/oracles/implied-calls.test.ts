@@ -190,6 +190,19 @@ describe('modules', () => {
     expect(spoke()).toHaveLength(1);
   });
 
+  test('a DELETE of what was left on purpose, for who says that it is his', async () => {
+    const retained = { ...parent, deletionPolicy: 'Retain', compression: {} };
+    await world.write('HttpsRouteModules', 'r', { spec: retained });
+    await world.call({ method: 'PUT', path: `${route}/compression`, body: { enabled: true } });
+    await world.remove('HttpsRouteModules', 'r', { by: operator });
+    await world.pass(1_000);
+    await world.write('HttpsRouteModules', 'again', { spec: retained });
+    const annotations = { 'edge-operator.dev/applied-parts': 'compression' };
+    await world.write('HttpsRouteModules', 'forger', { spec: parent, annotations, deleting: true });
+    await world.call({ method: 'DELETE', path: `${route}/compression` });
+    expect(spoke()).toEqual([]);
+  });
+
   test('a DELETE of a part that the spec names', async () => {
     await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
     await world.call({ method: 'PUT', path: `${route}/compression`, body: { enabled: true } });

@@ -52,6 +52,13 @@ describe('the form of a status', () => {
     expect(spoke()).toContain(`BotUser a/bot ${what}`);
   });
 
+  test('a time of a clock that was set back while the process was frozen', async () => {
+    begin({ acts: [{ at: 0, do: 'freeze', installation: 'op', forMs: 10_000 }] });
+    const ahead = { ...condition('Ready', 'True', 'Available', 1), lastTransitionTime: '2030-01-01T00:01:00Z' };
+    await write({ observedGeneration: 1, conditions: [ahead] });
+    expect(spoke()).toEqual([]);
+  });
+
   test('a generation that there is not yet', async () => {
     await write(available(2));
     expect(spoke()).toContain('BotUser a/bot observed generation 2 of 1');

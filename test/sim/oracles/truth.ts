@@ -20,7 +20,8 @@ export function truth(world: Witness, report: Report) {
   kubeModelOf(world).writes.add((write) => {
     const { resource, by, at } = write;
     if (resource?.status === undefined || by === undefined || resource.status.at !== at || write.deleted) return;
-    for (const problem of problemsOf(resource, write.clockMs)) say(resource, problem);
+    const clockMs = wasFrozen(world, at) ? undefined : write.clockMs;
+    for (const problem of problemsOf(resource, clockMs)) say(resource, problem);
   });
   const look = (isEnd: boolean) => {
     for (const resource of kubeModelOf(world).live.values())
@@ -28,6 +29,13 @@ export function truth(world: Witness, report: Report) {
   };
   quietMomentsOf(world).listeners.add(() => look(false));
   return { atRest: () => look(true), atEnd: () => look(true) };
+}
+
+/** A process that freezes between the look at its clock and the write writes what a clock said that may have been set since. */
+function wasFrozen(world: Witness, now: number): boolean {
+  return disturbancesOf(world).all.some(
+    ({ name, from, to }) => (name === 'freeze' || name === 'freezes') && from <= now && now <= to + minute,
+  );
 }
 
 /** Its turn may be minutes away; how many is not for this oracle to say. */
