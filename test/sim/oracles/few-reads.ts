@@ -102,13 +102,13 @@ function watchSearches(world: Witness, report: Report): void {
     if (flight.method === 'POST') search?.lost.set(flight.id, scheduler.now);
     else search?.sent.add(scheduler.now);
   });
-  network.arrivals.add((flight, { status, headers }) => {
+  network.arrivals.add((flight, { status, headers, body }) => {
     const found = of(flight);
     if (found === undefined) return;
     const { search, installation, target } = found;
     if (flight.method === 'POST') {
       // What stands before the service does not say what became of it.
-      const isTold = status < 500 && status !== 408 && headers['content-type'] !== 'text/html';
+      const isTold = status < 500 && status !== 408 && headers['content-type'] !== 'text/html' && body !== '';
       if (isTold) search.lost.delete(flight.id);
       return;
     }
