@@ -79,7 +79,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'any-look-up-finds-nothing',
     sort: 'cleared intent',
-    file: lostCreate,
+    file: 'reconcile/external/resolution.ts',
     find: '>= earliest)',
     replace: '>= earliest + 3_600_000)',
     only: ['lost-answers'],

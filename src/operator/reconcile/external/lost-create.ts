@@ -1,6 +1,5 @@
-import { ApiError } from '../../../common/http/errors.ts';
 import { annotation, type CreateIntent, intentOf } from '../annotations.ts';
-import type { OddItem, Recent } from '../cache.ts';
+import type { Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
@@ -12,6 +11,7 @@ import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } fro
 import type { ExternalContract, Identity } from './contract.ts';
 import { isNamed, recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
+import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
 
 export interface LostCreateOptions {
   /** Every resource of the kind in the cluster, read afresh. */
@@ -233,115 +233,6 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const message = `looking for what an unanswered create of the ${this.#contract.displayName} may have made`;
     return report(reason, message, { retry: { kind: 'after', ms } });
   }
-}
-
-/** The service's clock and ours may differ by this much where the service's is not known. */
-const clockSkewMs = 60_000;
-/** Its stamps and the clock in its answers may differ by this much. */
-const stampSkewMs = 5_000;
-
-/** From when on what a create made is looked for, by the service's clock, in milliseconds since the epoch. */
-export interface SoughtSince {
-  /** What it made was not made before, whatever clock was set meanwhile. */
-  readonly notBefore: number;
-  /** Nor before this, if none was. */
-  readonly likelySince: number;
-}
-
-/** A create that was begun and whose result nobody recorded. */
-export interface UnresolvedCreate extends SoughtSince {
-  readonly uid: string;
-}
-
-/** What the clocks show now, in milliseconds since the epoch, and how long ago a create was sent. */
-export interface Moment {
-  readonly own: number;
-  readonly service: number | undefined;
-  /** Where this process sent it. */
-  readonly sentMsAgo?: number | undefined;
-}
-
-/**
- * By the mark of a create: the earliest that any clock suggests, as each of them may have been set meanwhile, and what they
- * suggest if none was. The beginning of time where a person garbled the mark. Nothing was made for a resource before it
- * was there itself, by the clock of Kubernetes: that holds even if our clock was ahead and the process is gone that knew.
- */
-export function soughtSince(
-  { at = '', clock }: Partial<CreateIntent>,
-  { own, service, sentMsAgo }: Moment,
-  resourceSince?: number,
-): SoughtSince {
-  const begunAt = Date.parse(at) || 0;
-  const sentAt = service === undefined || sentMsAgo === undefined ? undefined : service - sentMsAgo;
-  if (clock === 'service') {
-    const notBefore = Math.min(begunAt, sentAt ?? begunAt) - stampSkewMs;
-    return { notBefore, likelySince: notBefore };
-  }
-  const asShown = service === undefined ? undefined : begunAt + service - own;
-  const suggested = [asShown, sentAt, resourceSince].map((each) => each ?? begunAt);
-  const notBefore = Math.min(begunAt, ...suggested) - clockSkewMs;
-  const likely = sentAt ?? asShown;
-  return { notBefore, likelySince: likely === undefined ? notBefore : likely - stampSkewMs };
-}
-
-export type Resolution =
-  | { readonly kind: 'adopt'; readonly id: string }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] }
-  /** None that is likely; these would be if a clock was set meanwhile, or have no date that can be read. */
-  | { readonly kind: 'unlikely'; readonly ids: readonly string[] };
-
-/**
- * Which of the unclaimed objects of equal content is the one that `mine` made.
- *
- * Creates of equal content make interchangeable objects, so it does not matter which of them gets which: while there
- * are no more objects than unresolved creates that can have made them, they are handed out, oldest first. One object too
- * many means that one of them is somebody else's, and no telling which: ambiguous. One that is older than the clocks
- * suggest is nobody's to take, as long as a younger one may still appear.
- */
-export function resolveLostCreate(
-  mine: UnresolvedCreate,
-  unresolved: readonly UnresolvedCreate[],
-  unclaimed: readonly Identity[],
-): Resolution {
-  const creates = [...unresolved].sort((a, b) => a.likelySince - b.likelySince || (a.uid < b.uid ? -1 : 1));
-  const since = (earliest: number) => unclaimed.filter(({ createdAt }) => Date.parse(createdAt) >= earliest);
-  const likely = since(creates[0]?.likelySince ?? mine.likelySince).sort(
-    (a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1),
-  );
-  const place = creates.findIndex((create) => create.uid === mine.uid);
-  const madeBefore = (moment: number) => likely.filter(({ createdAt }) => Date.parse(createdAt) < moment);
-  // So many creates at the most can have made what is older than the next one; of the last there is no next one.
-  for (let most = place + 1; most <= creates.length; most += 1) {
-    const theirs = madeBefore(creates[most]?.likelySince ?? Number.POSITIVE_INFINITY);
-    if (theirs.length > most) return { kind: 'ambiguous', ids: idsOf(theirs) };
-  }
-  const object = likely[place];
-  if (object !== undefined && since(mine.likelySince).includes(object)) return { kind: 'adopt', id: object.id };
-  const mayBe = unclaimed.filter(({ createdAt }) => !(Date.parse(createdAt) < mine.notBefore));
-  const unlikely = mayBe.filter((each) => each === object || !likely.includes(each));
-  return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
-}
-
-const idsOf = (objects: readonly Identity[]): readonly string[] => objects.map(({ id }) => id);
-
-/**
- * Why nothing can be concluded of a lost create, though no object that can be read is its: an unclaimed one that cannot be
- * read may be. What is older than the create is somebody else's, and of no concern.
- */
-export function unreadable(
-  displayName: string,
-  mine: UnresolvedCreate,
-  unclaimed: readonly OddItem[],
-): ApiError | undefined {
-  const mayBeMine = unclaimed.filter(
-    ({ createdAt }) => createdAt === undefined || Date.parse(createdAt) >= mine.notBefore,
-  );
-  const [first] = mayBeMine.toSorted((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1));
-  if (first === undefined) return undefined;
-  const which = first.id === undefined ? 'an item without an id' : `item ${first.id}`;
-  const message = `${which} of the list may be the ${displayName} of an unanswered create, and cannot be read: ${first.problem}`;
-  return new ApiError(message, { reason: 'Unreachable', definite: false });
 }
 
 /** A person who was asked which object to keep named it: that settles what an unrecorded create made. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './lost-create.ts';
+import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
 
 const t0 = Date.parse('2026-01-01T00:00:00Z');
 const create = (uid: string, seconds = 0): UnresolvedCreate => ({
