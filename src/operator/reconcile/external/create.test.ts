@@ -5,6 +5,7 @@ import { annotation } from '../annotations.ts';
 import { fingerprint } from '../json.ts';
 import { managedSpecSchema } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
+import { Claims } from './claims.ts';
 import { SafeCreate } from './create.ts';
 import { PendingCreates } from './pending-creates.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
@@ -18,6 +19,7 @@ beforeEach(() => {
 
 const pendingCreates = () =>
   new PendingCreates<{ readonly id: string }>({
+    claims: new Claims(),
     list: thing.contract.list.bind(thing.contract, undefined),
     identityOf: ({ id }) => ({ id, createdAt: '' }),
     now: () => 0,

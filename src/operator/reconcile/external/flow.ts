@@ -213,7 +213,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   ): Promise<Report | undefined> {
     const former = means.presence.former();
     if (former === undefined) return this.#create(context, means, spec);
-    await means.record.takeBack(former);
+    await means.record.keep(former, 'Created');
     context.journal.event('Adopted', `took back ${this.#contract.displayName} ${former}, which is there after all`);
     return undefined;
   }

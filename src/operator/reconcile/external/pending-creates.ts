@@ -5,12 +5,12 @@ import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
 import type { Connection } from '../connection.ts';
 import type { Count } from './census.ts';
-import { Claims } from './claims.ts';
+import type { Claims } from './claims.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
   readonly list: (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
-  /** Default this account's alone. */
-  readonly claims?: Claims;
+  /** Of all accounts. */
+  readonly claims: Claims;
 }
 
 const countedForMs = 1_000;
@@ -36,7 +36,7 @@ export interface Suspect {
 
 /**
  * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: a cache of what is
- * out there, and creates on their way.
+ * out there, and what became of creates.
  */
 export class PendingCreates<Observed> {
   readonly cache: ExternalCache<Observed>;
@@ -44,11 +44,10 @@ export class PendingCreates<Observed> {
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
   /** uid of a resource -> its creates that were taken for lost. */
   readonly suspects = new Map<string, Suspect>();
-  /** Of all accounts. */
   readonly claims: Claims;
   #counted: Counted | undefined;
 
-  constructor({ claims = new Claims(), ...options }: PendingCreatesOptions<Observed>) {
+  constructor({ claims, ...options }: PendingCreatesOptions<Observed>) {
     this.claims = claims;
     this.cache = new ExternalCache({ ...options, list: guarded(options) });
   }

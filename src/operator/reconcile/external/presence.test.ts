@@ -7,6 +7,7 @@ import { Memory, witnessesApartMs } from '../memory.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import { Census } from './census.ts';
+import { Claims } from './claims.ts';
 import { PendingCreates } from './pending-creates.ts';
 import { Presence } from './presence.ts';
 
@@ -65,6 +66,7 @@ function presenceOf(
   const context = { ...asked, occasion, peers: new Peers({ index, memory }) };
   const identity = ({ id }: Thing) => ({ id, createdAt: '2030-01-01T00:00:00Z' });
   const pending = new PendingCreates<Thing>({
+    claims: new Claims(),
     list: async function* (_: unknown, onOdd: (item: OddItem) => void) {
       onList();
       for (const item of odd) onOdd(item);

@@ -17,22 +17,11 @@ export class ExternalRecord {
   }
 
   /** Whatever is managed must be held by the finalizer, and its id must be on durable record. */
-  async keep(id: string): Promise<void> {
-    const { resource, connection } = this.#context;
-    const { object } = resource;
-    await resource.record({
-      [annotation.externalID]: id,
-      ...(originOf(object, id) === 'Created' ? { [annotation.createdID]: id } : {}),
-      ...placeRecord(connection),
-    });
-  }
-
-  /** What the resource made once, in place of what it made since. */
-  async takeBack(id: string): Promise<void> {
+  async keep(id: string, how = originOf(this.#context.resource.object, id)): Promise<void> {
     const { resource, connection } = this.#context;
     await resource.record({
       [annotation.externalID]: id,
-      [annotation.createdID]: id,
+      ...(how === 'Created' ? { [annotation.createdID]: id } : {}),
       ...placeRecord(connection),
     });
   }
