@@ -145,7 +145,7 @@ describe('a look', () => {
   const [old, made] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
   const backTo = Date.parse('2026-01-01T12:00:00Z');
   const dated = (items: readonly { readonly id: string; readonly createdAt: string }[]) => {
-    const state = { now: 1_000, read: [] as string[], gate: Promise.resolve(), fail: false };
+    const state = { items, now: 1_000, read: [] as string[], gate: Promise.resolve(), fail: false };
     const cache = new ExternalCache<(typeof items)[number]>({
       now: () => state.now,
       identityOf: (item) => item,
@@ -154,7 +154,7 @@ describe('a look', () => {
         state.read.push('list');
         await state.gate;
         if (fail) throw new Error('list failed');
-        return items.filter(isWanted);
+        return state.items.filter(isWanted);
       },
     });
     return { state, cache };
@@ -165,7 +165,7 @@ describe('a look', () => {
       { id: 'b', createdAt: made },
       { id: 'a', createdAt: old },
     ]);
-    const ids = async (since: number, to: number) => (await cache.recent(since, to, call)).items.map(({ id }) => id);
+    const ids = async (since: number, to: number) => (await cache.recent(since, to, call)).items().map(({ id }) => id);
     expect(await Promise.all([ids(1_000, backTo), ids(1_000, backTo + 1)])).toEqual([['b'], ['b']]);
     expect(state.read).toHaveLength(1);
     expect(await ids(1_000, Date.parse(old))).toEqual(['b', 'a']);
@@ -192,8 +192,8 @@ describe('a look', () => {
       });
       state.fail = false;
       open();
-      expect((await first.catch(() => undefined))?.items.length).toBe(fails ? undefined : 1);
-      expect((await Promise.all(later)).map(({ items }) => items.length)).toEqual([1, 2, 1]);
+      expect((await first.catch(() => undefined))?.items().length).toBe(fails ? undefined : 1);
+      expect((await Promise.all(later)).map(({ items }) => items().length)).toEqual([1, 2, 1]);
       expect(state.read).toHaveLength(2);
     },
   );
@@ -204,6 +204,21 @@ describe('a look', () => {
     state.now = 1_500;
     cache.record({ id: 'c', createdAt: made }, 1_500);
     cache.forget('b');
-    expect((await cache.recent(1_000, backTo, call)).items.map(({ id }) => id)).toEqual(['c']);
+    expect((await cache.recent(1_000, backTo, call)).items().map(({ id }) => id)).toEqual(['c']);
+  });
+
+  test('knows of what is deleted after it ended, also by a list that came later', async () => {
+    const { state, cache } = dated([
+      { id: 'b', createdAt: made },
+      { id: 'a', createdAt: made },
+    ]);
+    const found = await cache.recent(1_000, backTo, call);
+    state.now = 1_500;
+    cache.forget('b');
+    expect(found.items().map(({ id }) => id)).toEqual(['a']);
+    state.items = [{ id: 'a', createdAt: made }];
+    state.now = 2_000;
+    await cache.sweep(2_000, call);
+    expect(found.items().map(({ id }) => id)).toEqual(['a']);
   });
 });

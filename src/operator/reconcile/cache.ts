@@ -31,7 +31,8 @@ interface Look<Observed> {
 /** What a look found, and when it began. */
 export interface Recent<Observed> {
   readonly startedAt: number;
-  readonly items: readonly Observed[];
+  /** Without what has been deleted by now. */
+  readonly items: () => readonly Observed[];
   readonly odd: readonly OddItem[];
 }
 
@@ -148,16 +149,25 @@ export class ExternalCache<Observed> {
       await this.#wait(this.#looking, call);
     }
     const { startedAt: sweptAt } = swept() ?? {};
-    if (sweptAt !== undefined) return { startedAt: sweptAt, items: this.current().filter(isRecent), odd: this.odd() };
+    if (sweptAt !== undefined) {
+      return { startedAt: sweptAt, items: () => this.current().filter(isRecent), odd: this.odd() };
+    }
     const look = this.#look !== undefined && suffices(this.#look) ? this.#look : this.#startLook(backTo, call);
     const { startedAt, items, odd } = look;
     const found = await waitAway(call, () => unlessAborted(items, call.signal));
+    return { startedAt, items: () => this.#byNow(startedAt, found).filter(isRecent), odd };
+  }
+
+  /** What a list found, and what has been told since it began. */
+  #byNow(startedAt: number, found: readonly Observed[]): readonly Observed[] {
+    if (this.#last !== undefined && this.#last.startedAt >= startedAt) return this.current();
     const known = new Map(found.map((observed) => [this.#identityOf(observed).id, observed]));
     for (const [id, { at, observed }] of this.#seen) {
-      if (observed === undefined && at >= startedAt) known.delete(id);
-      else if (observed !== undefined && at >= startedAt) known.set(id, observed);
+      if (at < startedAt) continue;
+      if (observed === undefined) known.delete(id);
+      else known.set(id, observed);
     }
-    return { startedAt, items: [...known.values()].filter(isRecent), odd };
+    return [...known.values()];
   }
 
   #wait(done: Promise<void>, call: Call): Promise<void> {

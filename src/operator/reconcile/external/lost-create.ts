@@ -97,7 +97,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     }
     if (this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
-    const unclaimed = this.#unclaimed(resources, found.items, content);
+    const unclaimed = this.#unclaimed(resources, found.items(), content);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
 
     if (resolution.kind === 'ambiguous') {
@@ -161,7 +161,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   async #adopt(id: string, { items, startedAt }: Recent<Observed>): Promise<undefined> {
     const { resource, facts, occasion, journal } = this.#context;
     // Else the whole account would be read to see it once more.
-    const adopted = items.find((each) => this.#contract.identity(each).id === id);
+    const adopted = items().find((each) => this.#contract.identity(each).id === id);
     if (adopted !== undefined) this.#pending.cache.record(adopted, startedAt);
     this.#pending.claims.claim(resource.uid, id);
     facts.made = { id, at: occasion.startedAt };
