@@ -190,6 +190,16 @@ describe('a lone one that is not found with what is in force since', () => {
     expect(await looks()).toBeUndefined();
   });
 
+  test('another key is gone where that opens what was there before', async () => {
+    there = [{ id: 'a' }, { id: 'b' }];
+    lone = presenceOf([proven('a'), proven('b')]);
+    await lone.presence.observe('a');
+    await clock.advance(settleMs);
+    [there, lone.connection.since, lone.connection.rekeyedAt] = [[{ id: 'b' }], clock.now(), clock.now()];
+    await clock.advance(1);
+    expect(await looks()).toBeUndefined();
+  });
+
   test('the same key, as after another replica, is gone', async () => {
     expect(await looks()).toBeUndefined();
   });

@@ -162,7 +162,9 @@ export class Presence<Observed, Client> {
         `if it is ${goneThenSay}`
       );
     }
-    return this.#doubtOfKey(id) ?? doubtOf(this.#count());
+    const count = this.#count();
+    // Another account's key opens nothing that was there before.
+    return count.present === 0 ? (this.#doubtOfKey(id) ?? doubtOf(count)) : doubtOf(count);
   }
 
   /** What this process had with the key before this one: a key of another account is likelier than that it went just then. */
