@@ -1,6 +1,6 @@
 import { epochMs } from '../core/process.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
-import { cloudModelOf } from './cloud-model.ts';
+import { cloudModelOf, type Thing } from './cloud-model.ts';
 import { different, type Expectation, missing, strange } from './expectation.ts';
 import { impliedModules, impliedObject, modulePaths } from './implied.ts';
 import { fieldsOf, parsed, textOf, textsOf } from './json.ts';
@@ -46,7 +46,7 @@ const excuses: Readonly<Record<string, Excuse>> = {
     accessesOf(world, resource).some(({ service }) => !isService(service)) ||
     isMuchMissing(world, resource) ||
     isForged(resource),
-  AmbiguousCreate: (world, resource) => hasTwins(world, resource) || isMarkedByAWrongClock(resource),
+  AmbiguousCreate: (world, resource) => isUnsure(unclaimedTwins(world, resource), markOf(resource)),
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
 };
 
@@ -287,27 +287,40 @@ function lacksSomething(world: Witness, resource: Resource): boolean {
 }
 
 /** Objects of its content in its account that belong to nobody. */
-function hasTwins(world: Witness, resource: Resource): boolean {
+/** What may be of its content in its account, and that nobody names. */
+function unclaimedTwins(world: Witness, resource: Resource): readonly Thing[] {
   const implied = impliedObject(resource.kind, resource.version.spec);
   const named = new Set([...kubeModelOf(world).live.values()].flatMap(idsNamedBy));
   const accounts = accessesOf(world, resource).map(({ account }) => account);
-  const unclaimed = [...cloudModelOf(world).things].filter(
+  return [...cloudModelOf(world).things].filter(
     ({ collection, account, content, name }) =>
       collection === implied?.collection &&
       content !== undefined &&
       !named.has(name) &&
       accounts.includes(account as AccountID),
   );
-  return unclaimed.length > 1;
 }
 
-/** No telling then whether what is there is older than the create. */
-function isMarkedByAWrongClock({ version, versions }: Resource): boolean {
+/** Of a create: by whose clock, how far off that showed, and when it really was. */
+interface Mark {
+  readonly byOwnClock: boolean;
+  readonly offMs: number;
+  readonly at: number;
+}
+
+function markOf({ version, versions }: Resource): Mark | undefined {
   const mark = version.annotations[`${domain}/create-intent`];
   const written = versions.all.find(({ annotations }) => annotations[`${domain}/create-intent`] === mark);
+  if (mark === undefined || written === undefined) return undefined;
   const { at, clock } = fieldsOf(parsed(mark));
   const showed = Date.parse(textOf(at) ?? '') - epochMs;
-  return clock === 'own' && written !== undefined && Math.abs(showed - written.at) > 60_000;
+  return { byOwnClock: clock === 'own', offMs: Math.abs(showed - written.at), at: written.at };
+}
+
+/** Which it made, or, by our own clock, whether what is there is older than the create. */
+function isUnsure(twins: readonly Thing[], mark: Mark | undefined): boolean {
+  if (twins.length > 1) return true;
+  return mark?.byOwnClock === true && (mark.offMs > 60_000 || twins.some(({ made }) => made.at < mark.at));
 }
 
 function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {

@@ -1,10 +1,10 @@
 import { defaultCreateSettleMs } from '../core/duration.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
-import type { Thing } from './cloud-model.ts';
+import { cloudModelOf, type Thing } from './cloud-model.ts';
 import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
-import { fieldsOf } from './json.ts';
+import { canonical, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
@@ -28,7 +28,8 @@ const appliedParts = `${domain}/applied-parts`;
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   if (thing.collection === 'module') return wasDoneTooLate(thing.made) || isModuleLeft(world, thing);
   const maker = ownershipOf(world).makerOf(thing);
-  if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing)) return true;
+  if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing) || isTwinOfALateOne(world, thing))
+    return true;
   const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
 }
@@ -46,6 +47,19 @@ function wasMadeTooLate({ story }: Witness, { made }: Thing): boolean {
     return act.at <= lastLook && lastLook <= act.at + act.forMs ? Number(act.with?.lagMs) : 0;
   });
   return made.at + Math.max(0, ...lags) > lastLook;
+}
+
+/** An earlier one like it came so late that it was taken for it. */
+function isTwinOfALateOne(world: Witness, { collection, account, made }: Thing): boolean {
+  const content = canonical(made.body);
+  return [...cloudModelOf(world).things].some(
+    (other) =>
+      other.collection === collection &&
+      other.account === account &&
+      other.made.sentAt < made.sentAt &&
+      canonical(other.made.body) === content &&
+      wasMadeTooLate(world, other),
+  );
 }
 
 /** For whom it may have been made, where no answer was ever recorded. */

@@ -94,6 +94,18 @@ describe('objects', () => {
     expect(await spoke()).toHaveLength(times);
   });
 
+  test.each([
+    ['in time', 50_000, 1],
+    ['too late', 70_000, 0],
+  ])('one whose place an earlier one took that was made %s', async (_, actsAt, times) => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.pass(actsAt);
+    const id = await world.make('bot_users', { name: 'bot', active: true }, { arrives: false, sentAt: 0 });
+    await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
+    await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/external-id': id }, by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
   test('one that its resource left when it went', async () => {
     await madeBotUser(world);
     await end('bot');

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { epochMs } from '../core/process.ts';
 import { secondKey } from '../core/story.ts';
 import { calm } from './calm.ts';
 import { converges } from './converges.ts';
@@ -93,6 +94,17 @@ describe('converges', () => {
       'there are two of its content that are nobody’s',
       async () => {
         for (let n = 0; n < 2; n += 1) await world.make('bot_users', { name: 'bot' }, { by: 'person' });
+      },
+    ],
+    [
+      'AmbiguousCreate',
+      'what is there is older than a create that our own clock marked',
+      async () => {
+        await world.make('bot_users', { name: 'bot' }, { by: 'person' });
+        await world.pass(1_000);
+        const intent = { at: new Date(epochMs + world.scheduler.now).toISOString(), clock: 'own' };
+        const annotations = { 'edge-operator.dev/create-intent': JSON.stringify(intent) };
+        await world.write('BotUser', 'bot', { annotations, by: operator });
       },
     ],
     ['Unauthorized', 'the service does not know the key', async () => world.begin('op-0.1', {}, 'no-key-CANARY-9')],

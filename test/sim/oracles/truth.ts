@@ -20,7 +20,7 @@ export function truth(world: Witness, report: Report) {
   kubeModelOf(world).writes.add((write) => {
     const { resource, by, at } = write;
     if (resource?.status === undefined || by === undefined || resource.status.at !== at || write.deleted) return;
-    const clockMs = wasFrozen(world, at) ? undefined : write.clockMs;
+    const clockMs = wasClockSet(world, at) ? undefined : write.clockMs;
     for (const problem of problemsOf(resource, clockMs)) say(resource, problem);
   });
   const look = (isEnd: boolean) => {
@@ -31,10 +31,10 @@ export function truth(world: Witness, report: Report) {
   return { atRest: () => look(true), atEnd: () => look(true) };
 }
 
-/** A process that freezes between the look at its clock and the write writes what a clock said that may have been set since. */
-function wasFrozen(world: Witness, now: number): boolean {
+/** Between the look at it and the write, which waits for a frozen process, a retry or a slow API server. */
+function wasClockSet(world: Witness, now: number): boolean {
   return disturbancesOf(world).all.some(
-    ({ name, from, to }) => (name === 'freeze' || name === 'freezes') && from <= now && now <= to + minute,
+    ({ name, from, to }) => name === 'clock-jumps' && from <= now && now <= to + 2 * minute,
   );
 }
 
