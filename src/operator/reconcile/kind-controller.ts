@@ -169,8 +169,7 @@ export function kindController<Client>(
   const relocated = async (key: string): Promise<ReconcileResult | undefined> => {
     const object = resources.get(key);
     const where = object && (await relocate?.(object, (shard) => writer.place(object, shard)));
-    if (where?.kind === 'later') return { kind: 'after', ms: where.ms, priority: 'change' };
-    return where?.kind === 'gone' ? { kind: 'done' } : undefined;
+    return where?.kind === 'later' ? { kind: 'after', ms: where.ms, priority: 'change' } : undefined;
   };
   const controller: Controller = new Controller({
     name,

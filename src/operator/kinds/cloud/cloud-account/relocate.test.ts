@@ -1,0 +1,34 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { Relocation } from '../accounts/homes.ts';
+import { relocate } from './relocate.ts';
+
+const object = { metadata: { namespace: 'a', name: 'one' } } as ManagedObject;
+let done: string[];
+
+beforeEach(() => {
+  done = [];
+});
+
+function relocated(relocation: Relocation | undefined) {
+  const note = (what: string) => async () => void done.push(what);
+  const homes = { relocationOf: () => relocation, recordOf: (shard: number) => `${shard}/3` };
+  return relocate({ homes, mirrors: { stop: note('stopped') }, drain: note('drained') }, object, async (shard) => {
+    done.push(shard);
+  });
+}
+
+test('an account that is where it belongs stays', async () => {
+  expect(await relocated(undefined)).toEqual({ kind: 'here' });
+  expect(done).toEqual([]);
+});
+
+test('one that may not go yet is looked at again', async () => {
+  expect(await relocated({ to: 2, inMs: 500 })).toEqual({ kind: 'later', ms: 500 });
+  expect(done).toEqual([]);
+});
+
+test('one that goes is begun anew, also in a shard of this process: what is under way ends with the one it was in', async () => {
+  expect(await relocated({ to: 2, inMs: 0 })).toEqual({ kind: 'later', ms: 0 });
+  expect(done).toEqual(['drained', 'stopped', '2/3']);
+});
