@@ -144,6 +144,15 @@ describe('nobody-starves', () => {
     expect(world.said).toEqual(['nobody-starves: BotUser a/bot had no answer 30 s after its last edit']);
   });
 
+  test('what names an object that is not there waits for a second look at that first', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, annotations: { [externalID]: 'bot_gone' } });
+    await answer('bot', unready(1, 'Creating', 'Reconciling'));
+    await world.pass(80_000);
+    expect(world.said).toEqual([]);
+    await world.pass(20_000);
+    expect(world.said).toHaveLength(1);
+  });
+
   test('an edit after which the status stays that of before', async () => {
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
     await answer('bot');

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { secondKey } from '../core/story.ts';
 import { noMoreThanNeeded } from './no-more-than-needed.ts';
 import { FakeWorld, madeBotUser } from './witness.fixture.ts';
 
@@ -31,6 +32,13 @@ test('the same again, after an answer that was lost: once', async () => {
   expect(world.said).toEqual([]);
   await put(true);
   expect(world.said).toHaveLength(1);
+});
+
+test('the same again, after a look with another key', async () => {
+  await put(true);
+  await world.call({ method: 'GET', path, key: secondKey, status: 404 });
+  await put(true);
+  expect(world.said).toEqual([]);
 });
 
 test('what is to be put back', async () => {

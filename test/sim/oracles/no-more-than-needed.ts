@@ -21,11 +21,15 @@ export function noMoreThanNeeded(world: Witness, report: Report) {
   const idle = new Map<Flight, Call>();
   const lastBodies = new Map<string, string>();
   const shown = new Map<string, string>();
+  /** With which key a path was read last. */
+  const readWith = new Map<string, string>();
 
   world.network.sendings.add((flight) => {
     if (isChange(flight)) sent.of(flight.to.name, flight.path).flights.add(flight);
   });
   cloudModelOf(world).calls.add((call) => {
+    const path = `${call.installation} ${call.service} ${call.path}`;
+    if (call.method === 'GET') readWith.set(path, call.key);
     if (!isMutating(call) || !succeeded(call) || call.thing === undefined) return;
     const { thing, flight } = call;
     const name = `${thing.account} ${thing.name}`;
@@ -35,7 +39,9 @@ export function noMoreThanNeeded(world: Witness, report: Report) {
     lastBodies.set(name, flight.body ?? '');
     // Of a module there may be more than it shows.
     const isSame = before === after && (call.method === 'PATCH' || body === flight.body);
-    if (isSame && isChange(flight) && !mayHaveReadWrong(world, call)) idle.set(flight, call);
+    // Another key came between the look and the change.
+    const isOfOther = (readWith.get(path) ?? call.key) !== call.key;
+    if (isSame && isChange(flight) && !isOfOther && !mayHaveReadWrong(world, call)) idle.set(flight, call);
   });
   world.network.arrivals.add((flight, { status }) => {
     if (!isChange(flight) || status >= 300) return;

@@ -9,7 +9,7 @@ import { textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
 import { names } from './module-ownership.ts';
-import type { Resource, Version } from './resource.ts';
+import { externalIDOf, type Resource, type Version } from './resource.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
 import { minute, second, type Witness } from './witness.ts';
 
@@ -77,9 +77,9 @@ class Patience {
     return patienceMs + doubtMs + turnMs * this.#turns(installation, access, resource, version);
   }
 
-  /** What it made is not in the account, which may be for a wrong key: nobody concludes that soon. */
-  #isMissing({ status }: Resource, { account }: Access): boolean {
-    const id = textOf(status?.fields.id);
+  /** What it made, or says that it made, is not in the account, which may be for a wrong key: nobody concludes that soon. */
+  #isMissing({ status, version }: Resource, { account }: Access): boolean {
+    const id = textOf(status?.fields.id) ?? externalIDOf(version);
     if (id === undefined || account === undefined) return false;
     return cloudModelOf(this.#world).thing(account, id)?.content === undefined;
   }
