@@ -91,6 +91,36 @@ test('a create is repeated after two lists, and not after one that came late', a
   expect([lists, thing.creates]).toEqual([2, 2]);
 });
 
+test('a withdrawal that fails is tried again, and not the search begun anew', async () => {
+  thing.clock.advance(settleMs + 1_000);
+  await thing.reconcile();
+  const { insist } = thing.writer;
+  Object.assign(thing.writer, { insist: () => Promise.reject(new Error('409')) });
+  thing.clock.advance(2_000);
+  await expect(thing.reconcile()).rejects.toThrow('409');
+  Object.assign(thing.writer, { insist });
+  thing.nextError = undefined;
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available' });
+  expect(thing.creates).toBe(2);
+});
+
+test('a list during which another key came tells nothing', async () => {
+  const rekeyed = { connection: { ...connection, since: 0 } };
+  let until = 0;
+  thing.serve({
+    list: async function* () {
+      until -= 1;
+      if (until === 0) rekeyed.connection.since = thing.clock.now();
+    },
+  });
+  thing.clock.advance(settleMs + 1_000);
+  expect(await thing.reconcile({}, rekeyed)).toMatchObject({ reason: 'Creating' });
+  thing.clock.advance(2_000);
+  until = 1;
+  expect(await thing.reconcile({}, rekeyed)).toMatchObject({ reason: 'Creating' });
+  expect(thing.creates).toBe(1);
+});
+
 describe('while most of the account is not found', () => {
   /** The last two looks. */
   const looked = async () => {

@@ -95,7 +95,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       await withdraw(resource);
       return undefined;
     }
-    if (this.#isCreating(content)) return this.#wait(apartMs);
+    const isRekeyed = connection.since !== undefined && connection.since > keySince;
+    if (isRekeyed || this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items(), content);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
@@ -118,9 +119,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const doubt = this.#doubt();
     if (doubt !== undefined) return doubt;
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
+    await withdraw(resource);
     delete facts.unresolved;
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
-    await withdraw(resource);
     return undefined;
   }
 
