@@ -21,6 +21,16 @@ export function parseBaseURL(text: string, name: string): URL {
   return url;
 }
 
+/** One text for all addresses that differ in spelling only, and so lead requests to the same place. */
+export function canonicalURL(text: string): string {
+  const { origin = '', pathname = text } = URL.parse(text) ?? {};
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+export function isSameURL(a: string, b: string): boolean {
+  return a === b || canonicalURL(a) === canonicalURL(b);
+}
+
 function hasMore({ username, password, search, hash }: URL): boolean {
   return `${username}${password}${search}${hash}` !== '';
 }

@@ -38,6 +38,7 @@ describe('where what it made is', () => {
   test.each([
     ['nowhere yet', resource({}), 'https://b.test', undefined],
     ['at the same address', resource(made), 'https://a.test', undefined],
+    ['at the same one, written otherwise', resource(made), 'https://A.test:443', undefined],
     ['where there is no address', resource(made), undefined, undefined],
     [
       'at another address',

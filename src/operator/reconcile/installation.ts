@@ -1,3 +1,4 @@
+import { isSameURL } from '../../common/http/url.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import { Neighbours, type Say } from './neighbours.ts';
 import { installationOf, isSameInstallation, recordedURLOf } from './ownership.ts';
@@ -63,9 +64,4 @@ export class Installation {
   forget(uid: string): void {
     this.#neighbours.forget(uid);
   }
-}
-
-/** As the transport takes it: a slash at the end means nothing. */
-function isSameURL(a: string, b: string): boolean {
-  return a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
 }

@@ -38,6 +38,7 @@ test('what another key is proven to have opened at the same address is the same 
     return all.rivalOf(mine, 'x', standingOn('x'), reach);
   };
   expect(rival(held('https://api', 'Imported'), 'address')).toMatchObject({ metadata: { name: 'elsewhere' } });
+  expect(rival(held('https://API:443/', 'Created'), 'address')).toBeDefined();
   expect(rival(held('https://another', 'Created'), 'address')).toBeUndefined();
   // What annotations say is trusted in its own account alone, and so is a path.
   expect(rival(elsewhere, 'address')).toBeUndefined();

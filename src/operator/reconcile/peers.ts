@@ -1,3 +1,4 @@
+import { isSameURL } from '../../common/http/url.ts';
 import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
 import { isProof, observedClaim, recordedURLOf, type Standing, winnerOver } from './ownership.ts';
@@ -103,7 +104,7 @@ export class Peers implements ClaimIndex {
     const { accountOf } = this.#options;
     const url = reach === 'address' ? accountOf?.(object).url : undefined;
     const isThere = (other: ManagedObject) =>
-      url !== undefined && recordedURLOf(other) === url && isProof(standing(other));
+      url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
     const rivals = claimants.filter((other) => this.isOneAccount(other, object) || isThere(other));
     return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }

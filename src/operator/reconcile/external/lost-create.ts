@@ -1,3 +1,4 @@
+import { isSameURL } from '../../../common/http/url.ts';
 import { annotation, type CreateIntent, intentOf } from '../annotations.ts';
 import type { Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
@@ -206,14 +207,14 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   #unresolved(resources: readonly ManagedObject[], content: string): readonly UnresolvedCreate[] {
     const { resource, peers } = this.#context;
     const { object, uid } = resource;
-    const url = recordedURLOf(object);
+    const url = recordedURLOf(object) ?? '';
     const others = resources.filter(
       (each) =>
         each.metadata.uid !== uid &&
         intentOf(each)?.content === content &&
         // Of another installation the default account may be another one.
         peers.isOneAccount(each, object) &&
-        recordedURLOf(each) === url &&
+        isSameURL(recordedURLOf(each) ?? '', url) &&
         externalIDOf(each) === undefined &&
         this.#pending.claims.claimOf(each.metadata.uid ?? '') === undefined,
     );

@@ -172,6 +172,18 @@ test('an account is used by its own namespace only', async () => {
   expect(problem(user({ name: '../default/acct' }, { namespace: 'foreign' }))).toMatch(/does not exist/);
 });
 
+test.each(['http://API.example.test', 'http://api.example.test:80/', 'http://api.example.test/./'])(
+  'one key is of one account, and has one budget, though its address is written %s',
+  async (apiURL) => {
+    await writeKey('k1');
+    follow();
+    follow({ apiURL }, available, { name: 'other' });
+    await known();
+    const other = user({ name: 'other' });
+    expect(accounts.accountOf(other).identity).toBe(accounts.accountOf(user()).identity);
+  },
+);
+
 describe('one client and limiter', () => {
   test('for as long as the address is the same, whatever else changes', async () => {
     await writeKey('k1');

@@ -35,7 +35,7 @@ async function use(user: BudgetUser, times: number): Promise<void> {
 
 describe('accounts of one credential', () => {
   test('share one budget, the highest of theirs', async () => {
-    const [one, two] = [account('k', 100), account('k', 60, 'https://api.example.test/')];
+    const [one, two] = [account('k', 100), account('k', 60)];
     await use(one, 3);
     await use(two, 2);
     expect(budgets.of(one).limiter.state()).toMatchObject({ used: 5, limit: 100 });

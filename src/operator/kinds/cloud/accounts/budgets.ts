@@ -7,6 +7,7 @@ import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from
 export interface BudgetUser {
   /** Unique in this operator. */
   readonly account: string;
+  /** As {@link canonicalURL} has it. */
   readonly url: string;
   /** The key in force; may throw when there is none. */
   readonly apiKey: () => string;
@@ -260,7 +261,7 @@ function recordedName({ account, url }: BudgetUser): string {
 /** The key in force at its address; undefined without a key. */
 export function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
   try {
-    return `${url.replace(/\/+$/, '')} ${apiKey()}`;
+    return `${url} ${apiKey()}`;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { canonicalURL } from '../../../../common/http/url.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Call, Reserved } from '../../../../common/priority.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
@@ -50,7 +51,8 @@ export class CloudConnection implements Connection<CloudClient> {
     this.url = options.baseURL;
     this.#budgets = budgets;
     this.#monotonic = options.monotonic;
-    this.#user = { account: key, url: this.url, apiKey: options.apiKey, requestsPerMinute, isDefault, isShared };
+    const { apiKey } = options;
+    this.#user = { account: key, url: canonicalURL(this.url), apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
     const outage = new Outage({
       ...{ monotonic: options.monotonic, random, closed: this.closed },
