@@ -123,8 +123,10 @@ test.each([
   ['an import', 'Imported', 'long before', settleMs + 1, undefined],
   ['an import', 'Imported', 'just before', settleMs - 1, /^2 of 2 objects/],
   ['what it made', 'Created', 'long before', settleMs + 1, /^2 of 2 objects/],
+  ['what it made and only observes', 'Observed', 'long before', settleMs + 1, undefined],
 ] as const)('whether %s (%s) that was missed %s others vanishes with them', async (_, how, _when, apartMs, said) => {
-  const { presence, memory } = presenceOf([proven('a'), proven('b', how)]);
+  const observed = { ...proven('b'), spec: { managementPolicy: 'Observe' } };
+  const { presence, memory } = presenceOf([proven('a'), how === 'Observed' ? observed : proven('b', how)]);
   memory.of('b').absent = { id: 'b', at: clock.now(), lookedAt: clock.now(), confirmed: false };
   there = [{ id: 'a' }];
   await clock.advance(apartMs);

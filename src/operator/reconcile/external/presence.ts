@@ -5,7 +5,7 @@ import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
-import { isDeleting } from '../resource.ts';
+import { isDeleting, type ManagedObject } from '../resource.ts';
 import {
   type Census,
   type Count,
@@ -244,13 +244,18 @@ function countOf<Observed>(counting: Counting<Observed>): Count {
     // None says anything of the key: what is deleted is gone, what was made with it is where it leads, and what is at
     // another address is not looked for here.
     if (deletedID === id || (made?.id === id && made.at >= since) || isElsewhere === true) continue;
-    // Nor does an import that nobody corrects, though others were there for long after it was missed.
+    // Nor does what is not made again, though others were there for long after it was missed.
     const missedAt = absent?.id === id && absent.at >= since ? absent.at : Number.POSITIVE_INFINITY;
-    if (originOf(other, id) === 'Imported' && missedAt + createSettleMs < lastSeen) continue;
+    if (isLeftMissing(other, id) && missedAt + createSettleMs < lastSeen) continue;
     const count = ownershipOf(other).id === id ? proven : said;
     if (there.has(id)) count.present += 1;
     else count.missing += 1;
   }
   // Whoever may write a resource may say that it made what never was: that counts where a restore left no proof.
   return proven.present + proven.missing > 0 ? proven : said;
+}
+
+/** An import, or what is only observed: that it is gone is told of, and nothing is done about it. */
+function isLeftMissing(object: ManagedObject, id: string): boolean {
+  return object.spec.managementPolicy === 'Observe' || originOf(object, id) === 'Imported';
 }
