@@ -177,3 +177,38 @@ test('a module of another namespace stays where it is', async () => {
   await world.delete(victim);
   await world.gone(victim);
 });
+
+describe('what its maker only observes for a while', () => {
+  const observed = { managementPolicy: 'Observe' };
+
+  test('is not another namespace’s to import', async () => {
+    const made = await world.reason(await world.apply('BotUser', victimIn, 'bot', { name: 'bot' }), 'Available');
+    const id = String(made.status?.id);
+    await world.reason(await world.apply('BotUser', victimIn, 'bot', { name: 'bot', ...observed }), 'Available');
+    world.cloud.clearRequests();
+    const thief = await world.apply('BotUser', thiefIn, 'bot', { name: 'stolen' }, { [note('external-id')]: id });
+    await world.reason(thief, 'Conflict');
+    await world.delete(thief);
+    await world.gone(thief);
+    expect(changesAt(`/bot_users/${id}`)).toEqual([]);
+  });
+
+  test('is not another namespace’s to apply', async () => {
+    const { edge: edgeID, route: routeID } = parents;
+    const spec = { edgeID, routeID, compression: {} };
+    await world.reason(await world.apply('HttpsRouteModules', victimIn, 'modules', spec), 'Available');
+    const maker = await world.apply('HttpsRouteModules', victimIn, 'modules', { ...spec, ...observed });
+    await world.reason(maker, 'Available');
+    world.cloud.clearRequests();
+    const thief = await world.apply('HttpsRouteModules', thiefIn, 'modules', {
+      ...spec,
+      compression: { enabled: false },
+    });
+    await world.reason(thief, 'Conflict');
+    await world.delete(thief);
+    await world.gone(thief);
+    expect(changesAt(module)).toEqual([]);
+    await world.delete(await world.apply('HttpsRouteModules', victimIn, 'modules', spec));
+    await world.gone(maker);
+  });
+});

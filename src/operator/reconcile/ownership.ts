@@ -145,12 +145,11 @@ export function provenAccountOf(object: ManagedObject): string | undefined {
 /** Index value under which everything that claims one external id is found, of whatever account. Who only observes claims nothing. */
 export function claimOf(object: ManagedObject): readonly string[] {
   const id = externalIDOf(object);
-  return id === undefined || object.spec.managementPolicy === 'Observe' ? [] : [id];
+  return id === undefined || isObserver(object) ? [] : [id];
 }
 
-/** Index value of who only observes a thing now and is proven to have it. */
-export function observedClaim(claim: string): string {
-  return `observed ${claim}`;
+export function isObserver({ spec }: ManagedObject): boolean {
+  return spec.managementPolicy === 'Observe';
 }
 
 /** How good a claim is: the smaller the better. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Memory } from './memory.ts';
-import { observedClaim, standingOn, standingOnPart } from './ownership.ts';
+import { standingOn, standingOnPart } from './ownership.ts';
 import { Peers } from './peers.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -68,22 +68,33 @@ test('where a claim says all, accounts do not matter', () => {
   expect(new Peers({ index, memory }).rivalOf(mine, 'x', () => 0)).toBe(elsewhere);
 });
 
-describe('what is to be removed', () => {
+describe('what one is proven to have, who only observes it', () => {
   const proof: ManagedObject['status'] = { ownership: { installation: 'one', how: 'Applied', parts: ['part'] } };
-  const observer = { ...resource('observer', 3, 'a'), status: proof };
-  const removed = (object: ManagedObject) => {
-    const claimants = (claim: string) => (claim === observedClaim('x') ? [observer] : []);
-    const all = new Peers({ index: { ...index, claimants }, memory, accountOf });
-    return all.keeperOf(object, 'x', standingOnPart('part'));
+  const observer = {
+    ...resource('observer', 3, 'a'),
+    spec: { account: 'a', managementPolicy: 'Observe' },
+    status: proof,
   };
+  const all = new Peers({ index: { ...index, claimants: () => [observer] }, memory, accountOf });
+  const removed = (object: ManagedObject) => all.keeperOf(object, 'x', standingOnPart('part'));
+  const taken = (object: ManagedObject) => all.rivalOf(object, 'x', standingOnPart('part'));
+  const foreign = { ...mine, metadata: { ...mine.metadata, namespace: 'foreign' } };
 
-  test('for what annotations say stays with whom it is proven to be, also while he only observes it', () => {
+  test('is not removed for what annotations say', () => {
     const annotations = { 'edge-operator.dev/record-of': 'mine', 'edge-operator.dev/applied-parts': 'part' };
     expect(removed({ ...mine, metadata: { ...mine.metadata, annotations } })).toBe(observer);
     expect(removed({ ...elsewhere, metadata: { ...elsewhere.metadata, annotations } })).toBeUndefined();
   });
 
-  test('by proof is not kept by who only observes it', () => {
+  test('is removed by who is proven to have it too', () => {
     expect(removed({ ...mine, status: proof })).toBeUndefined();
+    expect(removed({ ...foreign, status: proof })).toBeUndefined();
+  });
+
+  test('is another one’s to take over in his namespace, and not from elsewhere', () => {
+    expect(taken(mine)).toBeUndefined();
+    expect(taken(foreign)).toBe(observer);
+    expect(taken({ ...foreign, spec: { account: 'b' } })).toBeUndefined();
+    expect(taken({ ...foreign, status: proof })).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { isSameURL } from '../../common/http/url.ts';
 import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
-import { isProof, observedClaim, recordedURLOf, type Standing, winnerOver } from './ownership.ts';
+import { isObserver, isProof, recordedURLOf, type Standing, winnerOver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** The cached resources of one kind, by what they claim. */
 export interface ClaimIndex {
   get(key: string): ManagedObject | undefined;
   list(): readonly ManagedObject[];
-  /** Everything that claims the same external object; `claim` as made by the flow. */
+  /** Everything that claims the same external object, and who observes what is proven to be his; `claim` as made by the flow. */
   claimants(claim: string): readonly ManagedObject[];
 }
 
@@ -70,42 +70,47 @@ export class Peers implements ClaimIndex {
     return accountOf?.(one).identity === accountOf?.(other).identity;
   }
 
-  /** Who has a better claim on the same, by what their accounts really are. */
+  /**
+   * Who has a better claim on the same, by what their accounts really are. Who only observes it claims nothing; but what
+   * is proven to be his is not for a resource of another namespace to have.
+   */
   rivalOf(
     object: ManagedObject,
     claim: string,
     standing: Standing,
     reach: Reach = 'account',
   ): ManagedObject | undefined {
-    return this.#winnerOver(object, this.claimants(claim), standing, reach);
+    const { namespace } = object.metadata;
+    return this.#winnerOver(object, claim, standing, reach, ({ metadata }) => metadata.namespace !== namespace);
   }
 
-  /**
-   * As `rivalOf`, of what is to be removed: who only observes it claims nothing, but what is proven to be his is not
-   * removed for what another one's annotations say.
-   */
+  /** As `rivalOf`, of what is to be removed: what is proven to be an observer's is not, for what annotations say. */
   keeperOf(
     object: ManagedObject,
     claim: string,
     standing: Standing,
     reach: Reach = 'account',
   ): ManagedObject | undefined {
-    const rival = this.rivalOf(object, claim, standing, reach);
-    if (rival !== undefined || isProof(standing(object))) return rival;
-    return this.#winnerOver(object, this.claimants(observedClaim(claim)), standing, reach);
+    return this.#winnerOver(object, claim, standing, reach, () => true);
   }
 
+  /** @param mayKeep whether an observer is a rival to who is not proven to have it */
   #winnerOver(
     object: ManagedObject,
-    claimants: readonly ManagedObject[],
+    claim: string,
     standing: Standing,
     reach: Reach,
+    mayKeep: (observer: ManagedObject) => boolean,
   ): ManagedObject | undefined {
     const { accountOf } = this.#options;
     const url = reach === 'address' ? accountOf?.(object).url : undefined;
     const isThere = (other: ManagedObject) =>
       url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
-    const rivals = claimants.filter((other) => this.isOneAccount(other, object) || isThere(other));
+    const isUnproven = !isProof(standing(object));
+    const isRival = (other: ManagedObject) => !isObserver(other) || (isUnproven && mayKeep(other));
+    const rivals = this.claimants(claim).filter(
+      (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other)),
+    );
     return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }
 }

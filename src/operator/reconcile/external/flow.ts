@@ -5,8 +5,8 @@ import { type Outcome, type Report, report, reportFailure } from '../outcome.ts'
 import {
   claimOf,
   externalIDOf,
+  isObserver,
   misnamedIDOf,
-  observedClaim,
   originOf,
   ownedIDOf,
   ownershipOf,
@@ -54,8 +54,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   /** Who only observes claims nothing: what is proven to be his is known. */
   claims(object: ManagedObject): readonly string[] {
     const { id } = ownershipOf(object);
-    if (object.spec.managementPolicy !== 'Observe') return claimOf(object);
-    return id === undefined ? [] : [observedClaim(id)];
+    if (!isObserver(object)) return claimOf(object);
+    return id === undefined ? [] : [id];
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
@@ -175,7 +175,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     if (originOf(object, id) !== 'Created' && object.status?.id !== id) {
       context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
     }
-    if (object.spec.managementPolicy !== 'Observe') await record.keep(id);
+    if (!isObserver(object)) await record.keep(id);
     tellOfLateTwins(context, this.#contract, this.#pendingOf(context));
     return report('Available', `${displayName} ${id} is as the spec asks`, { fields, ...record.ownership(id) });
   }

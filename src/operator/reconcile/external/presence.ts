@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { accountKeyOf, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
+import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
 import {
@@ -257,5 +257,5 @@ function countOf<Observed>(counting: Counting<Observed>): Count {
 
 /** An import, or what is only observed: that it is gone is told of, and nothing is done about it. */
 function isLeftMissing(object: ManagedObject, id: string): boolean {
-  return object.spec.managementPolicy === 'Observe' || originOf(object, id) === 'Imported';
+  return isObserver(object) || originOf(object, id) === 'Imported';
 }

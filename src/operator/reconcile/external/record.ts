@@ -1,7 +1,7 @@
 import { annotation, annotationOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Outcome, Report } from '../outcome.ts';
-import { originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
+import { isObserver, originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
 
 /** So many of what it once made may come back: there are not many accounts that a key is mistaken for. */
 const mostFormer = 3;
@@ -49,7 +49,7 @@ export class ExternalRecord {
   ownership(id: string): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
-    if (object.spec.managementPolicy === 'Observe' && ownedIDOf(object) === undefined) return {};
+    if (isObserver(object) && ownedIDOf(object) === undefined) return {};
     return { ownership: { ...placeOf(connection), id, how: originOf(object, id) } };
   }
 

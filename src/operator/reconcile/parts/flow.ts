@@ -2,7 +2,7 @@ import { keyOf } from '../../kube/types.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { type Outcome, type Report, reportFailure } from '../outcome.ts';
-import { appliedParts, observedClaim, ownershipOf } from '../ownership.ts';
+import { appliedParts, isObserver, ownershipOf } from '../ownership.ts';
 import type { References } from '../references.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
@@ -35,11 +35,9 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
 
   /** Who only observes claims nothing: what is proven to be his is known. */
   claims(object: ManagedObject): readonly string[] {
-    if (object.spec.managementPolicy === 'Observe') {
-      return (ownershipOf(object).parts ?? []).map((name) => observedClaim(this.#claim(object, name)));
-    }
-    const names = new Set([...this.#namedBy(object), ...appliedParts(object)]);
-    return [...names].map((name) => this.#claim(object, name));
+    const proven = ownershipOf(object).parts ?? [];
+    const names = isObserver(object) ? proven : [...this.#namedBy(object), ...appliedParts(object)];
+    return [...new Set(names)].map((name) => this.#claim(object, name));
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
-import { appliedParts, placeOf, placeRecord } from '../ownership.ts';
+import { appliedParts, isObserver, placeOf, placeRecord } from '../ownership.ts';
 import type { Annotations } from '../writer.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection'>;
@@ -36,7 +36,7 @@ export class PartsRecord {
     const { resource, connection } = this.#context;
     const { object } = resource;
     const parts = [...appliedParts(object)].sort();
-    if (object.spec.managementPolicy === 'Observe') return {};
+    if (isObserver(object)) return {};
     if (parts.length === 0) return { ownership: {} };
     return { ownership: { ...placeOf(connection), how: 'Applied', parts } };
   }
