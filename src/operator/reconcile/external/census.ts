@@ -4,10 +4,16 @@ import type { ReconcileContext } from '../context.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { conditionOf, type ManagedObject } from '../resource.ts';
 
-/** Of the objects that resources of one kind own in an account. */
+/** Of the objects that resources own in an account. */
 export interface Count {
   readonly present: number;
   readonly missing: number;
+}
+
+/** By their statuses, and by their annotations alone. */
+export interface Counts {
+  readonly proven: Count;
+  readonly said: Count;
 }
 
 /**
@@ -15,23 +21,31 @@ export interface Count {
  * once, it is more likely another account: nothing is concluded from that.
  */
 export class Census {
-  readonly #counts = new WeakMap<Connection<unknown>, Map<object, () => Count>>();
+  readonly #counts = new WeakMap<Connection<unknown>, Map<object, () => Counts>>();
 
-  /** From now on the kind, by whatever stands for it, counts too, as it then is; answers the count of all. */
-  add(connection: Connection<unknown>, kind: object, count: () => Count): Count {
-    const byKind = this.#counts.get(connection) ?? new Map<object, () => Count>();
+  /**
+   * From now on the kind, by whatever stands for it, counts too, as it then is; answers the count of all. Whoever may write
+   * a resource may say that it made what never was: that counts where a restore left no proof of anything.
+   */
+  add(connection: Connection<unknown>, kind: object, count: () => Counts): Count {
+    const byKind = this.#counts.get(connection) ?? new Map<object, () => Counts>();
     this.#counts.set(connection, byKind.set(kind, count));
-    return this.of(connection);
+    const { proven, said } = this.of(connection);
+    return proven.present + proven.missing > 0 ? proven : said;
   }
 
   /** Of all kinds of which something was missed. */
-  of(connection: Connection<unknown>): Count {
+  of(connection: Connection<unknown>): Counts {
     const all = [...(this.#counts.get(connection)?.values() ?? [])].map((each) => each());
-    return {
-      present: all.reduce((sum, { present }) => sum + present, 0),
-      missing: all.reduce((sum, { missing }) => sum + missing, 0),
-    };
+    return { proven: sum(all.map(({ proven }) => proven)), said: sum(all.map(({ said }) => said)) };
   }
+}
+
+function sum(counts: readonly Count[]): Count {
+  return {
+    present: counts.reduce((total, { present }) => total + present, 0),
+    missing: counts.reduce((total, { missing }) => total + missing, 0),
+  };
 }
 
 /** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */

@@ -134,7 +134,7 @@ describe('while most of the account is not found', () => {
   beforeEach(() => {
     missing = 2;
     thing.nextError = undefined;
-    thing.census.add(connection, {}, () => ({ present: 1, missing }));
+    thing.census.add(connection, {}, () => ({ proven: { present: 1, missing }, said: { present: 0, missing: 0 } }));
   });
 
   test('nothing is created anew: it may be another account', async () => {
@@ -148,6 +148,12 @@ describe('while most of the account is not found', () => {
     expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
     thing.clock.advance(2_000);
     expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+
+  test('but for what others merely say that they have made', async () => {
+    missing = 0;
+    thing.census.add(connection, {}, () => ({ proven: { present: 0, missing }, said: { present: 0, missing: 9 } }));
+    expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
   });
 
   test('the status says so for as long as it lasts', async () => {

@@ -131,7 +131,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { facts, time, resource, connection } = this.#context;
     const { census, createSettleMs } = this.#options;
     const { since = time.now(), confirmed } = facts.unresolved ?? {};
-    const missing = confirmed === true ? undefined : doubtOf(census.of(connection));
+    // No restore keeps the mark of a create and loses the statuses.
+    const missing = confirmed === true ? undefined : doubtOf(census.of(connection).proven);
     if (missing === undefined) return undefined;
     const isTooLong = time.now() - since >= createSettleMs + doubtOfDeletedMs;
     if (isDeleting(resource.object) && isTooLong) return undefined;

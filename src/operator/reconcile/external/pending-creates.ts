@@ -4,7 +4,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
 import type { Connection } from '../connection.ts';
-import type { Count } from './census.ts';
+import type { Counts } from './census.ts';
 import type { Claims } from './claims.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
@@ -20,7 +20,7 @@ interface Counted {
   readonly at: number;
   readonly sweptAt: number | undefined;
   readonly since: number | undefined;
-  readonly count: Count;
+  readonly count: Counts;
 }
 
 /** A create that was taken for lost: what it was of, and from when on what it made may show up. */
@@ -53,7 +53,7 @@ export class PendingCreates<Observed> {
   }
 
   /** The count of what resources own, made anew where it is of another list or key, or a second old: all that vanish at once ask at once. */
-  counted(count: () => Count, connection: Connection<unknown>, time: { now(): number }): () => Count {
+  counted(count: () => Counts, connection: Connection<unknown>, time: { now(): number }): () => Counts {
     return () => {
       const [now, { sweptAt }, { since }] = [time.now(), this.cache, connection];
       const known = this.#counted;

@@ -114,6 +114,22 @@ test('what somebody merely says that he made neither vanishes nor is there', asy
   expect(await saidOf(proven('a'), proven('b'), unproven('x'), unproven('y'))).toBeUndefined();
 });
 
+test('nor does it of another kind, where something is proven of any', async () => {
+  const census = new Census();
+  there = [];
+  const forged = presenceOf([unproven('x'), unproven('y')], { census });
+  await forged.presence.observe('x');
+  await forged.presence.confirmGone('x');
+  await clock.advance(settleMs);
+  expect((await forged.presence.confirmGone('x'))?.message).toMatch(/vanished at once/);
+  there = [{ id: 'b' }];
+  const { presence } = presenceOf([proven('a'), proven('b')], { census, connection: forged.connection });
+  await presence.observe('a');
+  await presence.confirmGone('a');
+  await clock.advance(settleMs);
+  expect(await presence.confirmGone('a')).toBeUndefined();
+});
+
 test('nor what was made at another address, and is not looked for at this one', async () => {
   there = [{ id: 'b' }];
   expect(await saidOf(proven('a'), proven('b'), proven('elsewhere-1'), proven('elsewhere-2'))).toBeUndefined();

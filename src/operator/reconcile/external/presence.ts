@@ -9,6 +9,7 @@ import { isDeleting, type ManagedObject } from '../resource.ts';
 import {
   type Census,
   type Count,
+  type Counts,
   doubtOf,
   doubtOfDeletedMs,
   doubtRetryMs,
@@ -227,17 +228,19 @@ interface Counting<Observed> {
 }
 
 /** Of what resources of one kind own in the account, by its last list with the key in force. */
-function countOf<Observed>(counting: Counting<Observed>): Count {
+function countOf<Observed>(counting: Counting<Observed>): Counts {
   const { account, peers, connection, cache, identity, createSettleMs } = counting;
   const { since = Number.NEGATIVE_INFINITY } = connection;
-  const none = { present: 0, missing: 0 };
-  if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return none;
+  const [proven, said] = [
+    { present: 0, missing: 0 },
+    { present: 0, missing: 0 },
+  ];
+  if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return { proven, said };
   const there = new Set(cache.current().map((each) => identity(each).id));
   for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
   const owners = peers.list().filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account);
   const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
   const lastSeen = missing.reduce((at, each) => Math.max(at, peers.factsOf(each).seen?.at ?? at), since);
-  const [proven, said] = [{ ...none }, { ...none }];
   for (const other of owners) {
     const id = ownedIDOf(other) ?? '';
     const { deletedID, made, absent, isElsewhere } = peers.factsOf(other);
@@ -251,8 +254,7 @@ function countOf<Observed>(counting: Counting<Observed>): Count {
     if (there.has(id)) count.present += 1;
     else count.missing += 1;
   }
-  // Whoever may write a resource may say that it made what never was: that counts where a restore left no proof.
-  return proven.present + proven.missing > 0 ? proven : said;
+  return { proven, said };
 }
 
 /** An import, or what is only observed: that it is gone is told of, and nothing is done about it. */
