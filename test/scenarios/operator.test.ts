@@ -102,6 +102,18 @@ test.concurrent('a rotated key is used within 5 s', () =>
     expect(operator.logs()).not.toContain(cloud.apiKey);
   }));
 
+test.concurrent('a key file that comes to hold no key is an account whose key is refused', () =>
+  withSetting(async ({ namespace, start }) => {
+    const operator = start();
+    const object = await world.apply('BotUser', namespace, 'a', { name: 'a' });
+    await world.reason(object, 'Available');
+    operator.writeKey('two\nlines');
+    await world.reason(object, 'Unauthorized');
+    const metrics = await operator.metrics();
+    expect(metrics).toContain('edge_operator_cloud_account_state{account="default",state="unauthorized"} 1');
+    expect(metrics).toContain('edge_operator_cloud_account_state{account="default",state="usable"} 0');
+  }));
+
 test.concurrent('SIGTERM: a create under way is finished and recorded', () =>
   withSetting(async ({ namespace, cloud, start }) => {
     const operator = start();

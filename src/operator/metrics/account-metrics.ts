@@ -12,12 +12,14 @@ export interface RequestSample {
   readonly priority: string;
 }
 
-/** The state of one account's limiter. */
+/** The state of one account's limiter, and of its key. */
 export interface BudgetState {
   readonly used: number;
   readonly limit: number;
   readonly waiting: Readonly<Record<string, number>>;
   readonly pausedUntilMs?: number;
+  /** Nothing is sent with it, so that no request tells. */
+  readonly isKeyUnusable?: boolean;
 }
 
 /** What the client and the limiter of one account tell. */
@@ -43,7 +45,10 @@ export function accountMetrics(poll: Poll, account: string, isHeld = () => true)
     },
     show: (budget) => {
       const stops = [
-        poll('accountState', () => (state === undefined || !isHeld() ? [] : stateSet(account, state))),
+        poll('accountState', () => {
+          const shown = budget().isKeyUnusable ? 'unauthorized' : state;
+          return shown === undefined || !isHeld() ? [] : stateSet(account, shown);
+        }),
         poll('rateLimited', () => [{ labels, value: rateLimited }]),
         poll('rateLimitUsed', () => [{ labels, value: budget().used }]),
         poll('rateLimit', () => [{ labels, value: budget().limit }]),

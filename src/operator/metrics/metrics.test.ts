@@ -198,6 +198,21 @@ describe('an account', () => {
     );
   });
 
+  test('is unauthorized while it has a key that cannot be sent, whatever the last request showed', async () => {
+    const { metrics, lines } = setup();
+    let isKeyUnusable = true;
+    const account = metrics.account('default');
+    account.show(() => ({ ...budget(), isKeyUnusable }));
+    const current = async () =>
+      (await lines('edge_operator_cloud_account_state')).filter((line) => line.endsWith(' 1'));
+    const shown = (state: string) => [`edge_operator_cloud_account_state{account="default",state="${state}"} 1`];
+    expect(await current()).toEqual(shown('unauthorized'));
+    account.onRequest(ok);
+    expect(await current()).toEqual(shown('unauthorized'));
+    isKeyUnusable = false;
+    expect(await current()).toEqual(shown('usable'));
+  });
+
   test('counts its 429 answers from zero, and is gone when it is closed', async () => {
     const { metrics, lines } = setup();
     const account = metrics.account('default');

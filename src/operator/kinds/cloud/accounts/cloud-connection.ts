@@ -1,3 +1,4 @@
+import { isKey } from '../../../../common/credential/key.ts';
 import { canonicalURL } from '../../../../common/http/url.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Call, Reserved } from '../../../../common/priority.ts';
@@ -27,8 +28,8 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** The service did not answer for a while, and does again. */
   readonly onBack?: () => void;
   readonly log: Log;
-  /** Reads the state of the budget from time to time, until the function it returns is called. */
-  readonly watchBudget?: (state: () => LimiterState) => () => void;
+  /** Reads the state of budget and key from time to time, until the function it returns is called. */
+  readonly watchBudget?: (state: () => LimiterState & { readonly isKeyUnusable: boolean }) => () => void;
 }
 
 /** An account of the cloud, with the client that everything using it shares. */
@@ -71,7 +72,7 @@ export class CloudConnection implements Connection<CloudClient> {
       mayCall?.();
     };
     this.client = new CloudClient({ ...rest, account: key, limiter, gate, guard, onRequest: heard });
-    this.#unwatchBudget = watchBudget?.(() => limiter().state(key));
+    this.#unwatchBudget = watchBudget?.(() => ({ ...limiter().state(key), isKeyUnusable: this.#isKeyUnusable() }));
   }
 
   get closed(): AbortSignal {
@@ -115,6 +116,11 @@ export class CloudConnection implements Connection<CloudClient> {
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#user.requestsPerMinute = requestsPerMinute;
     this.#budgets.of(this.#user);
+  }
+
+  /** What a file has come to hold need be no key. Of none at all there is nothing to say. */
+  #isKeyUnusable(): boolean {
+    return this.identity !== undefined && !isKey(this.#user.apiKey());
   }
 
   /** Resolves when the requests under way have ended. */
