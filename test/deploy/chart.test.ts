@@ -467,6 +467,31 @@ describe('values that cannot be used', () => {
   });
 });
 
+/* Helm takes the default away where a value is null. */
+test.each([
+  'commonLabels',
+  'account.secretKey',
+  'account.requestsPerMinute',
+  'endpointMirror.interval',
+  'image.repository',
+  'crds.keep',
+  'serviceAccount.create',
+  'rbac.aggregate',
+  'livenessProbe',
+  'readinessProbe',
+  'healthPort',
+  'metrics.port',
+  'metrics.serviceMonitor.labels',
+  'metrics.serviceMonitor.interval',
+  'metrics.prometheusRule.labels',
+  'metrics.dashboard.labels',
+])('%s is needed: null is refused, and named', async (path) => {
+  const [group = '', name = group] = path.split(/\.(?=[^.]*$)/);
+  const nothing = helm(['template', 'x', chartDir, '--set', `${path}=null`]);
+  const at = name === group ? '' : `/${group.replace('.', '/')}`;
+  await expect(nothing).rejects.toThrow(`at '${at}': missing property '${name}'`);
+});
+
 test('older clusters are refused', async () => {
   const old = helm(['template', 'x', chartDir, '--kube-version', '1.28.9']);
   await expect(old).rejects.toThrow(/requires kubeVersion: >=1.29.0-0/);
