@@ -131,8 +131,13 @@ describe('the operator', () => {
     expect(await check(held)).toEqual({ at: 'pod_1', findings: [] });
   });
 
+  test('whose Lease is not there may be in another namespace', async () => {
+    const [finding] = (await check()).findings;
+    expect(finding?.problem).toBe('no operator acts: there is no Lease edge-operator in namespace edge');
+    expect(finding?.cure).toMatch(/^if the operator is in another namespace, name that: --leader-elect-namespace;/);
+  });
+
   test.each([
-    ['there is no Lease', undefined, 'no operator acts'],
     ['it was given away', { ...held, holderIdentity: '' }, 'no operator acts'],
     ['it ran out', { ...held, renewTime: '2025-12-31T23:59:00Z' }, 'the operator that acted, pod_1, is gone'],
   ])('%s', async (_why, spec, problem) => {

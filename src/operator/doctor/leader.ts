@@ -1,7 +1,7 @@
 import type { Runtime } from '../../common/runtime.ts';
 import { type Lease, leaseType } from '../controller/lease.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Check } from './check.ts';
+import type { Check, Finding } from './check.ts';
 
 export interface LeaderOptions extends Pick<Runtime, 'clock'> {
   readonly client: KubeClient;
@@ -13,13 +13,29 @@ export function leaderCheck({ client, namespace, clock }: LeaderOptions): Check 
   return {
     name: 'operator',
     run: async () => {
-      const { spec } = (await client.get<Lease>(leaseType, { namespace, name: 'edge-operator' })) ?? {};
-      const { holderIdentity: holder = '', renewTime = '', leaseDurationSeconds = 0 } = spec ?? {};
+      const lease = await client.get<Lease>(leaseType, { namespace, name: 'edge-operator' });
+      const { holderIdentity: holder = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
       const isCurrent = clock.now() - Date.parse(renewTime) < 2_000 * leaseDurationSeconds;
       if (holder !== '' && isCurrent) return { at: holder, findings: [] };
-      const problem = holder === '' ? 'no operator acts' : `the operator that acted, ${holder}, is gone`;
-      const cure = `look at its pods: kubectl -n ${namespace} describe pods -l app.kubernetes.io/component=operator`;
-      return { at: `the Lease edge-operator in ${namespace}`, findings: [{ problem, cure }] };
+      const finding = lease === undefined ? noLease(namespace) : notHeld(namespace, holder);
+      return { at: `the Lease edge-operator in ${namespace}`, findings: [finding] };
     },
   };
+}
+
+/** Most often somebody looks from elsewhere, and did not say where the operator is. */
+function noLease(namespace: string): Finding {
+  return {
+    problem: `no operator acts: there is no Lease edge-operator in namespace ${namespace}`,
+    cure: `if the operator is in another namespace, name that: --leader-elect-namespace; else ${lookAtPods(namespace)}`,
+  };
+}
+
+function notHeld(namespace: string, holder: string): Finding {
+  const problem = holder === '' ? 'no operator acts' : `the operator that acted, ${holder}, is gone`;
+  return { problem, cure: lookAtPods(namespace) };
+}
+
+function lookAtPods(namespace: string): string {
+  return `look at its pods: kubectl -n ${namespace} describe pods -l app.kubernetes.io/component=operator`;
 }
