@@ -307,6 +307,25 @@ describe('the agent', () => {
     expect(config.tunnels.map((tunnel) => tunnel.name)).toEqual(['web']);
   });
 
+  test('is configured by whatever docs/agent.md names', async () => {
+    const docs = readFileSync(join(import.meta.dirname, '../../docs/agent.md'), 'utf8');
+    const [, example = ''] = /```yaml\n(web_addr.*?)```/s.exec(docs) ?? [];
+    const { web_addr, edge_addr, ...config } = parse(example);
+    const [, table = ''] = /### Tunnels\n(.*?)\n\nUnknown/s.exec(docs) ?? [];
+    const parameters = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, parameter]) => String(parameter));
+    const given: Record<string, unknown> = {
+      proto: 'http',
+      addr: 80,
+      inspect: false,
+      verify_upstream_tls: false,
+      remote_port: 1,
+    };
+    const all = parameters.filter((parameter) => parameter !== 'name').map((name) => [name, given[name] ?? 'a']);
+    expect(all.length).toBeGreaterThan(7);
+    config.tunnels.all = Object.fromEntries(all);
+    await render({ agent: { enabled: true, config } });
+  });
+
   test('registers its endpoints with the key of the default account, as that has it now', () => {
     const { spec } = only(of('everything'), 'Deployment', name).spec.template;
     const flags = flagsOf(spec.containers[0]);
@@ -415,6 +434,26 @@ describe('values that cannot be used', () => {
       'an account in a namespace that nobody watches',
       { account, watchNamespaces: ['a'], accounts: [{ name: 'x', apiKey: 'k' }] },
       /namespace edge-system is not in watchNamespaces/,
+    ],
+    [
+      'no parameter of the agent',
+      { agent: { config: { inspect_db_sise: 1 } } },
+      /at '\/agent\/config'.*inspect_db_sise/,
+    ],
+    [
+      'a size of the agent that is none',
+      { agent: { config: { inspect_db_size: '1GB' } } },
+      /at '\/agent\/config\/inspect_db_size'/,
+    ],
+    [
+      'no parameter of a tunnel',
+      { agent: { config: { tunnels: { web: { proto: 'http', addr: 8080, basic_auth: 'a:b' } } } } },
+      /at '\/agent\/config\/tunnels\/web'.*basic_auth/,
+    ],
+    [
+      'a tunnel to nowhere',
+      { agent: { config: { tunnels: { web: { proto: 'http' } } } } },
+      /at '\/agent\/config\/tunnels\/web': missing property 'addr'/,
     ],
     [
       "the agent's address",
