@@ -238,10 +238,16 @@ describe('roles', () => {
         .map((label) => label.split('-').at(-1));
     expect([into('defaults', 'view'), into('defaults', 'edit')]).toEqual([[], []]);
     const asked = 'definitions that go';
-    expect([into(asked, 'view'), into(asked, 'edit')]).toEqual([
-      ['view', 'edit', 'admin'],
-      ['edit', 'admin'],
-    ]);
+    expect([into(asked, 'view'), into(asked, 'edit')]).toEqual([['view'], ['edit', 'admin']]);
+  });
+
+  test('who is bound to the role that writes may do what kubectl needs for it', () => {
+    const rulesOf = (role: string) => only(of('defaults'), 'ClusterRole', `edge-edge-operator-${role}`).rules;
+    const [reading, writing] = [rulesOf('view'), rulesOf('edit')];
+    expect(reading[0].verbs).toEqual(['get', 'list', 'watch']);
+    // `kubectl apply` and `kubectl edit` begin with a get, `kubectl delete` ends with a watch.
+    expect(writing[0].verbs).toEqual([...reading[0].verbs, 'create', 'update', 'patch', 'delete', 'deletecollection']);
+    expect(writing[1]).toEqual(reading[1]);
   });
 });
 
