@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { silentLog } from '../../common/log.ts';
+import { type Log, silentLog } from '../../common/log.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { KubeObject, ResourceType } from '../kube/types.ts';
@@ -23,12 +23,16 @@ let secrets: Map<string, KubeObject>;
 let patches: number;
 /** How many of the next writes come too late. */
 let conflicts: number;
+/** Of the right to read and write Secrets. */
+let isForbidden: boolean;
+let warnings: [message: string, fields: object | undefined][];
 let held: HeldSecrets;
 
 const client = {
   /** The namespace of the holder. */
   get: async () => ({ metadata: {} }),
   list: async (_: unknown, { fieldSelector }: { fieldSelector: string }) => {
+    if (isForbidden) throw new KubeError('listing', { status: 403, reason: 'Forbidden', message: 'may not' });
     const found = secrets.get(fieldSelector.replace('metadata.name=', ''));
     return { items: found === undefined ? [] : [found] };
   },
@@ -61,9 +65,12 @@ beforeEach(() => {
   secrets = new Map();
   patches = 0;
   conflicts = 0;
+  isForbidden = false;
+  warnings = [];
   give('key', [foreign]);
   give('other', [own, foreign]);
-  held = new HeldSecrets({ client: client as unknown as KubeClient, type, log: silentLog });
+  const log: Log = { ...silentLog, warn: (...line) => void warnings.push(line as (typeof warnings)[number]) };
+  held = new HeldSecrets({ client: client as unknown as KubeClient, type, log });
 });
 
 test('a Secret is held beside others who hold it, and let go of by those who do', async () => {
@@ -71,6 +78,19 @@ test('a Secret is held beside others who hold it, and let go of by those who do'
   expect(finalizersOf('key')).toEqual([foreign, own]);
   await held.letGo(holder(recording('key')));
   expect(finalizersOf('key')).toEqual([foreign]);
+});
+
+test('one that may not be held, nor let go of later, is told of once for each', async () => {
+  isForbidden = true;
+  for (const _ of [1, 2]) await held.hold(current(holder()), secret('key'));
+  await held.letGo(holder(recording('other')));
+  expect(warnings).toEqual([
+    [expect.stringMatching(/^may not hold a Secret/), expect.objectContaining({ secret: 'key' })],
+    [
+      expect.stringMatching(/^may not let go of a Secret: .*taken off by hand$/),
+      expect.objectContaining({ namespace: 'ns', holder: 'a', secret: 'other', finalizer: own }),
+    ],
+  ]);
 });
 
 test('one without a usable key is not held', async () => {

@@ -34,8 +34,8 @@ export class HeldSecrets {
   readonly #client: KubeClient;
   readonly #type: ResourceType;
   readonly #log: Log;
-  /** Uids of holders whose Secret may not be held; told once. */
-  readonly #refused = new Set<string>();
+  /** Holders whose Secret may not be changed, by their uids, and what was not to be; told once. */
+  readonly #refused = new Map<string, Set<FinalizerChange>>();
   /** Those that are about to go. */
   readonly #letGo = new Set<string>();
 
@@ -56,7 +56,7 @@ export class HeldSecrets {
     if (metadata === undefined) return;
     const isHeld = metadata.finalizers?.includes(holderFinalizer(holder)) === true;
     if (metadata.deletionTimestamp === undefined) {
-      if (!isHeld && secret.isUsable) await this.#change(holder, secret.name, withFinalizer);
+      if (!isHeld && secret.isUsable) await this.#change(holder, secret.name, holding);
     } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name, metadata.uid);
   }
 
@@ -92,7 +92,7 @@ export class HeldSecrets {
 
   /** @param uid of the only one of that name that is meant */
   #release(holder: ManagedObject, name: string, uid?: string): Promise<void> {
-    return this.#change(holder, name, withoutFinalizer, uid);
+    return this.#change(holder, name, lettingGo, uid);
   }
 
   /** Whether the holder will be deleted too. Where that may not be read a Secret is rather kept. */
@@ -111,7 +111,7 @@ export class HeldSecrets {
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isForbidden(error)) throw error;
-      this.#tellRefused(holder, name, error);
+      this.#tellRefused(holder, name, change, error);
     }
   }
 
@@ -129,7 +129,7 @@ export class HeldSecrets {
     if (secret === undefined) return;
     const { finalizers: present = [], resourceVersion, uid } = secret.metadata;
     if (meant.uid !== undefined && meant.uid !== uid) return;
-    const finalizers = change(present, holderFinalizer(holder));
+    const finalizers = change.of(present, holderFinalizer(holder));
     if (finalizers.length === present.length) return;
     const body = { metadata: { finalizers, resourceVersion, uid } };
     try {
@@ -140,17 +140,28 @@ export class HeldSecrets {
     }
   }
 
-  #tellRefused({ metadata: { namespace, name: holder, uid = '' } }: ManagedObject, secret: string, error: KubeError) {
-    if (this.#refused.has(uid)) return;
-    this.#refused.add(uid);
-    this.#log.warn('may not hold a Secret: deleted before what was made with it, it cannot be made up for', {
-      ...{ namespace, holder, secret },
-      error: error.message,
-    });
+  #tellRefused(resource: ManagedObject, secret: string, change: FinalizerChange, error: KubeError) {
+    const { namespace, name: holder, uid = '' } = resource.metadata;
+    const told = this.#refused.get(uid) ?? new Set();
+    if (told.has(change)) return;
+    this.#refused.set(uid, told.add(change));
+    const finalizer = holderFinalizer(resource);
+    this.#log.warn(change.refused, { namespace, holder, secret, finalizer, error: error.message });
   }
 }
 
-type FinalizerChange = (present: readonly string[], own: string) => readonly string[];
+interface FinalizerChange {
+  of(present: readonly string[], own: string): readonly string[];
+  /** What follows where it is not allowed. */
+  readonly refused: string;
+}
 
-const withFinalizer: FinalizerChange = (present, own) => (present.includes(own) ? present : [...present, own]);
-const withoutFinalizer: FinalizerChange = (present, own) => present.filter((each) => each !== own);
+const holding: FinalizerChange = {
+  of: (present, own) => (present.includes(own) ? present : [...present, own]),
+  refused: 'may not hold a Secret: deleted before what was made with it, it cannot be made up for',
+};
+const lettingGo: FinalizerChange = {
+  of: (present, own) => present.filter((each) => each !== own),
+  refused:
+    'may not let go of a Secret: it and its namespace stay until the finalizer, if it is there, is taken off by hand',
+};
