@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { type Log, silentLog } from '../../../../common/log.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
-import type { Stored, UseStore } from './use-record.ts';
+import { type Stored, UseRecord, type UseStore } from './use-record.ts';
 
 /** A record in memory, with the clock of who keeps it. */
 class MemoryStore implements UseStore {
@@ -279,6 +279,23 @@ test('what somebody else wrote meanwhile is taken over', async () => {
     'a/other https://api.test': { open: 0, past: [[9, 0]] },
     'a/own https://api.test': { open: 28, past: [] },
   });
+});
+
+test('what is wanted as a write ends is written too', async () => {
+  const time = new ManualClock();
+  let isAsked = false;
+  const need = () => {
+    if (!isAsked) record.need({ account: 'a', limit: 120, own: 7, past: () => [] });
+    isAsked = true;
+  };
+  const record: UseRecord = new UseRecord({
+    ...{ monotonic: time, random: () => 1, store: new MemoryStore(time), log: silentLog },
+    uses: () => [],
+    onChange: () => queueMicrotask(need),
+  });
+  void record.run();
+  await pass(time, 0);
+  expect(record.allowed('a', 120)).toBe(14);
 });
 
 test('a text that is no record counts as a process that may have used its free share', async () => {

@@ -71,6 +71,7 @@ export class UseRecord {
   #isStale = false;
   /** There is nowhere to keep it. */
   #isOff = false;
+  #isWriting = false;
   #writing: Promise<void> | undefined;
 
   constructor(options: UseRecordOptions) {
@@ -125,29 +126,42 @@ export class UseRecord {
 
   /** One at a time, again until what is wanted is written. */
   #write(): void {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    this.#writing = this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
+    try {
+      for (let goesOn = true; goesOn && this.#isBehind(); ) goesOn = await this.#tryWrite();
+    } finally {
+      // At once after the last look at what is wanted: what is wanted from now on begins another.
+      this.#isWriting = false;
+    }
+  }
+
+  /** Something is to be written. */
+  #isBehind(): boolean {
+    return !this.#ended.signal.aborted && (this.#state === undefined || this.#isStale || this.#wanted.size > 0);
+  }
+
+  /** Answers whether more can be written. */
+  async #tryWrite(): Promise<boolean> {
     const { monotonic, store, onChange } = this.#options;
     const { signal } = this.#ended;
-    while (!signal.aborted && (this.#state === undefined || this.#isStale || this.#wanted.size > 0)) {
-      try {
-        await this.#writeOnce();
-        this.#backoff.forget();
-        this.#isOff = false;
-      } catch (error) {
-        if (signal.aborted) return;
-        const wasOff = this.#isOff;
-        this.#isOff = store.isRefusal(error);
-        if (!wasOff) this.#warn(error);
-        if (!this.#isOff) await monotonic.sleep(this.#backoff.next(), signal).catch(() => {});
-      }
-      onChange();
-      if (this.#isOff) return;
+    try {
+      await this.#writeOnce();
+      this.#backoff.forget();
+      this.#isOff = false;
+    } catch (error) {
+      if (signal.aborted) return false;
+      const wasOff = this.#isOff;
+      this.#isOff = store.isRefusal(error);
+      if (!wasOff) this.#warn(error);
+      if (!this.#isOff) await monotonic.sleep(this.#backoff.next(), signal).catch(() => {});
     }
+    onChange();
+    return !this.#isOff;
   }
 
   async #writeOnce(): Promise<void> {
@@ -197,7 +211,7 @@ export class UseRecord {
 
   /** What is not needed now is given back: at once, and then on record. */
   async #relax(): Promise<void> {
-    if (this.#state === undefined || this.#writing !== undefined) return;
+    if (this.#state === undefined || this.#isWriting) return;
     const now = this.#now();
     const state = pruned(this.#state, now);
     const isFree = state.free || state.starts.length === 0;
