@@ -91,6 +91,7 @@ export class Limiter {
   readonly #alarm: Alarm;
   #limit: number;
   #grantsInTurn = 0;
+  #isServedSoon = false;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -167,7 +168,7 @@ export class Limiter {
     const recorded = this.#tenants.account(account);
     if (recorded.recorded === count) return;
     recorded.recorded = count;
-    this.#serve();
+    this.#serveSoon();
   }
 
   /** Charges an account with what another process may have sent, the last at `endedAt` (monotonic). */
@@ -177,7 +178,7 @@ export class Limiter {
     const slots = Array.from({ length: Math.min(count, this.#limit) }, () => taken);
     for (const slot of slots) this.#enter(slot);
     this.#window.carry(slots, endedAt);
-    this.#serve();
+    this.#serveSoon();
   }
 
   /** How many requests of this process the account has in the window. */
@@ -236,6 +237,16 @@ export class Limiter {
       for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#start(next, now);
     }
     this.#alarm.set(this.#nextChange(now));
+  }
+
+  /** Once for all that is told now, as of thousands of accounts: each time looks at all that wait. */
+  #serveSoon(): void {
+    if (this.#isServedSoon) return;
+    this.#isServedSoon = true;
+    queueMicrotask(() => {
+      this.#isServedSoon = false;
+      this.#serve();
+    });
   }
 
   #start({ tenant, priority }: Turn, now: number): void {

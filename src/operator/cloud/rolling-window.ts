@@ -20,8 +20,10 @@ interface Left<Slot> {
 export class RollingWindow<Slot> {
   readonly #onLeave: (slot: Slot) => void;
   readonly #finished = new Fifo<Left<Slot>>();
-  /** Of earlier processes; the first to leave is first. */
-  #carried: readonly Left<Slot>[] = [];
+  /** Of earlier processes, in no order. */
+  #carried: Left<Slot>[] = [];
+  /** When the first of those leaves. */
+  #carriedUntil = Number.POSITIVE_INFINITY;
   #running = 0;
 
   /** @param onLeave told of each slot that is free again */
@@ -46,8 +48,9 @@ export class RollingWindow<Slot> {
 
   /** Requests that another process may have ended at that time. */
   carry(slots: readonly Slot[], endedAt: number): void {
-    const carried = [...this.#carried, ...slots.map((slot) => ({ slot, leavesAt: endedAt + windowMs }))];
-    this.#carried = carried.toSorted((a, b) => a.leavesAt - b.leavesAt);
+    const leavesAt = endedAt + windowMs;
+    for (const slot of slots) this.#carried.push({ slot, leavesAt });
+    if (slots.length > 0) this.#carriedUntil = Math.min(this.#carriedUntil, leavesAt);
   }
 
   /** Forgets what has left the window. */
@@ -56,24 +59,27 @@ export class RollingWindow<Slot> {
       this.#finished.shift();
       this.#onLeave(head.slot);
     }
-    if (this.#carriedUntil() > now) return;
+    if (this.#carriedUntil <= now) this.#advanceCarried(now);
+  }
+
+  #advanceCarried(now: number): void {
     const left = this.#carried.filter(({ leavesAt }) => leavesAt <= now);
-    this.#carried = this.#carried.slice(left.length);
+    this.#carried = this.#carried.filter(({ leavesAt }) => leavesAt > now);
+    this.#carriedUntil = this.#carried.reduce(
+      (first, { leavesAt }) => Math.min(first, leavesAt),
+      Number.POSITIVE_INFINITY,
+    );
     for (const { slot } of left) this.#onLeave(slot);
   }
 
   /** When the next slot is given back by time alone. */
   nextChange(): number | undefined {
-    const next = Math.min(this.#finished.oldest?.leavesAt ?? Number.POSITIVE_INFINITY, this.#carriedUntil());
+    const next = Math.min(this.#finished.oldest?.leavesAt ?? Number.POSITIVE_INFINITY, this.#carriedUntil);
     return Number.isFinite(next) ? next : undefined;
   }
 
   /** Those that ended here, and when. */
   finished(): readonly { readonly slot: Slot; readonly endedAt: number }[] {
     return this.#finished.values().map(({ slot, leavesAt }) => ({ slot, endedAt: leavesAt - windowMs }));
-  }
-
-  #carriedUntil(): number {
-    return this.#carried[0]?.leavesAt ?? Number.POSITIVE_INFINITY;
   }
 }

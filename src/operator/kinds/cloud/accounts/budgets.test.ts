@@ -115,6 +115,43 @@ test.each([
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
+test('hundreds of accounts of one key that wait for what is on record wait for nothing else', async () => {
+  const text = JSON.stringify({ free: true, starts: [0, 5_000], accounts: {} });
+  const known = Promise.withResolvers<{ readonly text: string; readonly writtenAt: undefined }>();
+  const store = () => ({ read: () => known.promise, write: () => known.promise, isRefusal: () => false });
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  const running = budgets.run(0);
+  const users = Array.from({ length: 600 }, () => account('k', 100_000));
+  const slots = users.map((user) => budgets.of(user).limiter.acquire({ priority: 'first', account: user.account }));
+  const startedAt = performance.now();
+  known.resolve({ text, writtenAt: undefined });
+  for (const slot of await Promise.all(slots)) slot.release();
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  await budgets.close(0);
+  await running;
+});
+
+test('an account at another address is recorded by that while the one before still answers', async () => {
+  const written: string[] = [];
+  const write = async (text: string) => {
+    written.push(text);
+    return { text, writtenAt: undefined };
+  };
+  // Killed so often of late that nothing is free.
+  const text = JSON.stringify({ free: true, starts: [0, 5_000, 10_000], accounts: {} });
+  const store = () => ({ read: async () => ({ text, writtenAt: undefined }), write, isRefusal: () => false });
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  const running = budgets.run(0);
+  const before = account('k');
+  const moved = { ...before, url: 'https://other.example.test' };
+  budgets.join(moved);
+  await use(moved, 1);
+  expect(written.at(-1)).toContain(`${moved.account} ${moved.url}`);
+  budgets.leave(before);
+  await budgets.close(0);
+  await running;
+});
+
 test('the same key elsewhere is another credential, and no key is none', async () => {
   const elsewhere = account('k', 100, 'https://other.example.test');
   await use(account('k'), 3);

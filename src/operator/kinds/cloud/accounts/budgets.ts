@@ -49,6 +49,8 @@ export class Budgets {
   readonly #unused = new Set<string>();
   /** The credential that each was last seen with: to ask each of thousands for its key takes longer than a request. */
   readonly #users = new Map<BudgetUser, string | undefined>();
+  /** By the account; of two that follow one another, as after a change of its address, the later. */
+  readonly #byAccount = new Map<string, BudgetUser>();
   /** Those of each credential. */
   readonly #sharers = new Map<string, Sharers>();
 
@@ -77,11 +79,13 @@ export class Budgets {
 
   join(user: BudgetUser): void {
     this.#users.set(user, undefined);
+    this.#byAccount.set(user.account, user);
   }
 
   leave(user: BudgetUser): void {
     const credential = this.#users.get(user);
     this.#users.delete(user);
+    if (this.#byAccount.get(user.account) === user) this.#byAccount.delete(user.account);
     this.#charged.delete(user);
     if (credential === undefined) return;
     this.#parted(user, credential);
@@ -138,7 +142,7 @@ export class Budgets {
   }
 
   #needMore(account: string): void {
-    const user = this.#users.keys().find((each) => each.account === account);
+    const user = this.#byAccount.get(account);
     const record = this.#records.get(this.#options?.shardOf(account) ?? 0);
     if (user !== undefined) record?.need(this.#useOf(user));
   }
