@@ -233,6 +233,25 @@ test('twins of one key are shared out, whatever the names of their accounts', as
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_1' } });
 });
 
+test('what another installation may have made is waited for, and then a person is asked', async () => {
+  await thing.annotate(thing.object, { [annotation.installation]: 'one-11111111' });
+  const { metadata } = thing.object;
+  const marks = { ...metadata.annotations, [annotation.installation]: 'two-22222222', [annotation.recordOf]: '0' };
+  const other = { ...thing.object, metadata: { ...metadata, name: 'b', uid: '0', annotations: marks } };
+  thing.serve(
+    {
+      list: async function* () {
+        yield { id: 'thing_lost' };
+      },
+    },
+    [other],
+  );
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
+  expect(thing.creates).toBe(1);
+});
+
 test('a mark that somebody garbled says nothing of a spec that cannot be read: the status does', async () => {
   await thing.annotate(thing.object, { [annotation.createIntent]: 'garbled' });
   thing.object = { ...thing.object, spec: { deletionPolicy: 'Perhaps' } };

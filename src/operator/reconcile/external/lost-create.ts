@@ -5,7 +5,7 @@ import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { externalIDOf, ownershipOf, recordedURLOf } from '../ownership.ts';
+import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
@@ -213,7 +213,6 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       (each) =>
         each.metadata.uid !== uid &&
         intentOf(each)?.content === content &&
-        // Of another installation the default account may be another one.
         peers.isOneAccount(each, object) &&
         isSameURL(recordedURLOf(each) ?? '', url) &&
         externalIDOf(each) === undefined &&
@@ -228,7 +227,13 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const sentMsAgo = sentAt === undefined ? undefined : time.now() - sentAt;
     const now = { own: time.wall(), service: connection.serviceTime?.(), sentMsAgo };
     const { uid = '', creationTimestamp } = object.metadata;
-    return { uid, ...soughtSince(intentOf(object) ?? {}, now, Date.parse(creationTimestamp ?? '') || undefined) };
+    const sought = soughtSince(intentOf(object) ?? {}, now, Date.parse(creationTimestamp ?? '') || undefined);
+    return { uid, isForeign: this.#isForeign(object), ...sought };
+  }
+
+  #isForeign(object: ManagedObject): boolean {
+    const [other, mine] = [installationOf(object), installationOf(this.#context.resource.object)];
+    return other !== undefined && mine !== undefined && !isSameInstallation(other, mine);
   }
 
   #wait(ms: number): Report {

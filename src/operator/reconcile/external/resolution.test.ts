@@ -22,6 +22,25 @@ describe('resolveLostCreate', () => {
     expect(resolveLostCreate(create('a'), [create('a')], [])).toEqual({ kind: 'none' });
   });
 
+  describe('with a create of another installation, which may have another account', () => {
+    const foreign = { ...create('b', -1), isForeign: true };
+
+    test('what it may have made is not taken, nor is it said that nothing was made', () => {
+      const resolution = resolveLostCreate(create('a'), [create('a'), foreign], [object('x', 1)]);
+      expect(resolution).toEqual({ kind: 'unlikely', ids: ['x'] });
+    });
+
+    test('nothing was made where there is nothing', () => {
+      expect(resolveLostCreate(create('a'), [create('a'), foreign], [])).toEqual({ kind: 'none' });
+    });
+
+    test('what is certain either way is', () => {
+      const later = { ...create('b', 60), isForeign: true };
+      const resolution = resolveLostCreate(create('a'), [create('a'), later], [object('x', 1)]);
+      expect(resolution).toEqual({ kind: 'adopt', id: 'x' });
+    });
+  });
+
   test('two objects for one create: one is somebody else’s, and both are named', () => {
     const resolution = resolveLostCreate(create('a'), [create('a')], [object('x'), object('y')]);
     expect(resolution).toEqual({ kind: 'ambiguous', ids: ['x', 'y'] });

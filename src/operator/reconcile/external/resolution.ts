@@ -19,6 +19,8 @@ export interface SoughtSince {
 /** A create that was begun and whose result nobody recorded. */
 export interface UnresolvedCreate extends SoughtSince {
   readonly uid: string;
+  /** Another installation's, whose account of the same name may be another one. */
+  readonly isForeign?: boolean;
 }
 
 /** What the clocks show now, in milliseconds since the epoch, and how long ago a create was sent. */
@@ -56,7 +58,10 @@ export type Resolution =
   | { readonly kind: 'adopt'; readonly id: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] }
-  /** None that is likely; these would be if a clock was set meanwhile, or have no date that can be read. */
+  /**
+   * None that is likely; these would be if a clock was set meanwhile, or have no date that can be read, or are its or not as
+   * another installation has the same account or not.
+   */
   | { readonly kind: 'unlikely'; readonly ids: readonly string[] };
 
 /**
@@ -68,6 +73,20 @@ export type Resolution =
  * suggest is nobody's to take, as long as a younger one may still appear.
  */
 export function resolveLostCreate(
+  mine: UnresolvedCreate,
+  unresolved: readonly UnresolvedCreate[],
+  unclaimed: readonly Identity[],
+): Resolution {
+  const own = unresolved.filter(({ isForeign }) => isForeign !== true);
+  const alone = shareOut(mine, own, unclaimed);
+  if (own.length === unresolved.length) return alone;
+  const together = shareOut(mine, unresolved, unclaimed);
+  const [ids, others] = [idsIn(alone), idsIn(together)];
+  if (alone.kind === together.kind && ids.join() === others.join()) return alone;
+  return { kind: 'unlikely', ids: [...new Set([...ids, ...others])] };
+}
+
+function shareOut(
   mine: UnresolvedCreate,
   unresolved: readonly UnresolvedCreate[],
   unclaimed: readonly Identity[],
@@ -89,6 +108,11 @@ export function resolveLostCreate(
   const mayBe = unclaimed.filter(({ createdAt }) => !(Date.parse(createdAt) < mine.notBefore));
   const unlikely = mayBe.filter((each) => each === object || !likely.includes(each));
   return unlikely.length > 0 ? { kind: 'unlikely', ids: idsOf(unlikely) } : { kind: 'none' };
+}
+
+function idsIn(resolution: Resolution): readonly string[] {
+  if (resolution.kind === 'none') return [];
+  return resolution.kind === 'adopt' ? [resolution.id] : resolution.ids;
 }
 
 const idsOf = (objects: readonly Identity[]): readonly string[] => objects.map(({ id }) => id);
