@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
+import { Peers } from '../peers.ts';
+import type { ManagedObject } from '../resource.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;
@@ -125,6 +127,29 @@ test('a 404 after a delete that was not answered is one witness, and that delete
   expect(await thing.remove()).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('is in a list') });
   expect(await thing.remove()).toEqual({ kind: 'finished' });
   expect(deletes).toBe(3);
+});
+
+test('what another one turns out to have made, while it is looked at, is left as it is', async () => {
+  await thing.annotate(thing.object, { [annotation.externalID]: 'thing_new', [annotation.recordOf]: 'u' });
+  const claimants: ManagedObject[] = [];
+  const annotations = { [annotation.createdID]: 'thing_new', [annotation.recordOf]: 'v' };
+  const maker = { ...thing.object, metadata: { name: 'maker', namespace: 'ns', uid: 'v', annotations } };
+  let updates = 0;
+  thing.serve({
+    get: async (_, id) => {
+      claimants.push(maker);
+      return { id };
+    },
+    diff: () => [{ field: 'description' }],
+    update: async (_, id) => {
+      updates += 1;
+      return { id };
+    },
+  });
+  const index = { get: () => thing.object, list: () => claimants, claimants: () => claimants };
+  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'default' }) });
+  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Conflict' });
+  expect(updates).toBe(0);
 });
 
 describe('what was taken for gone by a process that knew only a wrong key', () => {

@@ -60,8 +60,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
     const { object } = context.resource;
-    const rival = rivalOf(context);
-    if (rival !== undefined) return report('Conflict', this.#conflict(object, rival));
+    const conflict = this.#conflict(context);
+    if (conflict !== undefined) return conflict;
     const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;
     const generation = `generation ${object.metadata.generation}`;
@@ -127,6 +127,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const { object } = context.resource;
     const id = externalIDOf(object);
     const observed = id === undefined ? undefined : await means.presence.observe(id);
+    // What another one has just made may have been named meanwhile.
+    const conflict = this.#conflict(context);
+    if (conflict !== undefined) return conflict;
     const fields = observed === undefined ? {} : this.#contract.status(observed);
     const misnamed = misnamedIDOf(object);
     if (misnamed !== undefined && id !== undefined) {
@@ -242,8 +245,11 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     };
   }
 
-  #conflict(object: ManagedObject, rival: ManagedObject): string {
-    return `the ${this.#contract.displayName} is managed by ${rivalName(object, rival)}: remove one of the two`;
+  #conflict(context: ReconcileContext<Client>): Report | undefined {
+    const rival = rivalOf(context);
+    if (rival === undefined) return undefined;
+    const name = rivalName(context.resource.object, rival);
+    return report('Conflict', `the ${this.#contract.displayName} is managed by ${name}: remove one of the two`);
   }
 
   #misnamed(id: string, misnamed: string): string {
