@@ -23,6 +23,7 @@ import {
 import { second, type Witness } from './witness.ts';
 
 const appliedParts = `${domain}/applied-parts`;
+const createIntent = `${domain}/create-intent`;
 
 /** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
@@ -155,17 +156,18 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing, 
 
 /**
  * People wiped the id from annotations and status both, or from annotations while no status had it yet and nobody was there
- * to put it back; and nothing in Kubernetes says what it made.
+ * to put it back, or the mark of its create; and nothing in Kubernetes says what it made.
  */
 export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
-  const { name: id } = thing;
+  const { name: id, made } = thing;
   const { versions, statuses } = resource;
   const all = versions.all;
+  const isMarked = ({ annotations }: Version) => annotations[createIntent] !== undefined;
   const wipes = all.filter((version, index) => {
     const before = all[index - 1];
-    return (
-      version.by === undefined && before !== undefined && externalIDOf(before) === id && externalIDOf(version) !== id
-    );
+    if (version.by !== undefined || before === undefined) return false;
+    const isOfMark = version.at >= made.sentAt && isMarked(before) && !isMarked(version);
+    return isOfMark || (externalIDOf(before) === id && externalIDOf(version) !== id);
   });
   if (wipes.length === 0) return false;
   const told = statuses.all;
