@@ -112,6 +112,20 @@ test('of two resources on one part the older has it; the rest of the younger wor
   expect((await stage.call('GET', compression)).body).toEqual({ enabled: false });
 });
 
+test('a part of a resource that is deleted is free, though somebody else still holds the resource', async () => {
+  const object = await available('a', { compression: {} });
+  const hold = (finalizers: readonly string[]) =>
+    stage.world.client.patch(definition.type, object.metadata, { type: 'merge', body: { metadata: { finalizers } } });
+  await hold([...(object.metadata.finalizers ?? []), 'example.com/hold']);
+  await stage.world.delete(object);
+  const other = await apply('b', { compression: {} });
+  await stage.world.reason(other, 'Available');
+  expect((await stage.world.get(object))?.metadata.finalizers).toEqual(['example.com/hold']);
+  await hold([]);
+  await stage.world.gone(object);
+  expect((await stage.call('GET', compression)).status).toBe(200);
+});
+
 test('one part that fails does not hold up the others', async () => {
   stage.world.cloud.fault(`PUT ${saml.path(stage.parents)} status=500`);
   const object = await apply('a', { saml: saml.spec, compression: {}, ipRestriction: ipRestriction.spec });

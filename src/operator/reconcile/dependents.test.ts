@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { finalizer } from './annotations.ts';
 import { Dependents } from './dependents.ts';
 import type { KindController } from './kind-controller.ts';
 import type { Which } from './registry.ts';
@@ -35,4 +36,22 @@ test.each<[Which, Record<string, 'news' | 'no news'>]>([
   dependents.enqueue('ns/account', which);
   dependents.enqueue('ns/none', which);
   expect(asked).toEqual(expected);
+});
+
+test('an account is held by what has something to remove through it, and not by what others still hold', async () => {
+  const [made, over] = [resource('made', 'True'), resource('over', 'True')];
+  const deletionTimestamp = '2030-01-01T00:00:00Z';
+  const held = { ...made, metadata: { ...made.metadata, deletionTimestamp, finalizers: [finalizer] } };
+  const released = { ...over, metadata: { ...over.metadata, deletionTimestamp, finalizers: ['other'] } };
+  let users = [held, released];
+  const kind = { leavesNothing: false, resources: { addIndex: () => {}, onChange: () => {}, byIndex: () => users } };
+  const dependents = new Dependents({
+    kinds: [kind as unknown as KindController],
+    usedBy: () => 'ns/account',
+    client: { listAll: async () => ({ items: users }) } as never,
+    onReleased: () => {},
+  });
+  expect(await dependents.of(resource('account', 'True'))).toEqual([held]);
+  users = [released];
+  expect(await dependents.of(resource('account', 'True'))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { withoutBulk } from './bulk.ts';
 import type { KindController } from './kind-controller.ts';
 import type { Which } from './registry.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
+import { isReleased } from './writer.ts';
 
 const index = 'used';
 
@@ -55,7 +56,7 @@ export class Dependents {
 
   /** Those that hold what they use until they are gone, as far as this process knows. */
   known(key: string): readonly ManagedObject[] {
-    return this.#holding.flatMap(({ resources }) => resources.byIndex(index, key));
+    return this.#holding.flatMap(({ resources }) => resources.byIndex(index, key)).filter(isHolding);
   }
 
   /** Nothing of such shares is under way any more, once it resolves. */
@@ -70,7 +71,7 @@ export class Dependents {
     const known = this.known(key);
     if (known.length > 0) return known;
     const lists = await Promise.all(this.#holding.map(({ type }) => this.#list(type, used.metadata.namespace)));
-    return lists.flat().filter((object) => usedBy(object) === key);
+    return lists.flat().filter((object) => usedBy(object) === key && isHolding(object));
   }
 
   /** A kind that is not installed has no resources. */
@@ -82,6 +83,11 @@ export class Dependents {
       throw error;
     }
   }
+}
+
+/** It is not over and done with for us, though others may still hold it. */
+function isHolding(object: ManagedObject): boolean {
+  return !isReleased(object);
 }
 
 /** What a condition says while such resources are waited for: the first of them by name. */

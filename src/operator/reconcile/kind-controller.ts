@@ -23,7 +23,7 @@ import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
-import { ObjectWriter } from './writer.ts';
+import { isReleased, ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
 export interface KindOptions<Client> extends Runtime, InformerOptions {
@@ -143,7 +143,7 @@ export function kindController<Client>(
     flow,
   );
   const claimsOf = (object: ManagedObject) =>
-    options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
+    isReleased(object) || options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
   resources.addIndex('claim', claimsOf);
   const urgencyOf = (object: ManagedObject) => priorityOf(object, memory.of(object.metadata.uid ?? ''));
   const { relocate } = options;

@@ -17,7 +17,7 @@ import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
-import { hasFinalizer, type ObjectWriter } from './writer.ts';
+import { hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
 
 /** What the reconciler of one kind works with. */
 export interface ReconcilerOptions<Client> extends Telling {
@@ -102,7 +102,7 @@ export class Reconciler<Client> {
   }
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
-    if (isDeleting(object) && !hasFinalizer(object)) return { kind: 'finished' };
+    if (isReleased(object)) return { kind: 'finished' };
     if (isPaused(object) && this.#flow.isOver?.(object) !== true) {
       return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
     }

@@ -4,7 +4,7 @@ import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer } from './annotations.ts';
 import { mergePatch } from './json.ts';
 import { installationOf, isSameInstallation } from './ownership.ts';
-import type { ManagedObject } from './resource.ts';
+import { isDeleting, type ManagedObject } from './resource.ts';
 
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
 export interface WriteCache {
@@ -131,6 +131,11 @@ export class ObjectWriter {
 
 export function hasFinalizer(object: ManagedObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
+}
+
+/** It is to go, and leaves nothing behind: if it is still there, somebody else holds it. */
+export function isReleased(object: ManagedObject): boolean {
+  return isDeleting(object) && !hasFinalizer(object);
 }
 
 function hasAnnotations(object: ManagedObject, annotations: Annotations): boolean {

@@ -130,6 +130,18 @@ test('nor does it of another kind, where something is proven of any', async () =
   expect(await presence.confirmGone('a')).toBeUndefined();
 });
 
+test('nor what is deleted already, and somebody else still holds', async () => {
+  there = [{ id: 'b' }];
+  const released = (name: string) => {
+    const made = proven(name);
+    return {
+      ...made,
+      metadata: { ...made.metadata, deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: ['other'] },
+    };
+  };
+  expect(await saidOf(proven('a'), proven('b'), released('c'), released('d'))).toBeUndefined();
+});
+
 test('nor what was made at another address, and is not looked for at this one', async () => {
   there = [{ id: 'b' }];
   expect(await saidOf(proven('a'), proven('b'), proven('elsewhere-1'), proven('elsewhere-2'))).toBeUndefined();

@@ -6,6 +6,7 @@ import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
+import { isReleased } from '../writer.ts';
 import {
   type Census,
   type Count,
@@ -238,7 +239,9 @@ function countOf<Observed>(counting: Counting<Observed>): Counts {
   if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return { proven, said };
   const there = new Set(cache.current().map((each) => identity(each).id));
   for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
-  const owners = peers.list().filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account);
+  const owners = peers
+    .list()
+    .filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account && !isReleased(each));
   const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
   const lastSeen = missing.reduce((at, each) => Math.max(at, peers.factsOf(each).seen?.at ?? at), since);
   for (const other of owners) {
