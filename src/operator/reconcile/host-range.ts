@@ -2,6 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { refusalOf } from '../../common/http/address.ts';
 
 const form = /^\[?([\d.]+|[\da-f:]+)\/(\d{1,3})\]?(?::(\d{1,5}))?$/i;
+/** IPv4 as IPv6, as `URL` writes it. */
+const mapped = /^::ffff:[\da-f]+:[\da-f]+$/;
 
 /** Addresses of a network, on one port: `10.0.8.0/24:4040`, `[fd00:8::/64]:4040`; without a port the default one of the scheme. */
 export class HostRange {
@@ -22,12 +24,14 @@ export class HostRange {
   }
 
   /**
-   * Of URLs that have the address itself. The operator's own machine and what gives out a machine's credentials are in no
-   * range, however wide.
+   * Of URLs that have the address itself, as it is: an IPv4 address that is written as IPv6 would pass for another agent's, of
+   * which nobody has anything. The operator's own machine and what gives out a machine's credentials are in no range,
+   * however wide.
    */
   has({ hostname, port }: URL): boolean {
     const address = hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(address) === 0 || port !== this.#port || refusalOf(address) !== undefined) return false;
+    if (mapped.test(address)) return false;
     return this.#addresses.check(address, familyOf(address));
   }
 }

@@ -3,7 +3,7 @@ import { HostRange } from './host-range.ts';
 import { AllowedHosts } from './hosts.ts';
 
 const hosts = new AllowedHosts(
-  ['10.0.8.0/24:4040', '[fd00:8::/64]:4040', '192.168.0.0/16', '0.0.0.0/0:9'],
+  ['10.0.8.0/24:4040', '[fd00:8::/64]:4040', '192.168.0.0/16', '0.0.0.0/0:9', '[::/0]:9'],
   'is not allowed',
 );
 
@@ -28,6 +28,10 @@ describe('a range of addresses', () => {
     ['http://169.254.169.254:9', false],
     ['http://0xa9fea9fe:9', false],
     ['http://[::ffff:169.254.169.254]:9', false],
+    // The same machine by another name.
+    ['http://[::ffff:10.0.8.1]:4040', false],
+    ['http://[::ffff:10.0.8.1]:9', false],
+    ['http://[64:ff9b::10.0.8.1]:9', true],
   ])('%s: %s', (url, isAdmitted) => {
     expect(hosts.admits(url)).toBe(isAdmitted);
     expect(hosts.names(url)).toBe(false);
