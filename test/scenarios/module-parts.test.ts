@@ -27,6 +27,18 @@ test('a part that leaves the spec is one DELETE; the others and their conditions
   expect(stage.mutations()).toEqual(stage.deletes([compression, saml]));
 });
 
+test('a field that leaves the spec is taken back by one PUT of what is left, and then nothing is sent', async () => {
+  const { authorizedGroups, ...fewer } = saml.spec;
+  const object = await available('a', { saml: { ...fewer, authorizedGroups }, compression: {} });
+  stage.world.cloud.clearRequests();
+  await available('a', { saml: fewer, compression: {} });
+  expect((await stage.call('GET', saml)).body.authorized_groups).toEqual([]);
+  const notes = await stage.notesOf(object, 'Updated');
+  expect(notes).toEqual([expect.stringMatching(/^updated authorizedGroups of SAML module/)]);
+  await stage.rounds([saml], 2);
+  expect(stage.mutations()).toEqual([expect.objectContaining({ method: 'PUT', path: saml.path(stage.parents) })]);
+});
+
 test('a part whose removal fails says so and is removed later', async () => {
   await available('a', { saml: saml.spec, compression: {} });
   stage.world.cloud.fault(`DELETE ${compression.path(stage.parents)} status=500`);

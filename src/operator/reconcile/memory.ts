@@ -1,6 +1,14 @@
 /** Two witnesses of one absence are this far apart. */
 export const witnessesApartMs = 3_000;
 
+/** A part as it was asked for. */
+export interface PartInPlace {
+  /** Undefined where this process has not seen it. */
+  readonly fingerprint: string | undefined;
+  /** The fields that the spec set, then or in a change of unknown fate since; undefined: any. */
+  readonly fields: readonly string[] | undefined;
+}
+
 /** What one process remembers of one resource: nothing that it need not, for there are many. Moments are of the monotonic clock. */
 export interface Facts {
   /**
@@ -24,8 +32,8 @@ export interface Facts {
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
   refused?: Map<string, { readonly until: number; readonly message: string }>;
-  /** Of each part a fingerprint of what this process last knew to be in place: where another is asked for, that is no drift. */
-  inPlace?: Map<string, string>;
+  /** Of each part what this process last knew to be in place: where another is asked for, that is no drift. */
+  inPlace?: Map<string, PartInPlace>;
   /** The parts that an answer said are not there, and when. */
   absentParts?: Map<string, number>;
   /** The parts whose change was sent and not answered, and when; an earlier process' may have been until this one met them. */

@@ -138,7 +138,7 @@ export const defects: readonly Defect[] = [
     name: 'modules-are-put-to-be-sure',
     sort: 'event acted on instead of level',
     file: 'reconcile/parts/plan.ts',
-    find: 'if (s.exists && s.differences.length === 0) return',
+    find: 'if (s.exists && s.differences.length === 0 && !s.setMore) return',
     replace: 'if (s.exists && s.applied && s.differences.length === 0) return',
     only: ['imports', 'annotations-wiped'],
   },
@@ -536,6 +536,14 @@ export const defects: readonly Defect[] = [
     find: "const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');",
     replace: 'const ours: typeof parts = [];',
     only: ['edits', 'deletes'],
+  },
+  {
+    name: 'what-leaves-a-part-stays-out-there',
+    sort: 'wrong content',
+    file: 'reconcile/parts/part-reconciler.ts',
+    find: 'setMore: leftOut === undefined || leftOut.length > 0,',
+    replace: 'setMore: false,',
+    only: ['edits'],
   },
   {
     name: 'the-key-in-a-message',

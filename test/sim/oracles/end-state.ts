@@ -1,5 +1,5 @@
 import { accountsOf } from './accounts.ts';
-import { cloudModelOf } from './cloud-model.ts';
+import { cloudModelOf, type Thing } from './cloud-model.ts';
 import type { Expectation } from './expectation.ts';
 import { impliedModules, impliedObject } from './implied.ts';
 import { type Fields, textOf } from './json.ts';
@@ -41,7 +41,19 @@ function contentOf(world: Witness, resource: Resource): Fields {
   return Object.fromEntries(
     impliedModules(kind, version.spec, read).map(({ part, path, content }) => [
       part,
-      shown(cloud.thing(account, path)?.content, content),
+      moduleContent(cloud.thing(account, path), content),
+    ]),
+  );
+}
+
+/** All of it where it is as the operator put it: what the spec leaves out the service chooses then. */
+function moduleContent(module: Thing | undefined, expectation: Expectation): Fields {
+  const content = module?.content;
+  if (content === undefined || module?.edits.at(-1)?.installation === undefined) return shown(content, expectation);
+  return Object.fromEntries(
+    Object.entries(expectation).map(([field, { shown: of }]) => [
+      field,
+      of === undefined ? (content[field] ?? '') : of(content),
     ]),
   );
 }

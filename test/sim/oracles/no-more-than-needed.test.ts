@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { secondKey } from '../core/story.ts';
 import { noMoreThanNeeded } from './no-more-than-needed.ts';
-import { FakeWorld, madeBotUser } from './witness.fixture.ts';
+import { available, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
 
 let world: FakeWorld;
 
@@ -39,6 +39,19 @@ test('the same again, after a look with another key', async () => {
   await world.call({ method: 'GET', path, key: secondKey, status: 404 });
   await put(true);
   expect(world.said).toEqual([]);
+});
+
+test('the same once more, where the spec was edited since the status was written', async () => {
+  const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: {} };
+  await world.write('HttpsRouteModules', 'route', { spec });
+  await put(true);
+  await world.write('HttpsRouteModules', 'route', { status: available(1), by: operator });
+  await world.write('HttpsRouteModules', 'route', { spec: { ...spec, saml: {} } });
+  await put(true);
+  expect(world.said).toEqual([]);
+  await world.write('HttpsRouteModules', 'route', { status: available(2), by: operator });
+  await put(true);
+  expect(world.said).toHaveLength(1);
 });
 
 test('what is to be put back', async () => {

@@ -2,7 +2,9 @@ import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
 import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
+import { modulePaths } from './implied.ts';
 import { canonical } from './json.ts';
+import { kubeModelOf } from './kube-model.ts';
 import { told } from './mutations.ts';
 import { ByKey } from './rolling-count.ts';
 import { installationOf } from './who.ts';
@@ -41,7 +43,8 @@ export function noMoreThanNeeded(world: Witness, report: Report) {
     const isSame = before === after && (call.method === 'PATCH' || body === flight.body);
     // Another key came between the look and the change.
     const isOfOther = (readWith.get(path) ?? call.key) !== call.key;
-    if (isSame && isChange(flight) && !isOfOther && !mayHaveReadWrong(world, call)) idle.set(flight, call);
+    const isBlind = isOfOther || mayHaveReadWrong(world, call) || mayHaveMetMore(world, call);
+    if (isSame && isChange(flight) && !isBlind) idle.set(flight, call);
   });
   world.network.arrivals.add((flight, { status }) => {
     if (!isChange(flight) || status >= 300) return;
@@ -69,5 +72,15 @@ const lies: readonly string[] = ['lagging-lists', 'odd-items', 'empty-account', 
 function mayHaveReadWrong(world: Witness, { sentAt }: Call): boolean {
   return disturbancesOf(world).all.some(
     ({ name, from, to }) => lies.includes(name) && from <= sentAt && to + 2 * minute >= sentAt,
+  );
+}
+
+/** Who has forgotten, or never knew, what an earlier spec had put there cannot tell whether the module still has it. */
+function mayHaveMetMore(world: Witness, { method, path }: Call): boolean {
+  if (method !== 'PUT') return false;
+  return [...kubeModelOf(world).live.values()].some(
+    ({ kind, version, ready }) =>
+      (ready?.observedGeneration ?? version.generation) < version.generation &&
+      modulePaths(kind, version.spec).some((module) => module.path === path),
   );
 }

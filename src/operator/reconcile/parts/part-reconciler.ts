@@ -5,6 +5,7 @@ import { DependencyError, type Report, report, reportFailure } from '../outcome.
 import { rivalName } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedSpec } from '../resource.ts';
+import { InPlace } from './in-place.ts';
 import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
 import { type AnyPart, type PartScope, rivalOf, sightOf } from './part-scope.ts';
@@ -33,12 +34,14 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly named: boolean;
   readonly #context: ReconcileContext<Client>;
   readonly #scope: PartScope<Spec>;
+  readonly #inPlace: InPlace;
 
   constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
     this.part = part;
     this.named = scope.named;
     this.#context = context;
     this.#scope = scope;
+    this.#inPlace = new InPlace(context, { ...part, spec: scope.spec });
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
@@ -80,6 +83,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   async #compare(read: ReadReference): Promise<PartPlan> {
     const body: unknown = this.named ? await this.part.desired(this.#scope.spec, read) : undefined;
     const observed = this.named ? await this.#observe() : undefined;
+    const leftOut = observed === undefined || !this.#scope.applied ? [] : this.#inPlace.leftOut();
     const action = planPart({
       displayName: this.part.displayName,
       managementPolicy: this.#scope.spec.managementPolicy,
@@ -87,11 +91,15 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       applied: this.#scope.applied,
       exists: observed !== undefined,
       differences: observed === undefined ? [] : this.part.diff(body, observed),
+      setMore: leftOut === undefined || leftOut.length > 0,
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
     });
-    if (this.named && action.kind === 'none') this.#setInPlace(body);
-    const refused = action.kind === 'replace' ? refusedLately(this.#context, this.#attemptOf(body)) : undefined;
-    return refused === undefined ? { action, body, observed } : { ...stop(refused), observed };
+    if (this.named && action.kind === 'none') this.#inPlace.set(body);
+    if (action.kind !== 'replace') return { action, body, observed };
+    const refused = refusedLately(this.#context, this.#attemptOf(body));
+    if (refused !== undefined) return { ...stop(refused), observed };
+    const fields = [...new Set([...action.fields, ...(leftOut ?? [])])];
+    return { action: { ...action, fields }, body, observed };
   }
 
   async #observe(): Promise<unknown> {
@@ -123,7 +131,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
     this.#remember(replaced, sentAt);
     this.#tellReplaced(body, observed === undefined, fields);
-    this.#setInPlace(body);
+    this.#inPlace.set(body);
     return replaced;
   }
 
@@ -140,12 +148,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const { facts, time } = this.#context;
     facts.lostParts ??= new Map();
     facts.lostParts.set(this.part.name, time.now());
-  }
-
-  #setInPlace(body: unknown): void {
-    const { facts } = this.#context;
-    facts.inPlace ??= new Map();
-    facts.inPlace.set(this.part.name, fingerprint(body));
+    this.#inPlace.setLost();
   }
 
   /** Names a PUT in the account that is used, and shows nothing of what is in it. */
@@ -158,15 +161,14 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const what = `${this.part.displayName} of ${this.#scope.parent}`;
     if (isNew) journal.event('Created', `applied ${what}`);
     else if (this.#isDrift(body)) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
+    else journal.event('Updated', fields.length === 0 ? `replaced ${what}` : `updated ${fields.join(', ')} of ${what}`);
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
   #isDrift(body: unknown): boolean {
-    const { occasion, resource, facts } = this.#context;
-    const inPlace = facts.inPlace?.get(this.part.name);
+    const { occasion, resource } = this.#context;
     // What it refers to has changed.
-    if (inPlace !== undefined && inPlace !== fingerprint(body)) return false;
+    if (this.#inPlace.isOtherThan(body)) return false;
     if (occasion.drift || this.part.condition === undefined) return occasion.drift;
     const { object } = resource;
     const condition = conditionOf(object, this.part.condition);

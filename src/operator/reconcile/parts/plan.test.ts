@@ -8,6 +8,7 @@ const named: PartSituation = {
   applied: true,
   exists: true,
   differences: [],
+  setMore: false,
   refusal: undefined,
 };
 
@@ -19,6 +20,7 @@ describe('planPart', () => {
   ][] = [
     ['nothing differs', {}, 'none'],
     ['it is not there', { exists: false }, 'replace'],
+    ['the spec set more', { setMore: true }, 'replace'],
     ['it differs', { differences: ['enabled'] }, 'replace'],
     ['it would be refused', { differences: ['minVersion'], refusal: 'no' }, 'stop Rejected'],
     ['it is as named: a refusal does not matter', { refusal: 'no' }, 'none'],
@@ -27,6 +29,7 @@ describe('planPart', () => {
     ['Observe: it is as named', { managementPolicy: 'Observe' }, 'none'],
     ['Observe: it is not there', { managementPolicy: 'Observe', exists: false }, 'stop ExternalNotFound'],
     ['Observe: it differs', { managementPolicy: 'Observe', differences: ['enabled'] }, 'stop DriftDetected'],
+    ['Observe: the spec set more', { managementPolicy: 'Observe', setMore: true }, 'none'],
     ['Observe: it left the spec', { managementPolicy: 'Observe', named: false }, 'none'],
   ];
   test.each(cases)('%s', (_why, given, expected) => {

@@ -11,6 +11,8 @@ export interface PartSituation {
   readonly exists: boolean;
   /** Names of the fields that differ; empty unless it exists. */
   readonly differences: readonly string[];
+  /** The spec set fields that it sets no more: what is out there does not tell, for the service may have chosen that itself. */
+  readonly setMore: boolean;
   /** Why the service would refuse it. */
   readonly refusal: string | undefined;
 }
@@ -26,7 +28,7 @@ export function planPart(s: PartSituation): PartAction {
   const observeOnly = s.managementPolicy === 'Observe';
   if (!s.named) return s.applied && !observeOnly ? { kind: 'delete' } : { kind: 'none' };
   if (observeOnly) return observed(s);
-  if (s.exists && s.differences.length === 0) return { kind: 'none' };
+  if (s.exists && s.differences.length === 0 && !s.setMore) return { kind: 'none' };
   if (s.refusal !== undefined) return { kind: 'stop', reason: 'Rejected', message: s.refusal };
   return { kind: 'replace', fields: s.differences };
 }

@@ -3,7 +3,7 @@ import type { Act, Manifest } from '../../core/story.ts';
 import { annotate, apply, manifestOf, note, refused, refusedEdit } from '../acts.ts';
 import { otherSpec, type Role, refusedSpec, roleOf } from '../content.ts';
 import { isModules, type Scene } from '../scene.ts';
-import type { JsonMap } from '../specs/schemas.ts';
+import { isMap, type Json, type JsonMap } from '../specs/schemas.ts';
 import { after, someTime, times } from '../times.ts';
 import type { Habit } from './habit.ts';
 
@@ -72,16 +72,32 @@ const immutable: Way = ({ role, spec, bornAt }, chance, scene) => {
   return isModules(role) ? [refusedEdit(at, role, { edgeID: 'edge_other' })] : [];
 };
 
+/** A field of a module, and nothing else. */
+const leaveOut: Way = (edited, chance, scene) => {
+  const { role, spec, bornAt } = edited;
+  const fields = isModules(role) ? Object.entries(spec).flatMap(([part, asked]) => optionalIn(part, asked)) : [];
+  if (fields.length === 0) return once(edited, chance, scene);
+  const [part, field] = chance.pick(fields);
+  const { [field]: _, ...rest } = spec[part] as JsonMap;
+  return [apply(someTime(chance, scene, bornAt), manifest(edited, { ...spec, [part]: rest }))];
+};
+
+function optionalIn(part: string, asked: Json): readonly (readonly [part: string, field: string])[] {
+  const needed = ['idpMetadata', 'idpMetadataFrom', 'provider', 'secretRef'];
+  const fields = isMap(asked) && !['policy', 'policyFrom', 'accountRef'].includes(part) ? Object.keys(asked) : [];
+  return fields.filter((field) => !needed.includes(field)).map((field) => [part, field]);
+}
+
 const reconcileNow: Way = ({ role, bornAt }, chance, scene) =>
   times(chance, scene, 2, bornAt).map((at) => annotate(at, role, { [note.reconcileAt]: `${at}` }));
 
 const ways: readonly Way[] = [
   ...[once, once, thereAndBack, thereAndBack, burst, burst],
-  ...[refusedThenRight, rejectedThenRight, immutable, reconcileNow],
+  ...[refusedThenRight, rejectedThenRight, immutable, leaveOut, reconcileNow],
 ];
 
 export const edits: Habit = {
-  about: 'specs change: A to B, A to B to A, in bursts; what is refused is corrected',
+  about: 'specs change: A to B, A to B to A, in bursts; fields leave them; what is refused is corrected',
   plan: (chance, scene) => {
     const all = editedIn(scene);
     return Array.from({ length: chance.int(2, 6) }, () => chance.pick(ways)(chance.pick(all), chance, scene)).flat();

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
+import { contextOf } from '../context.fixture.ts';
+import { Memory } from '../memory.ts';
+import type { Condition, ManagedObject } from '../resource.ts';
+import type { Part } from './part.ts';
+import { PartReconciler } from './part-reconciler.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+let memory: Memory;
+/** The module as the service has it, and what it was sent. */
+let there: Body | undefined;
+let puts: Body[];
+let fails: 'before' | 'after' | undefined;
+
+beforeEach(() => {
+  [memory, there, puts, fails] = [new Memory(), undefined, [], undefined];
+});
+
+/** The service picks what is not asked for, and shows all of it. */
+const part: Part<never, undefined, Body, Body> = {
+  ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
+  desired: async ({ thing }: { thing: Body }) => thing,
+  diff: (body, found) => Object.keys(body).filter((field) => body[field] !== found[field]),
+  status: () => ({}),
+  get: async () => there,
+  replace: async (_client, _spec, body) => {
+    puts.push(body);
+    if (fails !== 'before') there = { size: 1, colour: 'grey', ...(body as object) };
+    if (fails !== undefined) throw new ApiError('reset', { reason: 'Unreachable', definite: false });
+    return there as Body;
+  },
+  delete: async () => 'deleted',
+};
+
+interface Given {
+  readonly condition?: Partial<Condition>;
+  readonly applied?: boolean;
+  readonly managementPolicy?: 'Manage' | 'Observe';
+}
+
+/** What it comes to, and the fields that the event tells of. */
+async function reconcile(generation: number, thing: Body, given: Given = {}) {
+  const { condition, applied = true, managementPolicy = 'Manage' } = given;
+  const object: ManagedObject = {
+    ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Things' },
+    metadata: { name: 'a', namespace: 'ns', uid: 'u', generation },
+    spec: { managementPolicy, thing },
+    status: { conditions: condition === undefined ? [] : [{ type: 'ThingReady', ...condition } as Condition] },
+  };
+  const told: string[] = [];
+  const context = contextOf(object, { writer: {}, connection: { key: 'default', client: undefined }, memory });
+  const journal = { ...context.journal, event: (_: string, message: string) => told.push(message) };
+  const reconciler = new PartReconciler(part, { ...context, journal } as never, {
+    spec: object.spec as never,
+    ...{ parent: 'p', claim: 'c', named: true, applied, createSettleMs: 1 },
+    ...{ seen: new Map(), lostDeletes: new Map() },
+  });
+  const { report } = await reconciler.act(await reconciler.plan(async () => ''));
+  return { reason: report?.reason, told };
+}
+
+describe('a field that leaves the spec', () => {
+  const red = { size: 1, colour: 'red' };
+
+  test('leaves the module, once', async () => {
+    await reconcile(1, red);
+    expect(await reconcile(2, { size: 1 })).toEqual({ reason: 'Available', told: ['updated colour of thing of p'] });
+    expect(there).toEqual({ size: 1, colour: 'grey' });
+    await reconcile(3, { size: 1 });
+    expect(puts).toEqual([red, { size: 1 }]);
+  });
+
+  test('leaves it also when that fails at first', async () => {
+    await reconcile(1, red);
+    fails = 'before';
+    for (const reason of ['Unreachable', 'Unreachable']) expect((await reconcile(2, { size: 1 })).reason).toBe(reason);
+    fails = undefined;
+    expect((await reconcile(2, { size: 1 })).reason).toBe('Available');
+    expect(there).toEqual({ size: 1, colour: 'grey' });
+  });
+
+  test('leaves it where it came by a change without an answer', async () => {
+    await reconcile(1, { size: 1 });
+    fails = 'after';
+    await reconcile(2, red);
+    fails = undefined;
+    await reconcile(3, { size: 1 });
+    expect(there).toEqual({ size: 1, colour: 'grey' });
+  });
+
+  test('while another process acted leaves it by that the status speaks of an earlier spec', async () => {
+    there = red;
+    const condition = { status: 'True', observedGeneration: 1 } as const;
+    fails = 'before';
+    await reconcile(2, { size: 1 }, { condition });
+    fails = undefined;
+    const failed = { status: 'False', observedGeneration: 2 } as const;
+    expect(await reconcile(2, { size: 1 }, { condition: failed })).toEqual({
+      ...{ reason: 'Available', told: ['replaced thing of p'] },
+    });
+    await reconcile(2, { size: 1 }, { condition: failed });
+    expect(puts).toEqual([{ size: 1 }, { size: 1 }]);
+  });
+
+  test.each<[why: string, given: Given]>([
+    ['is as the spec asked before', { condition: { status: 'True', observedGeneration: 2 } }],
+    ['no status speaks of', {}],
+    ['was not applied', { applied: false, condition: { status: 'True', observedGeneration: 1 } }],
+    ['is observed', { managementPolicy: 'Observe', condition: { status: 'True', observedGeneration: 1 } }],
+  ])('of a module that %s is nothing that is known to be left there', async (_, given) => {
+    there = red;
+    expect(await reconcile(2, { size: 1 }, given)).toEqual({ reason: 'Available', told: [] });
+    expect(puts).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import type { ReconcileContext } from '../context.ts';
+import { fingerprint } from '../json.ts';
+import type { PartInPlace } from '../memory.ts';
+import { conditionOf } from '../resource.ts';
+
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts'>;
+
+export interface InPlaceOptions {
+  /** The field of the spec. */
+  readonly name: string;
+  readonly condition: string | undefined;
+  readonly spec: object;
+}
+
+/** A part as this process last knew it to be in place, which is what the service may still have. */
+export class InPlace {
+  readonly #context: Context;
+  readonly #options: InPlaceOptions;
+
+  constructor(context: Context, options: InPlaceOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Another one than is asked for; false where none is known. */
+  isOtherThan(body: unknown): boolean {
+    const known = this.#known()?.fingerprint;
+    return known !== undefined && known !== fingerprint(body);
+  }
+
+  /** Fields that were set and are not asked for any more; undefined where an earlier process may have set any. */
+  leftOut(): readonly string[] | undefined {
+    const { fields } = this.#known() ?? { fields: [] };
+    const asked = this.#fields();
+    return fields?.filter((field) => !asked.includes(field));
+  }
+
+  set(body: unknown): void {
+    this.#set({ fingerprint: fingerprint(body), fields: this.#fields() });
+  }
+
+  /** What is asked for was sent, and may have been carried out. */
+  setLost(): void {
+    const known = this.#known() ?? { fingerprint: undefined, fields: [] };
+    this.#set({ ...known, fields: known.fields && [...new Set([...known.fields, ...this.#fields()])] });
+  }
+
+  #known(): PartInPlace | undefined {
+    const { name, condition = '' } = this.#options;
+    const { resource, facts } = this.#context;
+    const known = facts.inPlace?.get(name);
+    if (known !== undefined) return known;
+    const { observedGeneration } = conditionOf(resource.object, condition) ?? {};
+    const isOlder = observedGeneration !== undefined && observedGeneration < (resource.object.metadata.generation ?? 0);
+    return isOlder ? this.#set({ fingerprint: undefined, fields: undefined }) : undefined;
+  }
+
+  #set(known: PartInPlace): PartInPlace {
+    const { facts } = this.#context;
+    facts.inPlace ??= new Map();
+    facts.inPlace.set(this.#options.name, known);
+    return known;
+  }
+
+  /** None where the part is the whole resource, in which no field may be left out. */
+  #fields(): readonly string[] {
+    const asked = (this.#options.spec as Readonly<Record<string, unknown>>)[this.#options.name] ?? {};
+    return Object.entries(asked).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  }
+}
