@@ -6,7 +6,7 @@ import { KubeError } from '../../kube/errors.ts';
 import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Target } from './scope.ts';
-import { type DataObject, keptValue, mostKeptBytes, sameValue, textOf, type Value } from './values.ts';
+import { contentOf, type DataObject, keptValue, mostKeptBytes, sameValue, type Value } from './values.ts';
 
 /** The first look at an object takes no longer than this; then it counts as one that cannot be read. */
 const firstReadMs = 10_000;
@@ -121,10 +121,10 @@ export class Referent implements Target {
     using end = new JoinedSignal(this.#stop.signal, signal);
     const object = await this.#options.load(end.signal);
     if (object === undefined) throw this.#absent();
-    const text = textOf(object, key);
+    const text = contentOf(object, key);
     const found = keptValue(text);
-    if (text === undefined || found.kind === 'missing') throw this.#missing(key);
     if (found.kind === 'refused') throw this.#problem(key, found.problem);
+    if (typeof text !== 'string') throw this.#missing(key);
     return text;
   }
 
@@ -228,7 +228,7 @@ export class Referent implements Target {
     this.#version = object?.metadata.resourceVersion;
     this.#metadata = object && keptMetadata(object);
     this.#values = new Map(
-      [...keys].map((key) => [key, keptValue(object === undefined ? undefined : textOf(object, key))]),
+      [...keys].map((key) => [key, keptValue(object === undefined ? undefined : contentOf(object, key))]),
     );
     [this.#isDenied, this.#hasFailed] = [false, false];
     this.#attempted.resolve();

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { KubeObject } from '../../kube/types.ts';
 import { excessOfText } from '../bounds.ts';
@@ -19,21 +20,23 @@ export type Value =
   | { readonly kind: 'text'; readonly text: string; readonly digest: string }
   | { readonly kind: 'long'; readonly bytes: number; readonly digest: string };
 
-/** The value of a key as text; undefined when there is none. */
-export function textOf({ kind, data, binaryData }: DataObject, key: string): string | undefined {
+/** The value of a key as text, or its bytes where they are none; undefined when there is none. */
+export function contentOf({ kind, data, binaryData }: DataObject, key: string): string | Buffer | undefined {
   const text = data?.[key];
   if (kind === 'ConfigMap' && text !== undefined) return text;
   const encoded = kind === 'Secret' ? text : binaryData?.[key];
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+  if (encoded === undefined) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes;
 }
 
-/** @param text as `textOf` has it */
-export function keptValue(text: string | undefined): Value {
-  if (text === undefined) return { kind: 'missing' };
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= mostKeptBytes) return { kind: 'text', text, digest: text };
-  const digest = hash('sha256', text, 'base64');
-  const problem = excessOfText(text);
+/** @param value as `contentOf` has it */
+export function keptValue(value: string | Buffer | undefined): Value {
+  if (value === undefined) return { kind: 'missing' };
+  const bytes = Buffer.byteLength(value);
+  if (typeof value === 'string' && bytes <= mostKeptBytes) return { kind: 'text', text: value, digest: value };
+  const digest = hash('sha256', value, 'base64');
+  const problem = typeof value === 'string' ? excessOfText(value) : 'is no text in UTF-8';
   return problem === undefined ? { kind: 'long', bytes, digest } : { kind: 'refused', problem, digest };
 }
 
