@@ -25,9 +25,9 @@ export function excessOfDocument(document: unknown): string | undefined {
   return excessOfText(JSON.stringify(document) ?? '');
 }
 
-/** For a schema that takes any keys: no definition can say how much may be in them. */
+/** For a schema that takes any keys: no definition can say how much may be in them, or what sort of numbers. */
 export function bounded(document: unknown, context: z.RefinementCtx): void {
-  const message = excessOfDocument(document);
+  const message = excessOfDocument(document) ?? inexactness(document);
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
@@ -54,6 +54,16 @@ export function isLarger(document: unknown, bytes: number): boolean {
     }
   }
   return left < 0;
+}
+
+/** What is read as another number than was written would be sent as that. */
+function inexactness(document: unknown): string | undefined {
+  return holdsInexact(document) ? 'holds a number with more digits than are kept: write it as a text' : undefined;
+}
+
+function holdsInexact(value: unknown): boolean {
+  if (typeof value !== 'number') return typeof value === 'object' && Object.values(value ?? {}).some(holdsInexact);
+  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
 /** Looks no further than `levels`, so that it cannot overflow itself. */

@@ -51,6 +51,9 @@ describe('a policy from a text', () => {
       JSON.stringify({ inbound: [], x: 'y'.repeat(70_000) }),
       / policy: is \d+ bytes long; at most 65536/,
     ],
+    ['a whole number beyond 2^53', '{"inbound":[],"x":[9007199254740993]}', / policy: holds a number with more digits/],
+    ['a number beyond all', '{"inbound":[],"x":{"y":-1e400}}', / policy: holds a number with more digits/],
+    ['one of YAML that is none', 'inbound: []\nx: .nan', /holds neither JSON nor YAML: NaN is no number of JSON$/],
     ['several documents', 'inbound: []\n---\ninbound: []', /holds neither JSON nor YAML/],
   ];
   test.each(cases)('%s is refused with its source and path, on one line', (_why, text, message) => {
@@ -58,6 +61,11 @@ describe('a policy from a text', () => {
     expect(parse).toThrow(MalformedPolicyError);
     expect(parse).toThrow(message);
     expect(parse).toThrow(/^ConfigMap edge, key p, holds .*$/);
+  });
+
+  test('keeps numbers that are what they say', () => {
+    const text = '{"inbound":[],"x":[9007199254740991,-0.1,1e-7,1.50]}';
+    expect(parsePolicy(text, source)).toEqual({ inbound: [], x: [9_007_199_254_740_991, -0.1, 1e-7, 1.5] });
   });
 
   test('is a refusal for certain', () => {

@@ -38,9 +38,15 @@ const mostTokens = 20_000;
 function fromYaml(text: string, source: string): unknown {
   try {
     // What JSON cannot say (an alias to itself, a NaN) the service could not be sent.
-    return JSON.parse(JSON.stringify(parseYaml(text, { mostTokens })));
+    return JSON.parse(JSON.stringify(parseYaml(text, { mostTokens }), (_, value: unknown) => sayable(value)));
   } catch (cause) {
     const [problem = ''] = (cause as Error).message.split('\n');
     throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, cause);
   }
+}
+
+/** JSON would make it null. */
+function sayable(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${value} is no number of JSON`);
+  return value;
 }
