@@ -28,6 +28,13 @@ describe('diff', () => {
       { ...addr, endpoint_configuration: { id: 'ec_1', uri: 'u' } },
       [],
     ],
+    [
+      'a configuration to detach',
+      wanted({ endpointConfigurationID: '' }),
+      { ...addr, endpoint_configuration: { id: 'ec_1', uri: 'u' } },
+      ['endpointConfigurationID'],
+    ],
+    ['none to detach', wanted({ endpointConfigurationID: '' }), addr, []],
     ['the default region counts as set', spec.parse({}), addr, ['region']],
   ];
   test.each(cases)('%s', (_why, asked, found, fields) => {
@@ -48,6 +55,10 @@ test('rule 2: a create does not name the endpoint configuration, and its content
 test('an update holds only the fields named', () => {
   const body = toUpdate(wanted({ metadata: 'm', endpointConfigurationID: 'ec_1' }), new Set(['metadata']));
   expect(JSON.parse(JSON.stringify(body))).toEqual({ metadata: 'm' });
+});
+test('an update detaches the configuration by an empty id', () => {
+  const body = toUpdate(wanted({ endpointConfigurationID: '' }), new Set(['endpointConfigurationID']));
+  expect(JSON.parse(JSON.stringify(body))).toEqual({ endpoint_configuration_id: '' });
 });
 test('status: host and port of the address', () => {
   expect(toStatus(addr)).toMatchObject({ host: '1.tcp.eu.example.com', port: 20_001, createdAt: addr.created_at });

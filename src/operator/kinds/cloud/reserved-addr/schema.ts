@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { usableID } from '../../../reconcile/annotations.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { cloudID } from '../fields.ts';
 
 /** Cloud Management API, section 8: at most 4096 bytes, not characters. */
 export const metadataLimitBytes = 4096;
@@ -31,9 +31,12 @@ export const spec = z.object({
       ],
     })
     .describe('Datacenter of the reservation; cannot be changed.'),
-  endpointConfigurationID: cloudID
+  endpointConfigurationID: z
+    .string()
+    .max(usableID.longest)
+    .regex(/^[A-Za-z0-9_-]*$/)
     .optional()
-    .describe('Id (ec_...) of the endpoint configuration to attach to the address.'),
+    .describe('Id (ec_...) of the endpoint configuration to attach to the address; "" detaches what is there.'),
 });
 
 export const status = z.object({
