@@ -96,6 +96,31 @@ onCluster('after a backup', () => {
     expect(await addrs()).toEqual([]);
   });
 
+  test("the release in a namespace that was deleted and made again takes over what the old one's had", async () => {
+    const { made, modules, ids } = await settle('kept');
+    await cluster.uninstall(release);
+    await cluster.kubectl('delete', 'namespace', release.namespace, '--timeout=60s');
+    cluster.cloud.clearRequests();
+    await cluster.install(release, values);
+    await until('one of them to say whose it is', async () => {
+      return (await cluster.kubectl('get', 'edge', '-n', 'kept', '-o', 'wide')).includes('another installation');
+    });
+    await cluster.upgrade(release, { ...values, settings: { takeOver: true } });
+    const installation = async (object: ManagedObject) =>
+      (await cluster.get(object))?.metadata.annotations?.[annotation.installation];
+    const { uid } = JSON.parse(await cluster.kubectl('get', 'ns', release.namespace, '-o', 'json')).metadata;
+    await until('all to be taken over', async () => {
+      const all = await Promise.all([...made, modules].map(installation));
+      return all.every((name) => name === `${release.namespace}-${uid.slice(0, 8)}`);
+    });
+    await cluster.upgrade(release, values);
+    expect(await Promise.all(made.map(idOf))).toEqual(ids);
+    await cluster.reason(modules, 'Available');
+    expect(called()).toEqual([]);
+    await cluster.kubectl('delete', 'edge', '--all', '-n', 'kept', '--timeout=60s');
+    expect(await addrs()).toEqual([]);
+  }, 120_000);
+
   test('a Secret that an older version would leave behind goes by the command for it', async () => {
     const namespace = 'older';
     await settle(namespace);
