@@ -313,6 +313,17 @@ describe('the agent', () => {
     expect(config.tunnels.map((tunnel) => tunnel.name)).toEqual(['web']);
   });
 
+  test('is scheduled where the operator may be, and so is what helm test runs', async () => {
+    const values = matrix.everything ?? {};
+    const objects = await render({ ...values, test: { sample: { namespace: 'samples' } } }, { tests: true });
+    const pods = objects.flatMap(({ kind, spec }) =>
+      kind === 'Pod' ? [spec] : kind === 'Deployment' ? [spec.template.spec] : [],
+    );
+    expect(pods).toHaveLength(4);
+    const { nodeSelector, tolerations } = values;
+    for (const pod of pods) expect(pod).toMatchObject({ nodeSelector, tolerations });
+  });
+
   test('is configured by whatever docs/agent.md names', async () => {
     const docs = readFileSync(join(import.meta.dirname, '../../docs/agent.md'), 'utf8');
     const [, example = ''] = /```yaml\n(web_addr.*?)```/s.exec(docs) ?? [];
