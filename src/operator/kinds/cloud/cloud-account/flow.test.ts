@@ -58,7 +58,10 @@ function setup(spec: object, status: object) {
     requireKey: () => 'key',
     passedSince: () => true,
   };
-  const mirrors = { stop: note('stop'), stopOther: note('stop'), isRunning: () => false, remove: async () => false };
+  const mirrors = {
+    ...{ start: () => void done.push('start'), stop: note('stop'), stopOther: note('stop') },
+    ...{ isRunning: () => false, status: () => undefined, remove: async () => false },
+  };
   const flow = new AccountFlow({
     ...{ accounts: { entry: () => entry }, mirrors, dependents: { of: async () => [] } },
     heldSecrets: { letGo: note('let the Secret go') },
@@ -76,6 +79,22 @@ test('an account does not wait for ConfigMaps that may not be deleted: they go w
   expect(await flow.remove(context)).toEqual({ kind: 'finished' });
   expect(done).toEqual(['stop', 'let the Secret go', 'release']);
 });
+
+test.each(['paused', 'gone'])(
+  'the mirror of an account that is %s by the time its check has passed stays stopped',
+  async (what) => {
+    const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
+    const { call } = context;
+    const superseded = { ...context, call: { ...call, signal: AbortSignal.abort() } };
+    const isThere = what !== 'gone';
+    const now = {
+      ...(what === 'gone' ? context : superseded),
+      peers: { isThere: () => isThere },
+    } as unknown as Context;
+    expect(await flow.ensure(now)).toEqual({ kind: 'finished' });
+    expect(done).not.toContain('start');
+  },
+);
 
 test('an account whose mirror was turned off is usable, and says what may not be deleted', async () => {
   const { flow, context } = setup({}, { endpointsMirrored: 3 });

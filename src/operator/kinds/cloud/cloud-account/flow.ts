@@ -143,7 +143,7 @@ export class AccountFlow implements Flow<undefined> {
   }
 
   async #passed(
-    { resource: { object }, peers }: Context,
+    { resource: { object }, call, peers }: Context,
     { endpointMirror }: Spec,
     account: CloudConnection,
   ): Promise<Outcome> {
@@ -160,8 +160,8 @@ export class AccountFlow implements Flow<undefined> {
         retry: { kind: 'after', ms: notPermittedRetryMs },
       });
     }
-    // Gone meanwhile: `forget` has stopped its mirror, and would not stop another.
-    if (!peers.isThere(object)) return { kind: 'finished' };
+    // Gone or paused meanwhile, by which its mirror has been stopped: nobody would stop another.
+    if (!peers.isThere(object) || call.signal?.aborted === true) return { kind: 'finished' };
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
     this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
