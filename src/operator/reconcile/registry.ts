@@ -71,6 +71,11 @@ export class Registry<Entry extends RegistryEntry> {
     throw new UnreadError(`${key} is not read yet`);
   }
 
+  /** All of them are known. */
+  protected get synced(): boolean {
+    return this.#resources?.synced === true;
+  }
+
   entries(): readonly Entry[] {
     return [...this.#known.values()].map(({ entry }) => entry);
   }

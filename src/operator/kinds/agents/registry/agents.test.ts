@@ -11,6 +11,7 @@ const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
 let agents: Agents;
 let emit: (change: Pick<Change<ManagedObject>, 'type' | 'object'>) => void;
+let resources: Parameters<Agents['follow']>[0];
 let opened: string[];
 let woken: string[];
 
@@ -36,13 +37,14 @@ beforeEach(() => {
     enqueueDependents: (key) => woken.push(key),
   });
   let handler: ChangeHandler<ManagedObject> = () => {};
-  agents.follow({
+  resources = {
     onChange: (given) => (handler = given),
     whenSynced: async () => {},
     synced: true,
     missing: false,
     refused: [],
-  });
+  };
+  agents.follow(resources);
   emit = (change) => handler({ ...change, initial: false } as Change<ManagedObject>);
 });
 
@@ -121,6 +123,14 @@ test('an address is in use for as long as an Agent that is there to stay has it'
   expect(agents.isInUse(`${url}:80/api/`)).toBe(true);
   follow({ url }, deleting);
   expect(agents.isInUse(url)).toBe(false);
+});
+
+test('an agent is shared with other namespaces whose Agents lead there, and nobody’s alone until all are read', () => {
+  follow();
+  expect(agents.isShared(url, 'team')).toBe(false);
+  expect(agents.isShared(url, 'other')).toBe(true);
+  Object.assign(resources, { synced: false });
+  expect(() => agents.isShared(url, 'team')).toThrow('the Agents are not read yet');
 });
 
 describe('a visit', () => {

@@ -129,8 +129,9 @@ export class Agents extends Registry<AgentEntry> {
     this.#tunnels = resources;
   }
 
-  /** Whether Agents of other namespaces lead to the same agent. */
+  /** Whether Agents of other namespaces lead to the same agent. Throws DependencyError while that is not known. */
   isShared(url: string, namespace: string): boolean {
+    if (!this.synced) throw new DependencyError('the Agents are not read yet');
     return this.#leadingTo(url).some((entry) => entry.namespace !== namespace);
   }
 
