@@ -144,6 +144,21 @@ test('a call apart does not wait for calls that hang', async () => {
   await Promise.all(hanging);
 });
 
+test('as many calls apart are made at a time as others: the Leases of many shards wait little for each other', async () => {
+  const connection = (await api.connection()).apart();
+  const calls = Array.from({ length: 40 }, () => {
+    api.script(
+      () => true,
+      () => {},
+    );
+    return connection.request({ ...get, silenceTimeoutMs: 600 }).catch((error: unknown) => error);
+  });
+  const reached = until('as many as there may be', () => api.requests.length === 12).then(() => 'all at a time');
+  const ended = Promise.race(calls).then(() => 'some had to wait for others');
+  expect(await Promise.race([reached, ended])).toBe('all at a time');
+  await Promise.all([reached, ...calls]);
+});
+
 test('no answer is a timeout, and a refused connection names the request', async () => {
   const connection = await api.connection();
   api.script(

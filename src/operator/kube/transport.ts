@@ -6,11 +6,8 @@ import type { TlsMaterial } from './credentials.ts';
 /** A call that has not connected by then fails well before a lost lease could be taken by another process. */
 const connectTimeoutMs = 4_000;
 
-/** As many calls are admitted at a time, so that none is ever queued behind its guard. */
+/** Of each pool, opened as they are needed. As many calls are admitted at a time, so that none is ever queued behind its guard. */
 export const maxConnections = 12;
-
-/** For what must not wait for any other call. */
-const apartConnections = 2;
 
 /**
  * The dispatchers that share one set of TLS material: a pool for calls; one for those that wait for no others; and one for
@@ -47,7 +44,7 @@ export class Transports {
     if (this.#current !== undefined) this.#retire(this.#current.transport);
     const transport = {
       calls: this.#dispatcher(tls, { connections: maxConnections }),
-      apart: this.#dispatcher(tls, { connections: apartConnections }),
+      apart: this.#dispatcher(tls, { connections: maxConnections }),
       watches: this.#dispatcher(tls, { connections: null, allowH2: true }),
     };
     this.#current = { tls, fingerprint, transport };
