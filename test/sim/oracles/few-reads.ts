@@ -129,9 +129,10 @@ function watchSearches(world: Witness, report: Report): void {
         .get(installation)
         ?.startsIn(now - searchMs, now) ?? 0;
     const users = usersOf(world, installation, account, target.collection);
-    // A process that died before the POST, or over a write after it, left a mark all the same.
+    // A process that died before the POST, or over a write after it, left a mark all the same; and where many are lost they
+    // wait minutes for the account's budget.
     const startedAt = installationsOf(world).get(installation)?.at(now)?.from ?? 0;
-    const isLeft = (version: Version) => isMarked(version) && version.at < startedAt;
+    const isLeft = (version: Version) => isMarked(version) && version.at < Math.max(startedAt, now - minute);
     const marked = users.filter(({ versions }) => versions.during(now - searchMs, now).some(isLeft)).length;
     const looks = Math.max(lost, marked) * Math.max(1, starts);
     const most = pagesOfLostCreate * looks + sweepsOf(world, installation, account, target.collection, failed);

@@ -105,6 +105,18 @@ describe('few-reads', () => {
       ]);
     });
 
+    test('is looked for longer than a few minutes where others wait for the same budget', async () => {
+      await fill(500);
+      const annotations = { 'edge-operator.dev/create-intent': '{}' };
+      for (let n = 0; n < 3; n += 1)
+        await world.write('BotUser', `bot-${n}`, { spec: { name: 'bot' }, annotations, by: operator });
+      await world.pass(300_000);
+      await lose();
+      await world.pass(600);
+      for (let n = 0; n < 20; n += 1) await page();
+      expect(world.said).toEqual([]);
+    });
+
     test('pages that fail have to be read again', async () => {
       await fill(500);
       await lose();
