@@ -42,6 +42,8 @@ export class AccountEntry implements RegistryEntry {
   #secret: { readonly referent: Referent; readonly key: string; readonly name: string } | undefined;
   /** The last key read. Stays when its Secret goes: what uses the account must still be deletable. */
   #apiKey: string | undefined;
+  /** At whatever address. */
+  #hasHadKey = false;
   #placedAt: number;
   /** The last check that the account passed. */
   #passed: { readonly at: number; readonly apiKey: string } | undefined;
@@ -210,8 +212,9 @@ export class AccountEntry implements RegistryEntry {
     const before = this.#apiKey;
     this.#apiKey = this.requireKey();
     if (this.#apiKey === before) return false;
-    if (before === undefined) this.#connection.distrust();
-    else this.#connection.rekeyed();
+    if (this.#hasHadKey) this.#connection.rekeyed();
+    else this.#connection.distrust();
+    this.#hasHadKey = true;
     return true;
   }
 

@@ -288,6 +288,24 @@ describe('the key', () => {
     expect(woken).toEqual(['all users of default/acct', 'default/acct']);
   });
 
+  test.each([
+    ['the same place, written otherwise', `${url}/`],
+    ['another, and back', 'http://other.example.test'],
+  ])('that comes with an address (%s) took the place of one all the same', async (_, apiURL) => {
+    await writeKey('k1');
+    await writeKey('k2', 'others');
+    follow();
+    await known();
+    const before = accounts.accountOf(user());
+    expect(before.rekeyedAt).toBeUndefined();
+    const apiKeySecretRef = { name: 'others', key: 'key' };
+    follow({ apiURL, apiKeySecretRef });
+    await until('the other key', () => accounts.accountOf(user()).identity?.endsWith(' k2') === true);
+    follow({ apiKeySecretRef });
+    expect(accounts.accountOf(user()).identity).toBe(before.identity.replace('k1', 'k2'));
+    expect(accounts.accountOf(user()).rekeyedAt).toBeDefined();
+  });
+
   test('is kept for deletes when the Secret is gone, and for nothing else', async () => {
     await writeKey('k1');
     follow();
