@@ -54,6 +54,11 @@ describe('a policy from a text', () => {
     ['a whole number beyond 2^53', '{"inbound":[],"x":[9007199254740993]}', / policy: holds a number with more digits/],
     ['a number beyond all', '{"inbound":[],"x":{"y":-1e400}}', / policy: holds a number with more digits/],
     ['one of YAML that is none', 'inbound: []\nx: .nan', /holds neither JSON nor YAML: NaN is no number of JSON$/],
+    [
+      'a merge, which would be a key of that name',
+      'inbound: []\na: &a {b: 1}\nc: {<<: *a}',
+      /holds neither JSON nor YAML: merge keys \(<<\) are not taken$/,
+    ],
     ['several documents', 'inbound: []\n---\ninbound: []', /holds neither JSON nor YAML/],
   ];
   test.each(cases)('%s is refused with its source and path, on one line', (_why, text, message) => {

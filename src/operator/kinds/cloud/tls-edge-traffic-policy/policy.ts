@@ -38,15 +38,16 @@ const mostTokens = 20_000;
 function fromYaml(text: string, source: string): unknown {
   try {
     // What JSON cannot say (an alias to itself, a NaN) the service could not be sent.
-    return JSON.parse(JSON.stringify(parseYaml(text, { mostTokens }), (_, value: unknown) => sayable(value)));
+    return JSON.parse(JSON.stringify(parseYaml(text, { mostTokens }), sayable));
   } catch (cause) {
     const [problem = ''] = (cause as Error).message.split('\n');
     throw new MalformedPolicyError(`${source} holds neither JSON nor YAML: ${problem}`, cause);
   }
 }
 
-/** JSON would make it null. */
-function sayable(value: unknown): unknown {
+/** JSON would make null of such numbers, and what YAML 1.2 reads as a key means a merge to whoever writes it. */
+function sayable(key: string, value: unknown): unknown {
+  if (key === '<<') throw new Error('merge keys (<<) are not taken');
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${value} is no number of JSON`);
   return value;
 }
