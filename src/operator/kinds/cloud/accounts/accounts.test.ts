@@ -149,7 +149,14 @@ const keyInForce = () => opened.at(-1)?.options.apiKey();
 const known = () => accounts.whenKnown(new AbortController().signal);
 test('a resource that names no account needs a default one', () => {
   const none = user();
-  expect(problem({ ...none, spec: {} })).toMatch(/no default account.*--api-key-file/);
+  expect(problem({ ...none, spec: {} })).toMatch(/no default account.*--api-key-file, or set spec\.accountRef$/);
+});
+
+test('one that made something in the default account is not sent to another, which would be refused', () => {
+  const status = { ownership: { account: 'default', id: 'bot_1' } };
+  const made = (metadata = {}) => ({ ...user(undefined, metadata), spec: {}, status }) as ManagedObject;
+  expect(problem(made())).toMatch(/no default account: start it with --api-key-file again$/);
+  expect(problem(made(deleting))).toMatch(/--api-key-file, or set the annotation .*force-orphan/);
 });
 
 test.each([

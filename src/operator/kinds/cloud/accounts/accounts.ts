@@ -1,6 +1,6 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
-import { accountKeyOf } from '../../../reconcile/ownership.ts';
+import { accountKeyOf, provenAccountOf } from '../../../reconcile/ownership.ts';
 import type { PeersAccount } from '../../../reconcile/peers.ts';
 import { References } from '../../../reconcile/references.ts';
 import type { Referents } from '../../../reconcile/referents/referents.ts';
@@ -55,7 +55,7 @@ export class Accounts extends Registry<AccountEntry> {
     const key = accountKeyOf(object);
     if (key === 'default') {
       this.#defaultAccountUsers.check(object);
-      return this.#default();
+      return this.#default(object);
     }
     const entry = this.entryIfRead(key);
     if (isDeleting(object)) return forDelete(key, entry);
@@ -92,12 +92,16 @@ export class Accounts extends Registry<AccountEntry> {
     await this.#defaultAccount?.close();
   }
 
-  #default(): CloudConnection {
+  #default(object: ManagedObject): CloudConnection {
     if (this.#defaultAccount !== undefined) return this.#defaultAccount;
-    throw new DependencyError(
-      'the operator has no default account: start it with --api-key-file, or set spec.accountRef',
-    );
+    throw new DependencyError(`the operator has no default account: start it with --api-key-file${otherwise(object)}`);
   }
+}
+
+/** What was made there is there still: another account would be refused. */
+function otherwise(object: ManagedObject): string {
+  if (isDeleting(object)) return `, ${letGo}`;
+  return provenAccountOf(object) === undefined ? ', or set spec.accountRef' : ' again';
 }
 
 function forDelete(key: string, entry: AccountEntry | undefined): CloudConnection {
