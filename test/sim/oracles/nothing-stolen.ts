@@ -94,6 +94,7 @@ class Thefts {
         : undefined;
     }
     const part = partOf(owner, call.path) ?? '';
+    if (!this.#isSameKey(call, owner)) return undefined;
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
     const others = owners.filter((each) => each !== owner).map(({ key }) => key);
     return letsGo ? undefined : `${owner.key} has it; it is not of ${others.join(', ')}`;
