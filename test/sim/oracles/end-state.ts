@@ -46,7 +46,7 @@ function contentOf(world: Witness, resource: Resource): Fields {
   );
 }
 
-/** All of it where it is as the operator put it: what the spec leaves out the service chooses then. */
+/** With what the spec leaves out, where the operator put it last: the service has chosen that then, and no person. */
 function moduleContent(module: Thing | undefined, expectation: Expectation): Fields {
   const content = module?.content;
   if (content === undefined || module?.edits.at(-1)?.installation === undefined) return shown(content, expectation);

@@ -71,8 +71,24 @@ function differenceOf(here: EndState, there: EndState): string | undefined {
   if (underway.includes(there.reason) || uncertain.includes(there.reason ?? '')) return undefined;
   if (canonical(here.conditions) !== canonical(there.conditions))
     return `is ${canonical(here.conditions)}; from the start it would be ${canonical(there.conditions)}`;
-  if (here.reason !== 'Available' || canonical(here.content) === canonical(there.content)) return undefined;
-  return `has ${canonical(here.content)}; from the start it would be ${canonical(there.content)}`;
+  const [has, would] = [inBoth(here.content, there.content), inBoth(there.content, here.content)].map(canonical);
+  if (here.reason !== 'Available' || has === would) return undefined;
+  return `has ${has}; from the start it would be ${would}`;
+}
+
+/** Of a module of which less is known in one of two worlds only that; what is missing as a whole is missing. */
+function inBoth(content: Fields, other: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(content).map(([part, fields]) => {
+      const known = other[part];
+      if (!isFields(fields) || !isFields(known)) return [part, fields];
+      return [part, Object.fromEntries(Object.entries(fields).filter(([field]) => field in known))];
+    }),
+  );
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }
 
 async function endOfFresh(story: Story, resources: readonly Resource[]): Promise<ReadonlyMap<string, EndState>> {
