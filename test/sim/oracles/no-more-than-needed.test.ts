@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { secondKey } from '../core/story.ts';
 import { noMoreThanNeeded } from './no-more-than-needed.ts';
-import { available, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+import { condition, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
 
 let world: FakeWorld;
 
@@ -41,15 +41,21 @@ test('the same again, after a look with another key', async () => {
   expect(world.said).toEqual([]);
 });
 
-test('the same once more, where the spec was edited since the status was written', async () => {
+test('the same once more, where no status says that it is as the edited spec asks', async () => {
   const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: {} };
   await world.write('HttpsRouteModules', 'route', { spec });
   await put(true);
-  await world.write('HttpsRouteModules', 'route', { status: available(1), by: operator });
+  const said = (generation: number, status: string) => ({
+    status: { observedGeneration: generation, conditions: [condition('CompressionReady', status, 'Any', generation)] },
+    by: operator,
+  });
+  await world.write('HttpsRouteModules', 'route', said(1, 'True'));
   await world.write('HttpsRouteModules', 'route', { spec: { ...spec, saml: {} } });
   await put(true);
+  await world.write('HttpsRouteModules', 'route', said(2, 'False'));
+  await put(true);
   expect(world.said).toEqual([]);
-  await world.write('HttpsRouteModules', 'route', { status: available(2), by: operator });
+  await world.write('HttpsRouteModules', 'route', said(2, 'True'));
   await put(true);
   expect(world.said).toHaveLength(1);
 });

@@ -2,10 +2,11 @@ import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
 import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
-import { modulePaths } from './implied.ts';
 import { canonical } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
+import { partOf } from './module-ownership.ts';
 import { told } from './mutations.ts';
+import type { Resource } from './resource.ts';
 import { ByKey } from './rolling-count.ts';
 import { installationOf } from './who.ts';
 import { minute, type Witness } from './witness.ts';
@@ -75,12 +76,22 @@ function mayHaveReadWrong(world: Witness, { sentAt }: Call): boolean {
   );
 }
 
-/** Who has forgotten, or never knew, what an earlier spec had put there cannot tell whether the module still has it. */
+/**
+ * Who has forgotten, or never knew, what an earlier spec had put there cannot tell whether the module still has it, unless
+ * the status says that it is as this spec asks.
+ */
 function mayHaveMetMore(world: Witness, { method, path }: Call): boolean {
   if (method !== 'PUT') return false;
-  return [...kubeModelOf(world).live.values()].some(
-    ({ kind, version, ready }) =>
-      (ready?.observedGeneration ?? version.generation) < version.generation &&
-      modulePaths(kind, version.spec).some((module) => module.path === path),
-  );
+  return [...kubeModelOf(world).live.values()].some((resource) => {
+    const part = partOf(resource, path);
+    return part !== undefined && resource.version.generation > 1 && !isAsAsked(resource, part);
+  });
+}
+
+/** A policy is all that there is to its resource: a field can leave no module by leaving its spec. */
+function isAsAsked({ kind, status, version }: Resource, part: string): boolean {
+  const isWhole = kind === 'TlsEdgeTrafficPolicy';
+  const type = isWhole ? 'ready' : `${part}Ready`.toLowerCase();
+  const said = status?.conditions.find((each) => each.type.toLowerCase() === type);
+  return said?.observedGeneration === version.generation && (isWhole || said.status === 'True');
 }

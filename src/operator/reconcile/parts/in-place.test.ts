@@ -104,14 +104,25 @@ describe('a field that leaves the spec', () => {
     expect(puts).toEqual([{ size: 1 }, { size: 1 }]);
   });
 
-  test.each<[why: string, given: Given]>([
-    ['is as the spec asked before', { condition: { status: 'True', observedGeneration: 2 } }],
-    ['no status speaks of', {}],
-    ['was not applied', { applied: false, condition: { status: 'True', observedGeneration: 1 } }],
-    ['is observed', { managementPolicy: 'Observe', condition: { status: 'True', observedGeneration: 1 } }],
-  ])('of a module that %s is nothing that is known to be left there', async (_, given) => {
+  test.each([undefined, { status: 'False', observedGeneration: 2 } as const])(
+    'leaves it, once, also in another process that finds a status of %j',
+    async (condition) => {
+      there = red;
+      const given = condition === undefined ? {} : { condition };
+      expect(await reconcile(2, { size: 1 }, given)).toEqual({ reason: 'Available', told: ['replaced thing of p'] });
+      await reconcile(2, { size: 1 }, given);
+      expect(puts).toEqual([{ size: 1 }]);
+    },
+  );
+
+  test.each<[why: string, generation: number, given: Given]>([
+    ['is as the spec asked before', 2, { condition: { status: 'True', observedGeneration: 2 } }],
+    ['was never asked for otherwise', 1, {}],
+    ['was not applied', 2, { applied: false, condition: { status: 'True', observedGeneration: 1 } }],
+    ['is observed', 2, { managementPolicy: 'Observe', condition: { status: 'True', observedGeneration: 1 } }],
+  ])('of a module that %s is nothing that is known to be left there', async (_, generation, given) => {
     there = red;
-    expect(await reconcile(2, { size: 1 }, given)).toEqual({ reason: 'Available', told: [] });
+    expect(await reconcile(generation, { size: 1 }, given)).toEqual({ reason: 'Available', told: [] });
     expect(puts).toEqual([]);
   });
 });

@@ -46,13 +46,16 @@ export class InPlace {
   }
 
   #known(): PartInPlace | undefined {
-    const { name, condition = '' } = this.#options;
+    const { name, condition } = this.#options;
     const { resource, facts } = this.#context;
     const known = facts.inPlace?.get(name);
     if (known !== undefined) return known;
-    const { observedGeneration } = conditionOf(resource.object, condition) ?? {};
-    const isOlder = observedGeneration !== undefined && observedGeneration < (resource.object.metadata.generation ?? 0);
-    return isOlder ? this.#set({ fingerprint: undefined, fields: undefined }) : undefined;
+    const { generation = 1 } = resource.object.metadata;
+    const { status, observedGeneration = 0 } = conditionOf(resource.object, condition ?? '') ?? {};
+    // Else it may be as an earlier spec asked: of that no status tells.
+    const isAsAsked = generation === 1 || (status === 'True' && observedGeneration >= generation);
+    if (condition === undefined || isAsAsked) return undefined;
+    return this.#set({ fingerprint: undefined, fields: undefined });
   }
 
   #set(known: PartInPlace): PartInPlace {
