@@ -123,6 +123,8 @@ export class Homes {
   }
 
   #hashed(text: string): number {
-    return hash('sha256', text, 'buffer').readUInt32BE() % this.#options.shards;
+    const { shards } = this.#options;
+    // Asked for each event of each resource.
+    return shards === 1 ? firstShard : hash('sha256', text, 'buffer').readUInt32BE() % shards;
   }
 }
