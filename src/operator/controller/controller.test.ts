@@ -55,6 +55,22 @@ function scripted(...results: (ReconcileResult | Error)[]): {
   return { reconcile, times };
 }
 
+test('thousands that go to wait at once let everything else have its turn', async () => {
+  const turn = Promise.withResolvers<void>();
+  let begun = 0;
+  const { queue, outcomes } = start(async ({ away }) => {
+    begun += 1;
+    await away(() => turn.promise);
+    return { kind: 'done' };
+  });
+  for (let key = 0; key < 3_000; key += 1) queue.add(`ns/${key}`, 'first');
+  const begunByThen = await new Promise((resolve) => setImmediate(() => resolve(begun)));
+  expect(begunByThen).toBeLessThanOrEqual(100);
+  await until('all to wait', () => begun === 3_000);
+  turn.resolve();
+  await until('all', () => outcomes.length === 3_000);
+});
+
 test.each<[string, ReconcileResult | Error, ReconcileOutcome, number]>([
   ['again', { kind: 'again' }, 'requeue', 0],
   ['after', { kind: 'after', ms: 60 }, 'requeue_after', 55],

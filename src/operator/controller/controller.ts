@@ -69,6 +69,12 @@ interface Running {
   readonly share: Share;
 }
 
+/**
+ * So many are begun before everything else has its turn: what goes to wait at once gives its worker to the next, and of
+ * thousands that came together none would let the event loop go on.
+ */
+const mostBegun = 50;
+
 const all: Share = { shard: 0, connection: '' };
 
 /** Works through a queue of keys and puts each back as its reconcile asked. */
@@ -81,6 +87,8 @@ export class Controller {
   #working = 0;
   #isOpen = false;
   #isFilling = false;
+  /** Since everything else last had its turn. */
+  #begun = 0;
   /** Why whatever runs is to be abandoned. */
   #abandoned: { readonly reason: unknown } | undefined;
 
@@ -128,17 +136,26 @@ export class Controller {
   #fillSoon(): void {
     if (this.#isFilling) return;
     this.#isFilling = true;
-    queueMicrotask(() => {
-      this.#isFilling = false;
-      this.#fill();
+    queueMicrotask(() => this.#fillNow());
+  }
+
+  #fillNow(): void {
+    this.#isFilling = false;
+    this.#fill();
+    if (this.#begun < mostBegun) return;
+    this.#isFilling = true;
+    void this.#clock.sleep(0).then(() => {
+      this.#begun = 0;
+      this.#fillNow();
     });
   }
 
   /** Gives every free worker a key. */
   #fill(): void {
-    while (this.#isOpen && this.#workers.isFree) {
+    while (this.#isOpen && this.#workers.isFree && this.#begun < mostBegun) {
       const key = this.#options.queue.take();
       if (key === undefined) return;
+      this.#begun += 1;
       const share = this.#shareOf(key);
       if (share === undefined) {
         this.#conflicts.forget(key);
