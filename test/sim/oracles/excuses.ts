@@ -44,7 +44,7 @@ const excuses: Readonly<Record<string, Excuse>> = {
   Unauthorized: (world, resource) => accessesOf(world, resource).some(({ account }) => account === undefined),
   Unreachable: (world, resource) =>
     accessesOf(world, resource).some(({ service }) => !isService(service)) ||
-    isMuchMissing(world, resource) ||
+    isDoubtful(world, resource) ||
     isForged(resource),
   AmbiguousCreate: (world, resource) => isUnsure(unclaimedTwins(world, resource), markOf(resource)),
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
@@ -56,11 +56,23 @@ function accessesOf(world: Witness, resource: Resource) {
   return servants(world, resource).flatMap((each) => accountsOf(world).now(each, resource) ?? []);
 }
 
+/** What is not found in its account may not be gone: nobody concludes anything of that. */
+export function isDoubtful(world: Witness, resource: Resource): boolean {
+  return isMuchMissing(world, resource) || isInAnotherAccount(world, resource);
+}
+
+/** It was made with a key of another account, and that is not in force any more. */
+function isInAnotherAccount(world: Witness, resource: Resource): boolean {
+  const thing = cloudModelOf(world).object(recordedIDOf(resource) ?? '');
+  if (thing?.content === undefined) return false;
+  return !accessesOf(world, resource).some(({ account }) => account === thing.account);
+}
+
 /**
- * Of what resources have on record in its account, no less is missing than is there: nobody concludes anything of that. Only
+ * Of what resources have on record in its account, no less is missing than is there. Only
  * kinds of which something is missing are counted, and not what an operator made since the process began.
  */
-export function isMuchMissing(world: Witness, resource: Resource): boolean {
+function isMuchMissing(world: Witness, resource: Resource): boolean {
   const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
   return accessesOf(world, resource).some(({ account }) => {
     if (account === undefined) return false;

@@ -137,6 +137,13 @@ describe('converges', () => {
       expect(await spoke()).toEqual([]);
     });
 
+    test('is true of a lone one that is there with the key before', async () => {
+      world.begin('op-0.1', {}, secondKey);
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      await say('BotUser', 'import', 'ExternalNotFound');
+      expect(await spoke()).toEqual([]);
+    });
+
     test('is not true of a lone one', async () => {
       await vanish(ids[0]);
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');

@@ -1,7 +1,7 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
 import { type EndState, endStateOf } from './end-state.ts';
-import { isMuchMissing, isRefusedByService } from './excuses.ts';
+import { isDoubtful, isRefusedByService } from './excuses.ts';
 import { canonical, type Fields, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
@@ -53,7 +53,7 @@ function isComparable(world: Witness, resource: Resource): boolean {
   if (isOfAgents(resource) || version.deleting || isPaused(version) || isObserved(version)) return false;
   if (servants(world, resource).length !== 1 || isImport(resource)) return false;
   if (uncertain.includes(ready?.reason ?? '')) return false;
-  if (ready?.reason === 'Unreachable' && isMuchMissing(world, resource)) return false;
+  if (ready?.reason === 'Unreachable' && isDoubtful(world, resource)) return false;
   return ready?.reason !== 'Rejected' || isRefusedByService(world, resource);
 }
 
