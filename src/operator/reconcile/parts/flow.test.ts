@@ -72,7 +72,8 @@ function left(shown: Partial<Condition> | undefined, { generation = 2, spec = { 
 }
 
 function contextFor(object: ManagedObject, more: Partial<ObjectWriter> = {}) {
-  const writer = { removeFinalizer: async () => {}, insist: async () => object, record: async () => object, ...more };
+  const same = async () => object;
+  const writer = { removeFinalizer: async () => {}, insist: same, record: same, annotate: same, ...more };
   return contextOf(object, { writer, connection: { key: 'default', client: undefined }, memory, now: () => now });
 }
 
@@ -118,6 +119,25 @@ test.each([
     });
   },
 );
+
+test('nothing is put for a resource that has gone and is listed still, though all is on record', async () => {
+  const object = left({}, { generation: 1 });
+  const gone = new Error('404');
+  const differing = flow([{ ...part, diff: () => ['size'] }]);
+  const writer = { record: async () => object, annotate: () => Promise.reject(gone) };
+  await expect(differing.ensure(contextFor(object, writer))).rejects.toBe(gone);
+  expect(calls).toEqual([]);
+  let asked = 0;
+  const there = {
+    ...writer,
+    annotate: async () => {
+      asked += 1;
+      return object;
+    },
+  };
+  for (let n = 0; n < 2; n += 1) await differing.ensure(contextFor(object, there));
+  expect([asked, calls]).toEqual([1, ['put', 'put']]);
+});
 
 test('what is gone is not proven any more by the status of a resource whose other parts are still to go', async () => {
   const other = {

@@ -4,7 +4,7 @@ import type { Report } from '../outcome.ts';
 import { appliedParts, isObserver, placeOf, placeRecord } from '../ownership.ts';
 import type { Annotations } from '../writer.ts';
 
-type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection'>;
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'facts'>;
 
 /** Which parts are one resource's: those that it applied. */
 export class PartsRecord {
@@ -14,11 +14,19 @@ export class PartsRecord {
     this.#context = context;
   }
 
-  /** Before any call that applies them: they are this resource's to remove. */
+  /**
+   * Before any call that applies them: they are this resource's to remove. The first one of this process is told to
+   * Kubernetes though all is on record: of a resource that has gone, and that a replica which is behind still lists, it
+   * would be left behind.
+   */
   async add(names: readonly string[]): Promise<void> {
-    const { resource, connection } = this.#context;
-    const applied = new Set([...appliedParts(resource.object), ...names]);
+    const { resource, connection, facts } = this.#context;
+    const before = resource.object;
+    const applied = new Set([...appliedParts(before), ...names]);
     if (applied.size > 0) await resource.record({ ...listOf(applied), ...placeRecord(connection) });
+    if (names.length === 0) return;
+    if (resource.object === before && facts.isHeld !== true) await resource.annotate({});
+    facts.isHeld = true;
   }
 
   /**
