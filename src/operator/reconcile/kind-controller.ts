@@ -15,8 +15,6 @@ import type { Installation } from './installation.ts';
 import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
-import { DependencyError } from './outcome.ts';
-import { accountKeyOf } from './ownership.ts';
 import { Peers, type PeersOptions } from './peers.ts';
 import type { Place, Placement, Relocated } from './placement.ts';
 import { Reconciler } from './reconciler.ts';
@@ -91,20 +89,10 @@ interface KindFlow<Client> {
 const mostInLane = 64;
 
 /** What a resource waits for, and whose it is: of its namespace those that use one connection. */
-function laneIn<Client>(
-  resources: InformerGroup<ManagedObject>,
-  { connectionOf }: Pick<KindOptions<Client>, 'connectionOf'>,
-): (key: string) => string {
+function laneIn(resources: InformerGroup<ManagedObject>, placement: Placement): (key: string) => string {
   return (key) => {
     const object = resources.get(key);
-    if (object === undefined) return '';
-    try {
-      return `${object.metadata.namespace} ${connectionOf(object).key}`;
-    } catch (error) {
-      // It may be usable by the time that the resource waits for it.
-      if (error instanceof DependencyError) return `${object.metadata.namespace} ${accountKeyOf(object)}`;
-      throw error;
-    }
+    return object === undefined ? '' : `${object.metadata.namespace} ${placement.shareOf(object).connection}`;
   };
 }
 
@@ -119,7 +107,7 @@ export function kindController<Client>(
   const log = options.log.child({ controller: name, kind: type.kind });
   const resources = informersOf(type, options, log);
   const memory = new Memory();
-  const lanes = { of: laneIn(resources, options), most: Math.max(mostInLane, options.concurrency) };
+  const lanes = { of: laneIn(resources, options.placement), most: Math.max(mostInLane, options.concurrency) };
   const queue: WorkQueue = new WorkQueue({ monotonic, random, hooks: metrics.queue(name, () => queue), lanes });
   const { flow, epochOf } = flowOf((key) => queue.add(key, 'change'));
   const { connectionOf, accountOf, installation, events, resyncIntervalMs, placement, uses } = options;
