@@ -96,7 +96,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       await withdraw(resource);
       return undefined;
     }
-    const isRekeyed = connection.since !== undefined && connection.since > keySince;
+    const isRekeyed = (connection.since ?? keySince) > keySince;
     if (isRekeyed || this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items(), content);

@@ -38,11 +38,13 @@ interface Given {
   readonly condition?: Partial<Condition>;
   readonly applied?: boolean;
   readonly managementPolicy?: 'Manage' | 'Observe';
+  /** What differs now is drift. */
+  readonly drift?: boolean;
 }
 
 /** What it comes to, and the fields that the event tells of. */
 async function reconcile(generation: number, thing: Body, given: Given = {}) {
-  const { condition, applied = true, managementPolicy = 'Manage' } = given;
+  const { condition, applied = true, managementPolicy = 'Manage', drift = false } = given;
   const object: ManagedObject = {
     ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Things' },
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation },
@@ -52,7 +54,8 @@ async function reconcile(generation: number, thing: Body, given: Given = {}) {
   const told: string[] = [];
   const context = contextOf(object, { writer: {}, connection: { key: 'default', client: undefined }, memory });
   const journal = { ...context.journal, event: (_: string, message: string) => told.push(message) };
-  const reconciler = new PartReconciler(part, { ...context, journal } as never, {
+  const occasion = { ...context.occasion, drift };
+  const reconciler = new PartReconciler(part, { ...context, journal, occasion } as never, {
     spec: object.spec as never,
     ...{ parent: 'p', claim: 'c', named: true, applied, createSettleMs: 1 },
     ...{ seen: new Map(), lostDeletes: new Map() },
@@ -102,6 +105,12 @@ describe('a field that leaves the spec', () => {
     });
     await reconcile(2, { size: 1 }, { condition: failed });
     expect(puts).toEqual([{ size: 1 }, { size: 1 }]);
+  });
+
+  test('without a difference is no drift, also of a resource that was refused for other reasons', async () => {
+    there = red;
+    const { told } = await reconcile(2, { size: 1 }, { drift: true });
+    expect(told).toEqual(['replaced thing of p']);
   });
 
   test.each([undefined, { status: 'False', observedGeneration: 2 } as const])(

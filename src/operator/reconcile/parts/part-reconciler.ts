@@ -160,8 +160,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const { journal } = this.#context;
     const what = `${this.part.displayName} of ${this.#scope.parent}`;
     if (isNew) journal.event('Created', `applied ${what}`);
+    else if (fields.length === 0) journal.event('Updated', `replaced ${what}`);
     else if (this.#isDrift(body)) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    else journal.event('Updated', fields.length === 0 ? `replaced ${what}` : `updated ${fields.join(', ')} of ${what}`);
+    else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
