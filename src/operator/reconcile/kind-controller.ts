@@ -16,7 +16,7 @@ import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
 import { Peers, type PeersOptions } from './peers.ts';
-import type { Place, Placement, Relocated } from './placement.ts';
+import type { Place, Placement } from './placement.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import type { ManagedObject } from './resource.ts';
@@ -46,8 +46,11 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
   readonly census: Census;
   readonly accountOf?: PeersOptions['accountOf'];
   readonly placement: Placement;
-  /** Gives a resource that belongs elsewhere to who has that shard. Default all are where they belong. */
-  readonly relocate?: (object: ManagedObject, place: Place) => Promise<Relocated>;
+  /**
+   * Gives a resource that belongs elsewhere to who has that shard: in how many ms it is to be looked at again, by whoever
+   * has it then; undefined where it belongs here. Default all do.
+   */
+  readonly relocate?: (object: ManagedObject, place: Place) => Promise<number | undefined>;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -156,8 +159,8 @@ export function kindController<Client>(
   );
   const relocated = async (key: string): Promise<ReconcileResult | undefined> => {
     const object = resources.get(key);
-    const where = object && (await relocate?.(object, (shard) => writer.place(object, shard)));
-    return where?.kind === 'later' ? { kind: 'after', ms: where.ms, priority: 'change' } : undefined;
+    const inMs = object && (await relocate?.(object, (shard) => writer.place(object, shard)));
+    return inMs === undefined ? undefined : { kind: 'after', ms: inMs, priority: 'change' };
   };
   const controller: Controller = new Controller({
     name,

@@ -16,9 +16,6 @@ export interface Placement {
 /** Writes into the status of a resource where it is from now on. */
 export type Place = (shard: string) => Promise<unknown>;
 
-/** It is where it belongs, or is to be looked at again in a while, by whoever has it then. */
-export type Relocated = { readonly kind: 'here' } | { readonly kind: 'later'; readonly ms: number };
-
 /** What no account stands behind, and what uses the operator's own: there is one of each, which one replica has. */
 export const firstShard = 0;
 

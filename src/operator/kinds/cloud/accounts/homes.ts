@@ -51,11 +51,6 @@ export class Homes {
     isCharge: (object) => this.#options.held.has(this.#homeOf(keyOf(object), object)),
   };
 
-  /** This process works on it. */
-  holds(shard: number): boolean {
-    return this.#options.held.has(shard);
-  }
-
   shardOf(account: string): number {
     return this.#shareOf(account).shard;
   }
@@ -71,11 +66,11 @@ export class Homes {
     if (this.#options.isForeign(object)) return undefined;
     const to = this.#belongsTo(account);
     if (to === undefined || to === this.#homeOf(account, object)) return undefined;
-    const { accounts, now } = this.#options;
+    const { accounts, held, now } = this.#options;
     const { connection, placedAt = Number.NEGATIVE_INFINITY } = accounts.entry(account) ?? {};
     const { since = 0 } = connection ?? {};
     const isNews = this.#recorded(object) === undefined || since > placedAt;
-    const at = Math.max(isNews ? 0 : placedAt + secondThoughtMs, this.holds(to) ? 0 : this.#usedUntil(since));
+    const at = Math.max(isNews ? 0 : placedAt + secondThoughtMs, held.has(to) ? 0 : this.#usedUntil(since));
     return { to, inMs: Math.max(0, at - now()) };
   }
 

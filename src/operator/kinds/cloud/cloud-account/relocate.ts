@@ -1,5 +1,5 @@
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import type { Place, Relocated } from '../../../reconcile/placement.ts';
+import type { Place } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Homes } from '../accounts/homes.ts';
 
@@ -12,20 +12,20 @@ export interface RelocateOptions {
 
 /**
  * Gives an account whose key belongs to another shard to who has that: ends what is under way for it, then writes where
- * it is from now on.
+ * it is from now on. Undefined for one that is where it belongs; else in how many ms it is to be looked at again.
  */
 export async function relocate(
   { homes, mirrors, drain }: RelocateOptions,
   object: ManagedObject,
   place: Place,
-): Promise<Relocated> {
+): Promise<number | undefined> {
   const relocation = homes.relocationOf(object);
-  if (relocation === undefined) return { kind: 'here' };
+  if (relocation === undefined) return undefined;
   const { to, inMs } = relocation;
-  if (inMs > 0) return { kind: 'later', ms: inMs };
+  if (inMs > 0) return inMs;
   const key = keyOf(object);
   await Promise.all([drain(key), mirrors.stop(key)]);
   await place(homes.recordOf(to));
   // Not at once where that is here, too: what is under way is of the shard that it was begun in, and ends with that.
-  return { kind: 'later', ms: 0 };
+  return 0;
 }
