@@ -66,7 +66,7 @@ function roomOf(path: string): string {
 
 function sources(dir: string): string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts'),
+    (path) => path.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(path),
   );
 }
 
@@ -94,6 +94,10 @@ test('imports run one way', () => {
     return here !== there && !(allowed[here] ?? []).includes(there);
   });
   expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+});
+
+test('what stands by for tests is imported by nothing else', () => {
+  expect(imports.filter(({ to }) => /\.(?:test|fixture)\.ts$/.test(to))).toEqual([]);
 });
 
 test('kinds never import each other', () => {
