@@ -182,7 +182,7 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
   }
 
   #defaultKeyChanged(): void {
-    this.#defaultAccount?.rekeyed();
+    this.#accounts.defaultRekeyed();
     this.dependents.enqueue(defaultKey, 'all');
     // Those that have its key are to be where it is.
     this.provider.enqueue(this.provider.resources.list());

@@ -53,6 +53,8 @@ type Opened = Omit<CloudConnectionOptions, 'userAgent' | 'budgets' | 'log' | key
 
 interface Current {
   accounts: Accounts;
+  /** The operator's own. */
+  defaultKey: string;
   resources: Parameters<Accounts['follow']>[0];
   opened: { account: CloudConnection; options: Opened }[];
   budgets: Map<Opened, () => { limit: number }>;
@@ -60,12 +62,13 @@ interface Current {
 }
 
 /** For the tests of one file: the accounts of an operator anew for each, with Secrets in an API that they share. */
-export function useAccounts() {
+export function useAccounts({ hasDefault = false } = {}) {
   const current = {} as Current;
   let api: TestKubeApi;
   let connection: KubeConnection;
   let client: KubeClient;
   let referents: Referents;
+  const written = new Set<string>();
   let handler: ChangeHandler<ManagedObject> = () => {};
   const emit = (change: Pick<Change<ManagedObject>, 'type' | 'object'>) =>
     handler({ ...change, initial: false } as Change<ManagedObject>);
@@ -81,12 +84,13 @@ export function useAccounts() {
   });
 
   beforeEach(() => {
-    Object.assign(current, { opened: [], woken: [], budgets: new Map() });
+    Object.assign(current, { opened: [], woken: [], budgets: new Map(), defaultKey: 'k0' });
     const shared = new Budgets(systemRuntime);
     const options = { ...systemRuntime, budgets: shared, log: silentLog, userAgent: 'test' };
     referents = new Referents({ ...systemRuntime, reader: client, log: silentLog, namespaces: [] });
+    const own = { ...options, baseURL: url, requestsPerMinute: 120, apiKey: () => current.defaultKey, isDefault: true };
     current.accounts = new Accounts({
-      defaultAccount: undefined,
+      defaultAccount: hasDefault ? new CloudConnection('default', own) : undefined,
       defaultAccountUsers: new DefaultAccountUsers('*'),
       defaultURL: url,
       hosts: apiHosts(url, ['http://other.example.test']),
@@ -120,25 +124,16 @@ export function useAccounts() {
   afterEach(async () => {
     await current.accounts.close();
     referents.close();
-    for (const name of ['keys', 'others']) await client.delete(secretType, { namespace: 'default', name });
+    for (const name of written) await client.delete(secretType, { namespace: 'default', name });
   });
 
   return Object.assign(current, {
-    writeKey: (key: string, name = 'keys') =>
-      client.patch(
-        secretType,
-        { namespace: 'default', name },
-        {
-          type: 'apply',
-          fieldManager: 'test',
-          body: {
-            apiVersion: 'v1',
-            kind: 'Secret',
-            metadata: { name },
-            data: { key: Buffer.from(key).toString('base64'), foreign: 'eA==' },
-          },
-        },
-      ),
+    writeKey: (key: string, name = 'keys') => {
+      written.add(name);
+      const data = { key: Buffer.from(key).toString('base64'), foreign: 'eA==' };
+      const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data };
+      return client.patch(secretType, { namespace: 'default', name }, { type: 'apply', fieldManager: 'test', body });
+    },
     deleteKey: () => client.delete(secretType, { namespace: 'default', name: 'keys' }),
 
     follow: (spec: object = {}, ready: Ready | undefined = available, metadata: object = {}) =>

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { available, cloudAccount, deleting, type Ready, useAccounts, user } from './accounts.fixture.ts';
@@ -72,4 +72,30 @@ test('users are woken when it matters to them: all when it is met and by trouble
   here.woken.length = 0;
   emit({ type: 'delete', object: cloudAccount() });
   expect(here.woken).toEqual(['all users of default/acct']);
+});
+
+describe('the operator’s own key', () => {
+  const withDefault = useAccounts({ hasDefault: true });
+
+  test('where it is replaced, what uses accounts that had it, or have it now, is looked at, and no other', async () => {
+    const names = { had: 'k0', has: 'k1', neither: 'k2' };
+    for (const [name, key] of Object.entries(names)) {
+      await withDefault.writeKey(key, name);
+      withDefault.follow({ apiKeySecretRef: { name, key: 'key' } }, available, { name });
+    }
+    await withDefault.known();
+    const { accounts, woken } = withDefault;
+    for (const [key, expected] of [
+      ['k1', ['had', 'has']],
+      ['k3', ['has']],
+      ['k0', ['had']],
+      ['k0', ['had']],
+    ] as const) {
+      woken.length = 0;
+      withDefault.defaultKey = key;
+      accounts.defaultRekeyed();
+      expect(woken.sort()).toEqual(expected.map((name) => `met users of default/${name}`));
+    }
+    expect(accounts.defaultRekeyedAt).toBeDefined();
+  });
 });

@@ -5,7 +5,7 @@ import type { PeersAccount } from '../../../reconcile/peers.ts';
 import { References } from '../../../reconcile/references.ts';
 import type { Referents } from '../../../reconcile/referents/referents.ts';
 import { Registry, type RegistryOptions } from '../../../reconcile/registry.ts';
-import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
+import { isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountEntry, type AccountEntryOptions } from './account-entry.ts';
 import type { CloudConnection } from './cloud-connection.ts';
 import type { DefaultAccountUsers } from './default-account.ts';
@@ -29,6 +29,9 @@ export class Accounts extends Registry<AccountEntry> {
   readonly #defaultAccount: CloudConnection | undefined;
   readonly #defaultAccountUsers: DefaultAccountUsers;
   readonly #references: References;
+  readonly #enqueueDependents: AccountsOptions['enqueueDependents'];
+  /** As `defaultIdentity`, until a change of the key is told of. */
+  #sharedIdentity: string | undefined;
 
   constructor(options: AccountsOptions) {
     const { defaultAccount, defaultAccountUsers, referents, monotonic, enqueue, enqueueDependents, ...entry } = options;
@@ -45,6 +48,8 @@ export class Accounts extends Registry<AccountEntry> {
     this.#defaultAccount = defaultAccount;
     this.#defaultAccountUsers = defaultAccountUsers;
     this.#references = references;
+    this.#enqueueDependents = enqueueDependents;
+    this.#sharedIdentity = this.defaultIdentity;
   }
 
   /**
@@ -74,6 +79,21 @@ export class Accounts extends Registry<AccountEntry> {
   /** What the operator's own account really is; undefined without one, or without its key. */
   get defaultIdentity(): string | undefined {
     return this.#defaultAccount?.identity;
+  }
+
+  /**
+   * The operator's own key was replaced. An account of the key that it had, or has now, is elsewhere than it was: what
+   * uses it may be this process's only since now, and was passed over while it was not.
+   */
+  defaultRekeyed(): void {
+    this.#defaultAccount?.rekeyed();
+    const before = this.#sharedIdentity;
+    this.#sharedIdentity = this.defaultIdentity;
+    for (const { object, connection } of this.entries()) {
+      const { identity } = connection ?? {};
+      if (identity === undefined || (identity !== before && identity !== this.#sharedIdentity)) continue;
+      this.#enqueueDependents(keyOf(object), 'met');
+    }
   }
 
   /** When the operator's own key was replaced, on the monotonic clock. */
