@@ -6,10 +6,10 @@ import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { fieldsOf, parsed } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
-import { moduleKinds, moduleOwnershipOf, names, partOf } from './module-ownership.ts';
+import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
-import { domain, externalIDOf, isObserved, isPaused, isRetained, type Resource, type Version } from './resource.ts';
+import { externalIDOf, isObserved, isPaused, isRetained, type Resource, type Version } from './resource.ts';
 import type { Witness } from './witness.ts';
 
 /** Every change of the cloud is asked for by a spec as it was when the call was sent, or a few seconds before. */
@@ -155,14 +155,9 @@ class Implications {
   }
 
   /** What is nobody's any more goes with whoever says that he applied it, and who might apply it as well. */
-  #isClaimedByForger({ path }: Call): boolean {
-    return moduleKinds.some((kind) =>
-      [...kubeModelOf(this.#world).ofKind(kind)].some((resource) => {
-        const part = partOf(resource, path);
-        const said = resource.version.annotations[`${domain}/applied-parts`]?.split(',') ?? [];
-        return part !== undefined && said.includes(part) && resource.version.deleting && isForged(resource);
-      }),
-    );
+  #isClaimedByForger({ path, at }: Call): boolean {
+    const saying = moduleOwnershipOf(this.#world).sayingApplied(path, [at, at]);
+    return saying.some((resource) => resource.version.deleting && isForged(resource));
   }
 }
 

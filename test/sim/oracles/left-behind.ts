@@ -6,7 +6,7 @@ import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { canonical, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
-import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
+import { moduleOwnershipOf, names, partOf, saysApplied } from './module-ownership.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
 import {
   domain,
@@ -22,7 +22,6 @@ import {
 } from './resource.ts';
 import { second, type Witness } from './witness.ts';
 
-const appliedParts = `${domain}/applied-parts`;
 const createIntent = `${domain}/create-intent`;
 
 /** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
@@ -226,7 +225,7 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
 /** The version from which on the operator has the part on record no more: to it, it is gone. */
 function droppedBy({ versions }: Resource, part: string): Version | undefined {
   const all = versions.all;
-  const last = all.findLastIndex(({ annotations }) => annotations[appliedParts]?.split(',').includes(part));
+  const last = all.findLastIndex((version) => saysApplied(version, part));
   const next = last < 0 ? undefined : all[last + 1];
   return next?.by === undefined ? undefined : next;
 }

@@ -7,7 +7,7 @@ import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, parsed } from './json.ts';
 import type { AccountID } from './keys.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { isObserved, type Kind, type Resource, type Version } from './resource.ts';
+import { domain, isObserved, type Kind, type Resource, type Version } from './resource.ts';
 import { perWorld, type Span, second, type Witness } from './witness.ts';
 
 export const moduleKinds: readonly Kind[] = ['HttpsRouteModules', 'HttpsEdgeModules', 'TlsEdgeTrafficPolicy'];
@@ -57,6 +57,16 @@ export class ModuleOwnership {
   #isElsewhere(resource: Resource, { account }: Thing): boolean {
     const accounts = this.#accessesOf(resource).flatMap((access) => access.account ?? []);
     return accounts.length > 0 && !accounts.includes(account as AccountID);
+  }
+
+  /** Whose word is that they applied the module, by an annotation that anybody may write. */
+  sayingApplied(path: string, span: Span): readonly Resource[] {
+    return moduleKinds
+      .flatMap((kind) => [...this.#kube.ofKind(kind)])
+      .filter((resource) => {
+        const part = partOf(resource, path);
+        return part !== undefined && resource.versions.during(...span).some((version) => saysApplied(version, part));
+      });
   }
 
   /** When the owner became it. */
@@ -136,6 +146,10 @@ export const moduleOwnershipOf = perWorld((world) => new ModuleOwnership(world))
 /** Whether the version asks for that part. */
 export function names({ spec }: Version, part: string): boolean {
   return part === 'trafficPolicy' || spec[part] !== undefined;
+}
+
+export function saysApplied({ annotations }: Version, part: string): boolean {
+  return annotations[`${domain}/applied-parts`]?.split(',').includes(part) === true;
 }
 
 function everNamed(resource: Resource, path: string): boolean {

@@ -5,7 +5,8 @@ import { available, condition, FakeWorld, madeBotUser, operator } from './witnes
 
 const externalID = 'edge-operator.dev/external-id';
 const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
-const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: { enabled: true } };
+const [edgeID, routeID] = ['edghts_a', 'edghtsrt_a'];
+const spec = { edgeID, routeID, compression: { enabled: true } };
 
 let world: FakeWorld;
 
@@ -202,6 +203,18 @@ describe('modules', () => {
     await world.write('HttpsRouteModules', 'own', { deleting: true });
     await world.call({ method: 'DELETE', path, key: 'b-key', by: 'op-0.2' });
     expect(spoke()).toEqual([]);
+  });
+
+  test.each([
+    ['an account that he may use', {}, 0],
+    ['another one', { accountRef: { name: 'own' } }, 1],
+  ])('that people set go with whose word it is that he applied them, in %s', async (_, more, spoken) => {
+    await account('a', 'own', 'b-key');
+    await put(true, { by: 'person' });
+    const annotations = { 'edge-operator.dev/applied-parts': 'webhookVerification,compression' };
+    await world.write('HttpsRouteModules', 'forged', { spec: { edgeID, routeID, ...more }, annotations });
+    await world.call({ method: 'DELETE', path });
+    expect(spoke()).toHaveLength(spoken);
   });
 
   test('that people set and no resource names are left alone', async () => {

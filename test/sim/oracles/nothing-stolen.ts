@@ -40,7 +40,7 @@ class Thefts {
     const { call, owners } = mutation;
     const { thing, target } = call;
     if (target.kind === 'list' || thing === undefined || wasGone(call) || isTooLate(call)) return undefined;
-    if (owners.length === 0) return `it is ${this.#whose(call)}`;
+    if (owners.length === 0) return this.#isSaidToBeApplied(mutation) ? undefined : `it is ${this.#whose(call)}`;
     return this.#taken(mutation) ?? this.#wrongKey(mutation);
   }
 
@@ -98,6 +98,18 @@ class Thefts {
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
     const others = owners.filter((each) => each !== owner).map(({ key }) => key);
     return letsGo ? undefined : `${owner.key} has it; it is not of ${others.join(', ')}`;
+  }
+
+  /**
+   * A module that no spec names and whose word is that he applied it: he may have it removed, for with a key of his he might
+   * apply it and then remove it as well.
+   */
+  #isSaidToBeApplied({ call, installation, span }: Mutation): boolean {
+    if (call.method !== 'DELETE' || call.target.kind !== 'module') return false;
+    const used = `${call.service} ${call.key}`;
+    return moduleOwnershipOf(this.#world)
+      .sayingApplied(call.path, span)
+      .some((resource) => this.#keysOf(resource, installation.name, call.sentAt).has(used));
   }
 
   /** Accounts here have edges of the same ids; of the cloud each has its own, so that with another's key there is none. */
