@@ -199,6 +199,17 @@ test('thousands at once are bounded, and the newest survive', async () => {
   expect(bodies().at(-1).regarding.name).toBe('w2049');
 });
 
+test('those of another namespace wait for one of each, and are not crowded out', async () => {
+  const events = recorder();
+  events.record({ regarding: regarding('first', 'others'), ...created });
+  for (let index = 0; index < 2_050; index++) events.record({ regarding: regarding(`w${index}`), ...created });
+  events.record({ regarding: regarding('last', 'others'), ...created });
+  await events.flush();
+  const written = bodies().map(({ regarding }) => regarding.name);
+  expect(written).toHaveLength(2_000);
+  expect(['first', 'last'].map((name) => written.indexOf(name))).toEqual([0, 2]);
+});
+
 test('many at once are written little by little, until they are to be written without delay', async () => {
   const sleeps: number[] = [];
   const never = (ms: number, signal?: AbortSignal) =>

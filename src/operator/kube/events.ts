@@ -5,6 +5,7 @@ import type { Runtime } from '../../common/runtime.ts';
 import { Trouble } from '../../common/trouble.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeClient } from './client.ts';
+import { DueEvents } from './due-events.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from './errors.ts';
 import { cutUtf8, type EventInput, type EventObject, eventType, toEvent } from './event-object.ts';
 import { EventSeries } from './event-series.ts';
@@ -24,20 +25,21 @@ export interface EventRecorderOptions extends Pick<Runtime, 'clock' | 'monotonic
 /** How long after an event the same one again only counts up its series, as in client-go. */
 const seriesMs = 6 * 60_000;
 const maxSeries = 2_000;
+const maxDue = 2_000;
 const longestFlushMs = 5_000;
 /** Of thousands of creates the events would be a fifth of all that is asked of the API server. */
 const rate = { perSecond: 20, burst: 100 };
 
 /**
- * Writes Kubernetes events (events.k8s.io/v1) in the background, in order. The same event again within six minutes is
- * counted in a series of the first one. Never throws and never waits: what cannot be written is logged and dropped. Many at
- * once are written little by little, and of thousands only the newest.
+ * Writes Kubernetes events (events.k8s.io/v1) in the background, in order, but that namespaces take turns. The same event
+ * again within six minutes is counted in a series of the first one. Never throws and never waits: what cannot be written is
+ * logged and dropped. Many at once are written little by little, and of thousands only the newest.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #monotonic: Clock;
   readonly #series = new Map<string, EventSeries>();
-  readonly #due = new Set<EventSeries>();
+  readonly #due = new DueEvents(maxDue);
   readonly #pace = new Pace(rate);
   /** Aborts when what is due is to be written without delay. */
   #hurry = new AbortController();
@@ -64,8 +66,10 @@ export class EventRecorder {
       known !== undefined && now - known.countedAt < seriesMs ? known : this.#begin({ ...input, note }, at, key);
     series.count(at, now);
     this.#series.set(key, series);
-    this.#bound();
-    this.#due.add(series);
+    const [oldest] = this.#series.keys();
+    if (this.#series.size > maxSeries && oldest !== undefined) this.#series.delete(oldest);
+    const crowdedOut = this.#due.add(series);
+    if (crowdedOut !== undefined) this.#dropped(crowdedOut.event, new Error('too many events at once'));
     this.#sending ??= this.#send();
   }
 
@@ -87,19 +91,11 @@ export class EventRecorder {
     );
   }
 
-  #bound(): void {
-    const [oldest] = this.#series;
-    if (this.#series.size <= maxSeries || oldest === undefined) return;
-    this.#series.delete(oldest[0]);
-    if (this.#due.delete(oldest[1])) this.#dropped(oldest[1].event, new Error('too many events at once'));
-  }
-
   async #send(): Promise<void> {
     // A turn later, so that `#sending` is set before it can be cleared.
     await Promise.resolve();
     let isWritten = false;
-    for (let [series] = this.#due; series !== undefined; [series] = this.#due) {
-      this.#due.delete(series);
+    for (let series = this.#due.next(); series !== undefined; series = this.#due.next()) {
       isWritten = await this.#tryWrite(series);
       if (this.#due.size > 0) await this.#wait();
     }
