@@ -77,6 +77,8 @@ interface Search {
   readonly lost: Map<number, number>;
   readonly sent: RollingCount;
   readonly read: RollingCount;
+  /** Changes of what is there, each of which may begin with a look. */
+  readonly changes: RollingCount;
 }
 
 function watchSearches(world: Witness, report: Report): void {
@@ -86,25 +88,27 @@ function watchSearches(world: Witness, report: Report): void {
       lost: new Map(),
       sent: new RollingCount(searchMs),
       read: new RollingCount(searchMs),
+      changes: new RollingCount(searchMs),
     }),
   );
   const of = (flight: Flight) => {
     const [path = '', query] = flight.path.split('?', 2);
     const target = targetOf(path);
     const installation = installationOf(flight.from.name);
-    if (target.kind !== 'list' || installation === undefined || target.collection === 'endpoints') return undefined;
-    if (isProbe(query)) return undefined;
+    if ((target.kind !== 'list' && target.kind !== 'object') || installation === undefined) return undefined;
+    if (target.collection === 'endpoints' || isProbe(query)) return undefined;
     const { name } = flight.to;
     return { target, installation, search: searches.of(installation, name, keyOf(flight), target.collection) };
   };
   network.sendings.add((flight) => {
-    const { search } = of(flight) ?? {};
+    const { search, target } = of(flight) ?? {};
     if (flight.method === 'POST') search?.lost.set(flight.id, scheduler.now);
-    else search?.sent.add(scheduler.now);
+    else if (target?.kind === 'list') search?.sent.add(scheduler.now);
+    else if (flight.method !== 'GET') search?.changes.add(scheduler.now);
   });
   network.arrivals.add((flight, { status, headers, body }) => {
     const found = of(flight);
-    if (found === undefined) return;
+    if (found?.target.kind !== 'list') return;
     const { search, installation, target } = found;
     if (flight.method === 'POST') {
       // What stands before the service does not say what became of it.
@@ -135,7 +139,8 @@ function watchSearches(world: Witness, report: Report): void {
     const isLeft = (version: Version) => isMarked(version) && version.at < Math.max(startedAt, now - minute);
     const marked = users.filter(({ versions }) => versions.during(now - searchMs, now).some(isLeft)).length;
     const looks = Math.max(lost, marked) * Math.max(1, starts);
-    const most = pagesOfLostCreate * looks + sweepsOf(world, installation, account, target.collection, failed);
+    const sweeps = sweepsOf(world, installation, account, target.collection, failed);
+    const most = pagesOfLostCreate * looks + sweeps + search.changes.count(now);
     if (search.read.count(now) > most)
       report(
         'few-reads',
