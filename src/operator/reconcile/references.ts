@@ -46,8 +46,8 @@ export class References {
       read: async (reference) => {
         const referent = this.follow(user, reference);
         read.set(referent, (read.get(referent) ?? new Set()).add(reference.key));
-        if (await referent.whenRead()) return referent.readWhole(reference.key);
-        throw referent.denied();
+        await referent.whenRead();
+        return referent.readWhole(reference.key);
       },
       end: () => {
         this.#release(user, new Set(read.keys()));

@@ -96,15 +96,13 @@ export class Referent implements Target {
     if (this.#version !== version) this.#read();
   }
 
-  /** Resolves when there was a look at the object, or when that takes too long; answers whether all that is asked for is known. */
-  async whenRead(signal?: AbortSignal): Promise<boolean> {
-    if (this.#isKnown()) return true;
-    if (!this.#isDenied) {
-      using end = new JoinedSignal(this.#stop.signal, this.#options.monotonic.timeout(firstReadMs), signal);
+  /** Resolves when all that is asked for was read, is denied, or takes too long. */
+  async whenRead(signal?: AbortSignal): Promise<void> {
+    if (this.#isKnown()) return;
+    using end = new JoinedSignal(this.#stop.signal, this.#options.monotonic.timeout(firstReadMs), signal);
+    // What came to be asked for during a look is read by the next one.
+    while (!this.#isKnown() && !this.#isDenied && !end.signal.aborted)
       await unlessAborted(this.#attempted.promise, end.signal).catch(() => {});
-    }
-    this.#hasFailed ||= !this.#isKnown();
-    return this.#isKnown();
   }
 
   /** A value that is short, as text. Throws DependencyError, naming what is missing or too long. */
@@ -140,7 +138,7 @@ export class Referent implements Target {
     const value = this.#values.get(key);
     if (value === undefined) {
       this.#hasFailed = true;
-      if (this.#isDenied) throw this.denied();
+      if (this.#isDenied) throw new DependencyError(`${this.#id} cannot be read: ${rightsOf(this.type)}`);
       throw new DependencyError(`${this.#id} is not read yet; if it stays so, ${rightsOf(this.type)}`, {
         isPending: true,
       });
@@ -149,10 +147,6 @@ export class Referent implements Target {
     if (value.kind === 'missing') throw this.#missing(key);
     if (value.kind === 'refused') throw this.#problem(key, value.problem);
     return value;
-  }
-
-  denied(): DependencyError {
-    return new DependencyError(`${this.#id} cannot be read: ${rightsOf(this.type)}`);
   }
 
   #absent(): DependencyError {

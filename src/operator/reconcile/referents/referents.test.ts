@@ -100,6 +100,12 @@ test('another key of the same object is read, and what is not referred to any mo
   expect(woken).toEqual(['a/one']);
 });
 
+test('a key that is asked for while another one is read is waited for', async () => {
+  put('two', { k: '1', l: '2' });
+  const values = Promise.all([read('a/one', 'two', 'k'), read('a/other', 'two', 'l')]);
+  expect(await values).toEqual(['1', '2']);
+});
+
 test('another of the same name and content wakes', async () => {
   put('two', { k: '1' });
   await read('a/one', 'two');
