@@ -49,8 +49,17 @@ describe('decide', () => {
     expect(action).toEqual({ kind: 'update', fields: ['name', 'active'] });
   });
 
-  test('a message names the id, the field and what to do', () => {
+  test('a message names the id, the field and what can be done: the spec cannot be changed either', () => {
     const action = decide({ ...managed, differences: [{ field: 'region', immutable: 'eu' }] });
-    expect(action).toMatchObject({ message: expect.stringMatching(/bot_1.*spec\.region is eu.*set the spec/) });
+    const message = expect.stringMatching(/bot_1.*spec\.region is eu.*delete this resource.*create/);
+    expect(action).toMatchObject({ message });
+  });
+
+  test.each([
+    ['Manage', 'or remove it to create one'],
+    ['Observe', 'or delete this resource'],
+  ] as const)('of an import that is not there under %s: %s', (managementPolicy, orElse) => {
+    const action = decide({ ...managed, managementPolicy, imported: true, owned: false, exists: false });
+    expect(action).toMatchObject({ message: expect.stringContaining(orElse) });
   });
 });

@@ -43,13 +43,15 @@ function nothingToObserve(s: Situation): string {
 }
 
 function vanished(s: Situation): string {
-  const orElse = s.owned ? 'or delete this resource' : 'or remove it to create one';
+  const creates = s.managementPolicy === 'Manage' && !s.owned;
+  const orElse = creates ? 'or remove it to create one' : 'or delete this resource';
   return `${s.displayName} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, ${orElse}`;
 }
 
-function cannotChange(s: Situation, fixed: readonly Difference[]): string {
+/** Neither there nor in the spec. */
+function cannotChange({ displayName, id }: Situation, fixed: readonly Difference[]): string {
   const what = fixed.map(
     (difference) => `spec.${difference.field} is ${difference.immutable} there and cannot be changed`,
   );
-  return `${s.displayName} ${s.id}: ${what.join('; ')}: set the spec to that, or use another ${s.displayName}`;
+  return `${displayName} ${id}: ${what.join('; ')}: set deletionPolicy to Retain, delete this resource, and create one with that`;
 }
