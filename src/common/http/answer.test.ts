@@ -118,6 +118,16 @@ describe('absent', () => {
   test.each([400, 403, 410, 500])('is not what a %i says', (status) => {
     for (const read of readers) expect(() => read(answer(status, own))).toThrow(`the service answered ${status}`);
   });
+
+  test.each([400, 405, 410, 413, 421])(
+    'is not to be known where another server answers %i: nothing was asked to be done',
+    (status) => {
+      const look = bodyOrAbsent(z.object({}));
+      for (const text of foreign)
+        expect(failure(() => look(answer(status, text)))).toMatchObject({ reason: 'Unreachable', definite: false });
+      expect(failure(() => look(answer(status, own)))).toMatchObject({ reason: 'Rejected', definite: true });
+    },
+  );
 });
 
 describe('definite', () => {

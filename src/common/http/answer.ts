@@ -52,10 +52,17 @@ export function body<T>(schema: z.ZodType<T>, meaning: Meaning = {}): Read<T> {
   };
 }
 
-/** As {@link body}, with undefined for what is absent. */
+/**
+ * As {@link body}, with undefined for what is absent. Nothing was asked to be done: who refuses it in other words than the
+ * service's does not refuse what anybody wishes.
+ */
 export function bodyOrAbsent<T>(schema: z.ZodType<T>): Read<T | undefined> {
-  const present = body(schema);
-  return (answer) => (isAbsent(answer) ? undefined : present(answer));
+  const own = body(schema);
+  const foreign = body(schema, { refused: 'Unreachable' });
+  return (answer) => {
+    if (isAbsent(answer)) return undefined;
+    return isOwn(answer) ? own(answer) : foreign(answer);
+  };
 }
 
 /** 204 */
