@@ -6,6 +6,7 @@ import { pairs, valuesOf } from './captures/message.ts';
 import { explain } from './fields.ts';
 import { AgentProblem } from './problem.ts';
 import type { Tunnels } from './tunnels/tunnels.ts';
+import { asksForUpgrade } from './tunnels/upgrade.ts';
 
 const text = z.string({ error: 'must be a string' });
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -51,7 +52,7 @@ export class Replays {
    */
   replay({ id, tunnel_name: tunnelName }: ReplayRequest): Capture | undefined {
     const original = this.#captureOf(id);
-    if (valuesOf(original.request.rawHeaders, 'upgrade').length > 0) {
+    if (asksForUpgrade(original.request.rawHeaders)) {
       throw new AgentProblem('notReplayable', 'the request asked for an upgrade of its connection');
     }
     return this.#send(original, tunnelName, original.request, wholeBody(original));

@@ -820,12 +820,18 @@ describe('upgrades', () => {
     expect([answer.statusCode, await text(answer)]).toEqual([403, 'no']);
   });
 
-  test('HTTP/2 is not tried: the request is served as it is, with its body', async () => {
+  test('HTTP/2 is not tried: the request is served as it is, with its body, and can be replayed', async () => {
     const url = await tunnelTo(echo);
     const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAA' };
     expect(JSON.parse((await agent.visit(url, { method: 'POST', headers, body: 'x' })).text)).toMatchObject({
       body: 'x',
     });
+    const [{ id }] = await agent.captures();
+    expect((await agent.call('POST', '/api/requests/http', { id })).status).toBe(204);
+    const { request } = await until('the replay', async () =>
+      (await agent.captures()).find((one) => one.replay_of === id),
+    );
+    expect(request).toMatchObject({ method: 'POST', uri: '/' });
   });
 
   test.each(['ws', 'none'])('one to %s, sent while another request is under way, is served as it is', async (name) => {

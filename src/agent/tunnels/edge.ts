@@ -7,6 +7,7 @@ import { errorPage, plainPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
 import { hostOf } from './origin-form.ts';
 import { tcpOptions } from './tcp-options.ts';
+import { asksForUpgrade } from './upgrade.ts';
 
 const domain = 'localhost';
 const keepAliveMs = 65_000;
@@ -124,12 +125,8 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
   response.end(body);
 }
 
-/**
- * Node hands over no body with an upgrade, HTTP/2 cannot be inspected, and a connection that owes another answer is not
- * free to change: such requests are served as they are.
- */
-function isUpgrade({ headers, socket }: IncomingMessage): boolean {
-  const { upgrade = '', 'content-length': length, 'transfer-encoding': coding } = headers;
+/** A connection that owes another answer is not free to change. */
+function isUpgrade({ rawHeaders, socket }: IncomingMessage): boolean {
   const { _httpMessage: owed } = socket as { readonly _httpMessage?: ServerResponse | null };
-  return !owed && !/^h2c?$/i.test(upgrade) && coding === undefined && (length === undefined || length === '0');
+  return !owed && asksForUpgrade(rawHeaders);
 }
