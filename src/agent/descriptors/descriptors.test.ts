@@ -59,6 +59,14 @@ test('clients get three quarters of the room, so that there is some for their re
   expect(opened).toHaveLength(5);
 });
 
+test('ports that are listened on take from the room of all, so that clients do not wait for what they have themselves', () => {
+  const { descriptors, opened, open } = room();
+  for (const server of some(8)) descriptors.listens(server);
+  expect(some(50).filter((client) => descriptors.admitClient(client))).toHaveLength(24);
+  for (let at = 0; at < 20; at += 1) open();
+  expect(opened).toHaveLength(4);
+});
+
 test('connections to local servers leave an eighth of it to clients, which can wait', () => {
   const { descriptors, opened, open } = room();
   for (let at = 0; at < 50; at += 1) open();

@@ -34,13 +34,11 @@ export interface DescriptorsOptions {
  */
 export class Descriptors {
   readonly #options: DescriptorsOptions;
-  readonly #room: number;
-  readonly #mostClients: number;
-  readonly #mostTaken: number;
   readonly #waiting: Openings;
   readonly #clients = new Holders(() => this.#next());
   readonly #ofApi = new Holders(() => this.#next());
   readonly #others = new Holders(() => this.#next());
+  readonly #servers = new Holders(() => this.#next());
   readonly #closers = new Set<() => void>();
   #reclaimedAt = Number.NEGATIVE_INFINITY;
   #looking: NodeJS.Timeout | undefined;
@@ -49,11 +47,8 @@ export class Descriptors {
 
   constructor(options: DescriptorsOptions) {
     this.#options = options;
-    const { limit = Number.POSITIVE_INFINITY, patienceMs = 10_000 } = options;
-    this.#room = Math.max(limit - ofProcess - ofApi - ofRefusals, smallestRoom);
+    const { patienceMs = 10_000 } = options;
     this.#waiting = new Openings(patienceMs);
-    this.#mostClients = Math.floor(this.#room * shareOfClients);
-    this.#mostTaken = Math.ceil(this.#room * (1 - shareLeft));
   }
 
   /** Why there is none, for who gets none. */
@@ -93,6 +88,11 @@ export class Descriptors {
     return this.#admit(client, this.#others, () => this.#hasRoom(2));
   }
 
+  /** Counts a server of its own port: what it takes stays taken, so that it leaves less to share out. */
+  listens(server: Holder): void {
+    this.#servers.add(server);
+  }
+
   /** Counts what is open anyway. */
   hold(holder: Holder): void {
     this.#others.add(holder);
@@ -115,6 +115,20 @@ export class Descriptors {
       clearInterval(this.#looking);
       this.#looking = undefined;
     }, reclaimEveryMs).unref();
+  }
+
+  /** For connections of all sorts. */
+  get #room(): number {
+    const { limit = Number.POSITIVE_INFINITY } = this.#options;
+    return Math.max(limit - ofProcess - ofApi - ofRefusals - this.#servers.size, smallestRoom);
+  }
+
+  get #mostClients(): number {
+    return Math.floor(this.#room * shareOfClients);
+  }
+
+  get #mostTaken(): number {
+    return Math.ceil(this.#room * (1 - shareLeft));
   }
 
   get #ofClients(): number {

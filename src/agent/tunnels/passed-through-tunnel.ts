@@ -48,7 +48,7 @@ export class PassedThroughTunnel implements Tunnel {
   async listen(): Promise<void> {
     const { host, definition, descriptors } = this.#parts;
     const at: Listening = await listen(this.#server, { host, port: definition.remote_port ?? 0 });
-    descriptors.hold(this.#server);
+    descriptors.listens(this.#server);
     this.#publicURL = `${definition.proto}://${at.local}`;
   }
 
