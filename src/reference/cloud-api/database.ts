@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivate } from './private-file.ts';
+import { makePrivate, narrow } from './private-file.ts';
 import { SetupError } from './setup-error.ts';
 
 const version = 2;
@@ -35,6 +35,7 @@ export function openDatabase(file?: string): DatabaseSync {
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       migrate(database);
+      if (file !== undefined) narrow(path);
       return database;
     } catch (error) {
       database.close();

@@ -94,6 +94,12 @@ describe('it holds secrets, so that', () => {
     expect(await modeOf(dir)).toBe('755');
     for (const mode of Object.values(await modes(dir))) expect(mode).toBe('600');
   });
+
+  test('what is no data file, such as a device, is refused and stays as it is', async () => {
+    await writeFile(file(), 'of somebody else', { mode: 0o644 });
+    await expect(start()).rejects.toThrow('file is not a database');
+    expect(await modes(dir)).toEqual({ 'cloud.db': '644' });
+  });
 });
 
 test('a file of another version is refused', async () => {
