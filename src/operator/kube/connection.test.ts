@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { MockAgent } from 'undici';
@@ -193,6 +195,24 @@ test('closing ends watches', async () => {
   await until('the watch', () => api.openWatches === 1);
   await connection.close();
   await expect(watching).rejects.toBeInstanceOf(KubeConnectionError);
+});
+
+test('watches that are told to end do so at once, though the server never let them connect', async () => {
+  const sockets: Socket[] = [];
+  const mute = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  const { port } = mute.address() as AddressInfo;
+  const connection = await api.connection(undefined, undefined, `https://127.0.0.1:${port}`);
+  const stop = new AbortController();
+  const watches = [1, 2, 3].map(() => connection.request({ ...get, watch: true, signal: stop.signal }));
+  const ends = Promise.all(watches.map((watch) => watch.catch((error: Error) => error.name)));
+  await once(mute, 'connection');
+  stop.abort();
+  const ended = await Promise.race([ends, once(AbortSignal.timeout(2_000), 'abort').then(() => 'still waiting')]);
+  await connection.close();
+  for (const socket of sockets) socket.destroy();
+  mute.close();
+  expect(ended).toEqual(['AbortError', 'AbortError', 'AbortError']);
 });
 
 test('a dispatcher that is given carries calls and watches, and is left open', async () => {

@@ -1,6 +1,7 @@
 import { PermittedSending } from '../../common/http/permitted-sending.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { type Credentials, findAccess } from './credentials.ts';
 import { AnswerTooLargeError, KubeConnectionError } from './errors.ts';
@@ -171,7 +172,12 @@ class Connection implements KubeConnection {
     this.#guard?.(request);
     const sending = new PermittedSending(() => this.#guard?.(request));
     try {
-      return responseOf(request, await this.#dispatch(request, transport, credentials, sending));
+      const answer = this.#dispatch(request, transport, credentials, sending);
+      // What still waits for a connection hears of an abort from undici only when it has one.
+      return await unlessAborted(
+        answer.then((arrived) => responseOf(request, arrived)),
+        request.signal,
+      );
     } catch (error) {
       throw sending.isRefused ? sending.refusal : failure(request, error);
     }

@@ -72,10 +72,10 @@ export class FakeApi {
     return folder;
   }
 
-  async connection(user: object = { token: 'secret' }, guard?: Guard): Promise<KubeConnection> {
+  async connection(user: object = { token: 'secret' }, guard?: Guard, server = this.url): Promise<KubeConnection> {
     const kubeconfig = join(await this.folder(), 'config');
     const config = {
-      clusters: [{ name: 'c', cluster: { server: this.url } }],
+      clusters: [{ name: 'c', cluster: { server } }],
       users: [{ name: 'u', user }],
       contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'team' } }],
       'current-context': 'x',
