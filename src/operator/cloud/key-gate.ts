@@ -20,6 +20,7 @@ export interface Asked {
 export class KeyGate {
   readonly #now: () => number;
   readonly #breaker: Breaker<ApiError>;
+  #lastRefusal: RefusalAnswer = {};
   #isQuestioned = false;
   /** Not before. */
   #nextQuestionAt = Number.NEGATIVE_INFINITY;
@@ -30,13 +31,13 @@ export class KeyGate {
     this.#breaker = new Breaker({ ...refusedKeyPause, now });
   }
 
-  /** What the service said when it refused the key, unless it is time to try again. */
-  refusal(): ApiError | undefined {
+  /** That the service refused the key, as a call is told that need not be sent; undefined when it is time to try again. */
+  refusal(operation: string | undefined): ApiError | undefined {
     try {
       this.#breaker.check();
       return undefined;
-    } catch (error) {
-      return error as ApiError;
+    } catch {
+      return keyRefused(operation, this.#lastRefusal);
     }
   }
 
@@ -63,7 +64,11 @@ export class KeyGate {
     if (!(error instanceof ApiError)) return undefined;
     const { status } = error;
     const wasRefused = this.#breaker.failure !== undefined;
-    if (this.refuses(status, asked) || (wasRefused && status === undefined)) return error;
+    if (this.refuses(status, asked)) {
+      this.#lastRefusal = { status, code: error.code };
+      return keyRefused(error.operation, error);
+    }
+    if (wasRefused && status === undefined) return error;
     if (asked.isList && error.reason === 'Unreachable') this.#askAgain();
     if (status === 403) this.#question();
     else if (status !== undefined) this.#breaker.close();
@@ -78,6 +83,20 @@ export class KeyGate {
   #askAgain(): void {
     this.#nextQuestionAt = Math.min(this.#nextQuestionAt, this.#now() + questionPauseMs.unanswered);
   }
+}
+
+type RefusalAnswer = Partial<Pick<ApiError, 'status' | 'code' | 'operationID' | 'retryAfterMs'>>;
+
+/** In the same words whether or not a call was sent to find out: conditions do not change from one try to the next. */
+function keyRefused(
+  operation: string | undefined,
+  { status, code, operationID, retryAfterMs }: RefusalAnswer,
+): ApiError {
+  const message = `the API answered ${[status, code].filter(Boolean).join(': ')}; replace the API key`;
+  return new ApiError(message, {
+    ...{ operation, reason: 'Unauthorized', definite: true },
+    ...{ status, code, operationID, retryAfterMs },
+  });
 }
 
 /** The service refused the key, and not only what was asked for with it. */

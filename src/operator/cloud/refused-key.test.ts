@@ -18,12 +18,16 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** Status of the answer, or why there was no request. */
-const get = () =>
-  client.botUsers.get('bot_1', call).then(
+/** Status of the answer, or that there was no request. */
+async function get(): Promise<unknown> {
+  const asked = () => api.requests.filter(({ url }) => url === '/bot_users/bot_1').length;
+  const before = asked();
+  const status = await client.botUsers.get('bot_1', call).then(
     () => 200,
-    ({ message, status }) => (message.includes('not sent') ? 'not sent' : status),
+    (error) => error.status,
   );
+  return asked() === before ? 'not sent' : status;
+}
 
 async function answered(...statuses: readonly number[]): Promise<void> {
   for (const status of statuses) {
@@ -43,7 +47,7 @@ test('a 403 to a list is a 403 to the key', async () => {
   await expect(client.botUsers.list({}, call)).rejects.toMatchObject({ status: 403, reason: 'Unauthorized' });
   expect(await get()).toBe('not sent');
   await expect(client.botUsers.create({}, call)).rejects.toMatchObject({
-    message: 'bot_users.create: not sent, the API answered 403 to this API key before; replace the key',
+    message: 'bot_users.create: the API answered 403; replace the API key',
     status: 403,
   });
   now += 10_000;
@@ -51,6 +55,16 @@ test('a 403 to a list is a 403 to the key', async () => {
   expect(await get()).toBe('not sent');
   key = 'new';
   await answered(200);
+});
+
+test('what is said of a refused key is the same for calls that are sent and for those that are not', async () => {
+  const said = () => client.botUsers.list({}, call).catch(({ message }) => message);
+  api.play(answer(403), answer(403));
+  const words = 'bot_users.list: the API answered 403: ERR_EDGE_403; replace the API key';
+  expect([await said(), await said()]).toEqual([words, words]);
+  now += 10_000;
+  expect([await said(), await said()]).toEqual([words, words]);
+  expect(api.requests).toHaveLength(2);
 });
 
 test('a revoked key is reported as refused for as long as it is tried, whatever it is tried with', async () => {
@@ -110,7 +124,7 @@ test('the list that tells is no trouble of its own', async () => {
 test('a refused key fails here, another one passes', async () => {
   await answered(401);
   await expect(client.botUsers.create({}, call)).rejects.toMatchObject({
-    message: 'bot_users.create: not sent, the API answered 401 to this API key before; replace the key',
+    message: 'bot_users.create: the API answered 401: ERR_EDGE_401; replace the API key',
     operation: 'bot_users.create',
     reason: 'Unauthorized',
     definite: true,

@@ -171,10 +171,9 @@ export class Transport {
   #admit(operation: string | undefined): Pick<Sending, 'key' | 'gate'> {
     const key = this.#key(operation);
     const gate = this.#gateOf(key);
-    const refusal = gate.refusal();
-    if (refusal === undefined) return { key, gate };
-    const { status = 401 } = refusal;
-    throw unusableKey(operation, `the API answered ${status} to this API key before; replace the key`, { status });
+    const refusal = gate.refusal(operation);
+    if (refusal !== undefined) throw refusal;
+    return { key, gate };
   }
 
   #key(operation: string | undefined): string {
@@ -278,10 +277,6 @@ async function wait(limiter: Limiter, operation: string | undefined, ask: Ask): 
   }
 }
 
-function unusableKey(
-  operation: string | undefined,
-  problem: string,
-  more: Partial<Pick<ApiError, 'status' | 'cause'>> = {},
-) {
+function unusableKey(operation: string | undefined, problem: string, more: Partial<Pick<ApiError, 'cause'>> = {}) {
   return new ApiError(`not sent, ${problem}`, { operation, reason: 'Unauthorized', definite: true, ...more });
 }

@@ -549,10 +549,9 @@ export const defects: readonly Defect[] = [
     name: 'the-key-in-a-message',
     sort: 'leaked secret',
     file: 'cloud/transport.ts',
+    find: 'if (refusal !== undefined) throw refusal;',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
-    find: '`the API answered ${status} to this API key before; replace the key`',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
-    replace: '`the API answered ${status} to the API key ${key} before; replace the key`',
+    replace: 'if (refusal !== undefined) throw new ApiError(`${refusal.message} ${key}`, refusal);',
     only: ['revoked-key'],
   },
 ];
