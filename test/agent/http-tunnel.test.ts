@@ -678,6 +678,20 @@ describe('failures', () => {
       keepAlive.destroy();
     });
 
+    onLinux('passes also where the local server has closed and the body is still being sent', async () => {
+      const url = await tunnelTo(({ socket }) => {
+        // What the agent reads first is what it cannot send on any more.
+        client.write(Buffer.alloc(100_000));
+        socket.write('HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 8\r\n\r\ntoo much');
+        socket.resetAndDestroy();
+      });
+      const client = dial(agent.edgeURL);
+      client.write(`POST / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Length: 1000000\r\n\r\nbegun`);
+      const [answer] = (await once(client, 'data')) as [Buffer];
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 413 Too Large\r\n[\s\S]*\r\n\r\ntoo much$/);
+      client.destroy();
+    });
+
     test('ends the connection of a replay whose body is not read', async () => {
       const local = await serve((incoming, response) => {
         incoming.resume().on('end', () => response.setHeader('connection', 'close').end());

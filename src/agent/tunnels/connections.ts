@@ -5,6 +5,7 @@ import type { Descriptors } from '../descriptors/descriptors.ts';
 import { DescriptorsExhausted } from '../descriptors/exhausted.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { reusableMs } from './keep-alive.ts';
+import { LocalSocket } from './local-socket.ts';
 import { tcpOptions } from './tcp-options.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -127,8 +128,8 @@ export class Connections extends Agent {
   }
 
   #connectPlain({ allowHalfOpen = false }: Wanted): Socket {
-    const { host, port } = this.#to;
-    return connect({ host, port, allowHalfOpen, ...tcpOptions });
+    const options = { ...this.#to, ...tcpOptions };
+    return allowHalfOpen ? connect({ ...options, allowHalfOpen }) : new LocalSocket(options).connect(options);
   }
 
   #connectTls({ servername = '', rejectUnauthorized = true, allowHalfOpen = false }: Wanted): Socket {
