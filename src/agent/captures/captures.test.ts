@@ -164,4 +164,15 @@ describe('listeners', () => {
     expect(seen).toEqual(['undefined false', '200 false', '200 true', undefined]);
     expect(capture.error).toBeUndefined();
   });
+
+  test('are not told any more of what is not held any more: they would show it again', () => {
+    const held = captures(0);
+    const capture = begin(held);
+    held.clear();
+    const seen: unknown[] = [];
+    held.subscribe((changed) => seen.push(changed));
+    capture.respond(response);
+    capture.end();
+    expect(seen).toEqual([]);
+  });
 });

@@ -45,7 +45,7 @@ export class Captures {
       ticks: options.ticks,
       bodyCap: Math.min(Math.floor(this.#budget / shareOfOneBody), mostOfOneBody),
       charge: (capture, bytes) => this.#charge(capture, bytes),
-      changed: (capture) => this.#tell(capture),
+      changed: (capture) => capture.evicted || this.#tell(capture),
     };
   }
 
