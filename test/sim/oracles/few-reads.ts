@@ -5,6 +5,7 @@ import { cloudModelOf, isMutating, keyOf, succeeded, targetOf } from './cloud-mo
 import { disturbancesOf } from './disturbances.ts';
 import { impliedObject } from './implied.ts';
 import { type InstallationHistory, installationsOf } from './installations.ts';
+import { fieldsOf, parsed } from './json.ts';
 import type { AccountID } from './keys.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { needOf, pagesOf } from './needed-reads.ts';
@@ -77,6 +78,9 @@ interface Search {
   readonly lost: Map<number, number>;
   readonly sent: RollingCount;
   readonly read: RollingCount;
+  /** As `sent` and `read`, of a minute: a sweep that failed begins anew by then. */
+  readonly sentBefore: RollingCount;
+  readonly readBefore: RollingCount;
   /** Changes of what is there, each of which may begin with a look. */
   readonly changes: RollingCount;
 }
@@ -88,6 +92,8 @@ function watchSearches(world: Witness, report: Report): void {
       lost: new Map(),
       sent: new RollingCount(searchMs),
       read: new RollingCount(searchMs),
+      sentBefore: new RollingCount(minute),
+      readBefore: new RollingCount(minute),
       changes: new RollingCount(searchMs),
     }),
   );
@@ -103,7 +109,7 @@ function watchSearches(world: Witness, report: Report): void {
   network.sendings.add((flight) => {
     const { search, target } = of(flight) ?? {};
     if (flight.method === 'POST') search?.lost.set(flight.id, scheduler.now);
-    else if (target?.kind === 'list') search?.sent.add(scheduler.now);
+    else if (target?.kind === 'list') for (const sent of [search?.sent, search?.sentBefore]) sent?.add(scheduler.now);
     else if (flight.method !== 'GET') search?.changes.add(scheduler.now);
   });
   network.arrivals.add((flight, { status, headers, body }) => {
@@ -118,7 +124,7 @@ function watchSearches(world: Witness, report: Report): void {
     }
     if (status >= 300) return;
     const { now } = scheduler;
-    search.read.add(now);
+    for (const read of [search.read, search.readBefore]) read.add(now);
     for (const [id, at] of search.lost) if (at < now - lostMs) search.lost.delete(id);
     // What is under way is not lost.
     const lost = [...search.lost.values()].filter((at) => at < now - 500).length;
@@ -126,7 +132,9 @@ function watchSearches(world: Witness, report: Report): void {
     const account = cloudModelOf(world).keys.accountOf(flight.to.name, keyOf(flight));
     if (account === undefined || isEndless(world)) return;
     // What was read lately may have been sent before that.
-    const failed = Math.max(0, search.sent.count(now) - search.read.count(now));
+    const failedNow = Math.max(0, search.sent.count(now) - search.read.count(now));
+    const hasFailed = search.sentBefore.count(now) > search.readBefore.count(now);
+    const failed = Math.max(failedNow, hasFailed ? 1 : 0);
     // Each process looks for it anew.
     const starts =
       installationsOf(world)
@@ -140,7 +148,10 @@ function watchSearches(world: Witness, report: Report): void {
     const marked = users.filter(({ versions }) => versions.during(now - searchMs, now).some(isLeft)).length;
     const looks = Math.max(lost, marked) * Math.max(1, starts);
     const sweeps = sweepsOf(world, installation, account, target.collection, failed);
-    const most = pagesOfLostCreate * looks + sweeps + search.changes.count(now);
+    // By an own clock's mark it may have been made any time since the resource was there.
+    const isOwnClocks = users.some(({ versions }) => versions.during(now - lostMs, now).some(isMarkedByOwnClock));
+    const pagesOfLook = isOwnClocks ? pagesOf(world, account, target.collection) : 0;
+    const most = Math.max(pagesOfLostCreate, pagesOfLook) * looks + sweeps + search.changes.count(now);
     if (search.read.count(now) > most)
       report(
         'few-reads',
@@ -184,6 +195,9 @@ function usersOf(world: Witness, name: string, account: AccountID, collection: s
 }
 
 const isMarked = ({ annotations }: Version): boolean => annotations[`${domain}/create-intent`] !== undefined;
+
+const isMarkedByOwnClock = ({ annotations }: Version): boolean =>
+  fieldsOf(parsed(annotations[`${domain}/create-intent`])).clock === 'own';
 
 function isEndless(world: Witness): boolean {
   const { now } = world.scheduler;
