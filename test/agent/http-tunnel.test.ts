@@ -692,6 +692,24 @@ describe('failures', () => {
       client.destroy();
     });
 
+    test('leaves the whole body in the capture, so that a replay does not send a part for all of it', async () => {
+      const url = await tunnelTo(answersAtOnce);
+      const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+      const outgoing = begin(url, { agent: keepAlive });
+      await text(await answerTo(outgoing));
+      const [{ id }] = await agent.captures();
+      const replay = () => agent.call('POST', '/api/requests/http', { id });
+      expect(await replay()).toMatchObject({
+        status: 400,
+        body: { details: { err: 'the request has not arrived whole' } },
+      });
+      outgoing.end(Buffer.alloc(995));
+      await until('the whole body', async () => (await replay()).status === 204);
+      const copy = (await agent.captures()).find((one) => one.replay_of === id);
+      expect(copy).toMatchObject({ request: { headers: { 'Content-Length': ['1000'] } } });
+      keepAlive.destroy();
+    });
+
     test('ends the connection of a replay whose body is not read', async () => {
       const local = await serve((incoming, response) => {
         incoming.resume().on('end', () => response.setHeader('connection', 'close').end());

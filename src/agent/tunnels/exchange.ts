@@ -53,10 +53,9 @@ export class Exchange {
     this.#upstream?.on('drain', () => body.resume());
     this.#upstream?.on('close', () => body.resume());
     body.on('data', (chunk: Buffer) => {
-      // What nobody waits for any more is read to its end, so that the connection can be used again.
-      if (this.#over) return;
       capture?.requestData(chunk);
-      if (this.#upstream?.write(chunk) === false) body.pause();
+      // What nobody waits for any more is read to its end: the connection can be used again, and all of it be replayed.
+      if (!this.#over && this.#upstream?.write(chunk) === false) body.pause();
     });
     body.on('end', () => {
       capture?.requestEnd(body.rawTrailers);
