@@ -77,10 +77,14 @@ describe('the write that lets a deleted object go', () => {
 
 describe('options of a deletion', () => {
   const policies = '"Foreground", "Background", "Orphan", "nil"';
+  const both = (policy: string) =>
+    `propagationPolicy: Invalid value: "${policy}": orphanDependents and deletionPropagation cannot be both set`;
   const refused = [
     ['dryRun=x', undefined, 'dryRun: Unsupported value: ["x"]: supported values: "All"'],
     ['', { dryRun: ['x'] }, 'dryRun: Unsupported value: ["x"]: supported values: "All"'],
     ['', { propagationPolicy: 'x' }, `propagationPolicy: Unsupported value: "x": supported values: ${policies}`],
+    ['', { propagationPolicy: 'Orphan', orphanDependents: true }, both('Orphan')],
+    ['propagationPolicy=Foreground&orphanDependents=false', undefined, both('Foreground')],
   ] as const;
   test.each(refused)('refuses "%s" %j', async (query, body, cause) => {
     const path = await one();
@@ -93,6 +97,8 @@ describe('options of a deletion', () => {
   test.each([
     ['gracePeriodSeconds=x', undefined],
     ['', { kind: 'Gadget', apiVersion: 'v1' }],
+    ['', { preconditions: [] }],
+    ['', { preconditions: { uid: 1 } }],
     ['', 'xx'],
   ])('are no "%s" %j', async (query, body) => {
     expect((await cluster.send('DELETE', `${await one()}/a?${query}`, body)).body).toMatchObject({

@@ -2,8 +2,8 @@ import { badRequest, type FieldError, invalid, invalidPatch } from './api-error.
 import { cannotHandle, parseBody } from './decode.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import type { Exchange } from './exchange.ts';
-import { forbiddenField, notSupported, tooLong } from './field-error.ts';
-import { type JsonMap, mapOf, stringsOf } from './json.ts';
+import { forbiddenField, invalidValue, notSupported, tooLong } from './field-error.ts';
+import { isMap, type JsonMap, stringsOf } from './json.ts';
 import { parseNumber } from './list-options.ts';
 import type { ObjectRequest } from './object-request.ts';
 import type { WriteOptions } from './objects.ts';
@@ -22,13 +22,27 @@ export async function deleteOptions(exchange: Exchange): Promise<DeleteOptions> 
   const body = decodeDeleteOptions(await exchange.body(), exchange.mediaType);
   parseNumber(query.get('gracePeriodSeconds'));
   const dryRun = [...query.getAll('dryRun').filter((value) => value !== ''), ...stringsOf(body.dryRun)];
-  const policy = query.get('propagationPolicy') ?? body.propagationPolicy ?? 'Background';
+  const policy = query.get('propagationPolicy') ?? body.propagationPolicy ?? undefined;
+  const orphan = query.get('orphanDependents') ?? body.orphanDependents ?? undefined;
   const errors = [
     ...dryRunErrors(dryRun),
-    ...(policies.includes(String(policy)) ? [] : [notSupported('propagationPolicy', policy, [...policies, 'nil'])]),
+    ...(policy === undefined || policies.includes(String(policy))
+      ? []
+      : [notSupported('propagationPolicy', policy, [...policies, 'nil'])]),
+    ...(policy === undefined || orphan === undefined
+      ? []
+      : [invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]),
   ];
   if (errors.length > 0) throw invalid('meta.k8s.io', 'DeleteOptions', '', errors);
-  return { preconditions: mapOf(body.preconditions), dryRun: dryRun.length > 0 };
+  return { preconditions: preconditionsOf(body), dryRun: dryRun.length > 0 };
+}
+
+/** One that cannot be read must not count as none: the object would be deleted in whatever state it is. */
+function preconditionsOf({ preconditions = null }: JsonMap): Preconditions {
+  if (preconditions === null) return {};
+  const isRead = isMap(preconditions) && Object.values(preconditions).every((value) => typeof value === 'string');
+  if (isRead) return preconditions;
+  throw badRequest('preconditions in the body of the request is no Preconditions');
 }
 
 export interface DeleteOptions {
