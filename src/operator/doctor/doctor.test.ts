@@ -134,6 +134,7 @@ describe('the operator', () => {
   test('whose Lease is not there may be in another namespace', async () => {
     const [finding] = (await check()).findings;
     expect(finding?.problem).toBe('no operator acts: there is no Lease edge-operator in namespace edge');
+    expect(finding?.cure).toContain('one that runs without --leader-elect has none');
     expect(finding?.cure).toMatch(/^if the operator is in another namespace, name that: --leader-elect-namespace;/);
   });
 

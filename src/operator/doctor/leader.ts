@@ -23,11 +23,13 @@ export function leaderCheck({ client, namespace, clock }: LeaderOptions): Check 
   };
 }
 
-/** Most often somebody looks from elsewhere, and did not say where the operator is. */
+/** Most often somebody looks from elsewhere, and did not say where the operator is; or runs it from a checkout, by itself. */
 function noLease(namespace: string): Finding {
   return {
     problem: `no operator acts: there is no Lease edge-operator in namespace ${namespace}`,
-    cure: `if the operator is in another namespace, name that: --leader-elect-namespace; else ${lookAtPods(namespace)}`,
+    cure:
+      'if the operator is in another namespace, name that: --leader-elect-namespace; ' +
+      `one that runs without --leader-elect has none, and is not seen; else ${lookAtPods(namespace)}`,
   };
 }
 
