@@ -5,6 +5,7 @@ import { impliedModules, impliedObject } from './implied.ts';
 import { type Fields, textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
+import { moduleOwnershipOf } from './module-ownership.ts';
 import type { Resource } from './resource.ts';
 import type { Witness } from './witness.ts';
 
@@ -41,15 +42,21 @@ function contentOf(world: Witness, resource: Resource): Fields {
   return Object.fromEntries(
     impliedModules(kind, version.spec, read).map(({ part, path, content }) => [
       part,
-      moduleContent(cloud.thing(account, path), content),
+      moduleContent(world, resource, cloud.thing(account, path), content),
     ]),
   );
 }
 
-/** With what the spec leaves out, where the operator put it last: the service has chosen that then, and no person. */
-function moduleContent(module: Thing | undefined, expectation: Expectation): Fields {
+/** With what the spec leaves out, where the operator put it last: the service has chosen that then, and nobody else. */
+function moduleContent(
+  world: Witness,
+  resource: Resource,
+  module: Thing | undefined,
+  expectation: Expectation,
+): Fields {
   const content = module?.content;
   if (content === undefined || module?.edits.at(-1)?.installation === undefined) return shown(content, expectation);
+  if (moduleOwnershipOf(world).wasPutWithWrongKey(module, resource)) return shown(content, expectation);
   return Object.fromEntries(
     Object.entries(expectation).map(([field, { shown: of }]) => [
       field,

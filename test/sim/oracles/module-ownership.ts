@@ -27,6 +27,8 @@ export class ModuleOwnership {
   readonly #accounts: Accounts;
   readonly #disturbances: Disturbances;
   readonly #owners = new Map<Thing, Owner>();
+  /** Who asked for what was put last. */
+  readonly #asking = new Map<Thing, readonly Resource[]>();
 
   constructor(world: Witness) {
     this.#kube = kubeModelOf(world);
@@ -51,6 +53,12 @@ export class ModuleOwnership {
   applierOf(thing: Thing, now: number): Resource | undefined {
     const owner = this.#owners.get(thing);
     return owner !== undefined && holds(owner.resource, thing, now) ? owner.resource : undefined;
+  }
+
+  /** As others alone asked, whose keys open another account now: for whom it is here that is as if a person had put it. */
+  wasPutWithWrongKey(thing: Thing, resource: Resource): boolean {
+    const asking = this.#asking.get(thing) ?? [];
+    return asking.length > 0 && asking.every((each) => each !== resource && this.#isElsewhere(each, thing));
   }
 
   /** The key that it uses opens another account: what it has here, as by a wrong key before, nobody can know of. */
@@ -112,6 +120,7 @@ export class ModuleOwnership {
     const { thing } = call;
     const owner = thing && this.ownerOf(thing, call.sentAt);
     const author = owner !== undefined && asking.includes(owner) ? owner : asking[0];
+    if (thing !== undefined && succeeded(call)) this.#asking.set(thing, asking);
     if (thing !== undefined && owner === undefined && author !== undefined && asking.length === 1 && succeeded(call))
       this.#owners.set(thing, { resource: author, since: call.sentAt });
     return author;

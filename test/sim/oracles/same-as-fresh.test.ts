@@ -1,12 +1,14 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mainKey } from '../core/story.ts';
+import { surroundings } from '../core/surroundings.ts';
 import { sameAsFresh } from './same-as-fresh.ts';
-import { FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
+import { available, type CloudCall, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
 
 let world: FakeWorld;
 let judge: ReturnType<FakeWorld['judge']>;
 
 beforeEach(async () => {
-  world = new FakeWorld();
+  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key'] } });
   judge = world.judge(sameAsFresh);
   await world.pass(1_000);
 });
@@ -46,4 +48,60 @@ test('what was imported may be as it was before', async () => {
   await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/external-id': null } });
   await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/external-id': id } });
   expect(await spoke()).toEqual([]);
+});
+
+describe('a field of a module that the spec leaves out', () => {
+  const { id: edgeID, routes } = surroundings.httpsEdges[0] as { id: string; routes: readonly string[] };
+  const parent = { edgeID, routeID: String(routes[0]) };
+  const ids = surroundings.ipPolicies.slice(0, 1);
+
+  const path = `/edges/https/${edgeID}/routes/${parent.routeID}/ip_restriction`;
+  const put = (more: object, call: Partial<CloudCall> = {}) =>
+    world.call({
+      ...{ method: 'PUT', path, key: 'b-key', body: { enabled: true, ...more } },
+      ...{ answer: { enabled: true, ip_policies: [] }, ...call },
+    });
+  const shown = { enabled: true, ip_policies: ids.map((id) => ({ id })) };
+
+  beforeEach(async () => {
+    await world.data('Secret', 'own', { key: 'b-key' });
+    const account = { spec: { apiKeySecretRef: { name: 'own', key: 'key' } } };
+    await world.write('CloudAccount', 'own', { ...account, status: available(1) });
+  });
+
+  const own = { ...parent, accountRef: { name: 'own' } };
+  const restricted = { ipRestriction: { ipPolicyIDs: ids } };
+  const differs = 'HttpsRouteModules a/route has {"ipRestriction":';
+
+  async function leavesOut() {
+    const { conditions } = available(1) as { conditions: readonly unknown[] };
+    const status = { conditions: [...conditions, condition('IpRestrictionReady', 'True', 'Available', 1)] };
+    await world.write('HttpsRouteModules', 'route', { spec: { ...own, ipRestriction: {} }, status, by: operator });
+  }
+
+  test('is as the service chooses it', async () => {
+    await leavesOut();
+    await put({});
+    expect(await spoke()).toEqual([]);
+  });
+
+  test('is not what it asked for before', async () => {
+    await world.write('HttpsRouteModules', 'route', { spec: { ...own, ...restricted } });
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    await leavesOut();
+    expect(await spoke()).toEqual([expect.stringContaining(differs)]);
+  });
+
+  test.each([
+    ['may be', 'its key was wrong', parent, []],
+    ['is not', 'it had the account', own, [expect.stringContaining(differs)]],
+  ])('%s what another resource put there while %s', async (_may, _why, spec, said) => {
+    await world.write('HttpsRouteModules', 'other', { spec: { ...spec, ...restricted } });
+    world.begin('op-0.1', {}, 'b-key');
+    await put({ ip_policy_ids: ids }, { answer: shown, by: 'op-0.1' });
+    world.begin('op-0.2');
+    await leavesOut();
+    await world.write('HttpsRouteModules', 'other', { deleting: true });
+    expect(await spoke()).toEqual(said);
+  });
 });
