@@ -324,6 +324,16 @@ describe('the agent', () => {
     for (const pod of pods) expect(pod).toMatchObject({ nodeSelector, tolerations });
   });
 
+  test('trusts an authority that its environment names', async () => {
+    const { extraEnv, extraVolumes, extraVolumeMounts } = matrix.everything ?? {};
+    const config = { tunnels: {} };
+    const objects = await render({ agent: { enabled: true, config, extraEnv, extraVolumes, extraVolumeMounts } });
+    const { containers, volumes } = only(objects, 'Deployment', name).spec.template.spec;
+    expect(containers[0].env).toEqual(extraEnv);
+    expect(volumes).toEqual(expect.arrayContaining(extraVolumes as object[]));
+    expect(containers[0].volumeMounts).toEqual(expect.arrayContaining(extraVolumeMounts as object[]));
+  });
+
   test('is configured by whatever docs/agent.md names', async () => {
     const docs = readFileSync(join(import.meta.dirname, '../../docs/agent.md'), 'utf8');
     const [, example = ''] = /```yaml\n(web_addr.*?)```/s.exec(docs) ?? [];
