@@ -212,3 +212,26 @@ describe('what its maker only observes for a while', () => {
     await world.gone(maker);
   });
 });
+
+test('who names a thing of another account, and is edited over and over, has nobody look at it', async () => {
+  const { edge: edgeID, route: routeID } = parents;
+  const spec = { edgeID, routeID, compression: {} };
+  world.cloud.fault(`* ${module} status=503`);
+  const victim = await world.apply('HttpsRouteModules', victimIn, 'mine', { ...spec, accountRef: { name: 'acct' } });
+  await world.reason(victim, 'Unreachable');
+  const thief = await world.apply('HttpsRouteModules', thiefIn, 'named', { ...spec, accountRef: { name: 'none' } });
+  await world.reason(thief, 'DependencyNotReady');
+  const looks = () => world.cloud.requests().filter(({ path }) => path === module).length;
+  const before = looks();
+  for (let edit = 1; edit <= 40; edit += 1) await world.annotate(thief, { [note('reconcile-at')]: `${edit}` });
+  await until(
+    'the last edit to be seen',
+    async () => (await world.get(thief))?.status?.lastHandledReconcileAt === '40',
+  );
+  // As often as its own backoff says, and not once an edit.
+  expect(looks() - before).toBeLessThan(10);
+  world.cloud.clearFaults();
+  await world.delete(thief);
+  await world.delete(victim);
+  await world.gone(victim);
+});

@@ -120,12 +120,13 @@ export function kindController<Client>(
     list: () => resources.list(),
     claimants: (claim: string) => resources.byIndex('claim', claim),
   };
+  const peers = new Peers({ index, memory, accountOf });
   const writer = new ObjectWriter(client, type, resources, () => installation.name);
   const reconciler = new Reconciler<Client>(
     {
       cache: { get: (key) => resources.get(key), whole: (object) => wholeOf(options.reader, type, object) },
       writer,
-      peers: new Peers({ index, memory, accountOf }),
+      peers,
       time: { now, wall: () => options.clock.now() },
       schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
       isMine: (object) => placement.isMine(object),
@@ -145,13 +146,22 @@ export function kindController<Client>(
     if (change === 'delete' || isSuperseded(old, object)) controller.supersede(keyOf(object), urgency);
     else if (isOurs(object)) queue.add(keyOf(object), urgency);
   });
-  // What lost a conflict with this one may take over when it lets go, by whoever's hand.
-  const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) =>
-    change === 'delete' ? claimsOf(object) : old === undefined ? [] : claimsOf(old);
+  // What lost a conflict with this one may take over when it lets go, by whoever's hand. To all others it is no news: whoever
+  // may name a thing could otherwise have them look at it, and spend their budget, with each edit.
+  const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) => {
+    const former = change === 'delete' ? object : old;
+    if (former === undefined) return [];
+    const kept = new Set(change === 'delete' ? [] : claimsOf(object));
+    const isNews = (rival: ManagedObject, claim: string) =>
+      isInConflict(rival) || (!kept.has(claim) && peers.isOneAccount(rival, former));
+    return claimsOf(former).flatMap((claim) =>
+      resources.byIndex('claim', claim).filter((rival) => isNews(rival, claim)),
+    );
+  };
   resources.onChange(
     (change) => {
       if (change.type !== 'delete') reconciler.note(change.object);
-      for (const rival of released(change).flatMap((claim) => resources.byIndex('claim', claim))) {
+      for (const rival of released(change)) {
         if (keyOf(rival) !== keyOf(change.object) && isOurs(rival)) queue.add(keyOf(rival), 'change');
       }
     },
@@ -206,6 +216,11 @@ export function kindController<Client>(
   };
   const leavesNothing = flow.remove === undefined;
   return { kind: type.kind, type, leavesNothing, resources, controller, run, take, drop, enqueue };
+}
+
+/** It, or a part of it, is another one's as far as was written. */
+function isInConflict({ status }: ManagedObject): boolean {
+  return status?.conditions?.some(({ reason }) => reason === 'Conflict') === true;
 }
 
 /** Something that a reconcile goes by is not as it was; statuses and labels are not. */
