@@ -24,7 +24,13 @@ export function parseBaseURL(text: string, name: string): URL {
 /** One text for all addresses that differ in spelling only, and so lead requests to the same place. */
 export function canonicalURL(text: string): string {
   const { origin = '', pathname = text } = URL.parse(text) ?? {};
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}${pathname.replace(/%[0-9a-f]{2}/gi, unescaped).replace(/\/+$/, '')}`;
+}
+
+/** What needs no escape means the same without one (RFC 3986, 6.2.2). */
+function unescaped(code: string): string {
+  const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : code.toUpperCase();
 }
 
 export function isSameURL(a: string, b: string): boolean {

@@ -2,11 +2,11 @@ import { JoinedSignal } from '../../common/joined-signal.ts';
 import { LeaderElector, type LeaderElectorOptions } from './leader-election.ts';
 import { Sharing } from './sharing.ts';
 
-/** Another replica holds what this one held; this process can no longer be sure of what it remembers. */
+/** Another replica may hold what this one held; this process can no longer be sure of what it remembers. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
   constructor() {
-    super('another replica took the lease over; this one must start afresh');
+    super('the lease was not renewed in time, or another replica has it; this one must start afresh');
   }
 }
 
