@@ -9,7 +9,7 @@ import { fieldsOf, parsed } from './json.ts';
 import type { AccountID } from './keys.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { needOf, pagesOf } from './needed-reads.ts';
-import { domain, type Resource, type Version } from './resource.ts';
+import { domain, isMarked, type Resource, type Version } from './resource.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
 import { installationOf } from './who.ts';
 import { minute, second, type Witness } from './witness.ts';
@@ -193,8 +193,6 @@ function usersOf(world: Witness, name: string, account: AccountID, collection: s
       accountsOf(world).now(installation, each)?.account === account,
   );
 }
-
-const isMarked = ({ annotations }: Version): boolean => annotations[`${domain}/create-intent`] !== undefined;
 
 const isMarkedByOwnClock = ({ annotations }: Version): boolean =>
   fieldsOf(parsed(annotations[`${domain}/create-intent`])).clock === 'own';

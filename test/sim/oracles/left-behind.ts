@@ -13,6 +13,7 @@ import {
   externalIDOf,
   finalizer,
   isForced,
+  isMarked,
   isObserved,
   isPaused,
   isRetained,
@@ -21,8 +22,6 @@ import {
   type Version,
 } from './resource.ts';
 import { second, type Witness } from './witness.ts';
-
-const createIntent = `${domain}/create-intent`;
 
 /** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
@@ -161,7 +160,6 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
   const { name: id, made } = thing;
   const { versions, statuses } = resource;
   const all = versions.all;
-  const isMarked = ({ annotations }: Version) => annotations[createIntent] !== undefined;
   const wipes = all.filter((version, index) => {
     const before = all[index - 1];
     if (version.by !== undefined || before === undefined) return false;

@@ -165,6 +165,16 @@ describe('nobody-starves', () => {
     expect(world.said).toHaveLength(1);
   });
 
+  test('what bears the mark of a create, though a person forged it, waits until that has settled', async () => {
+    const annotations = { 'edge-operator.dev/create-intent': '{}' };
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, annotations });
+    await answer('bot', unready(1, 'Creating', 'Reconciling'));
+    await world.pass(80_000);
+    expect(world.said).toEqual([]);
+    await world.pass(20_000);
+    expect(world.said).toHaveLength(1);
+  });
+
   test('an edit after which the status stays that of before', async () => {
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
     await answer('bot');

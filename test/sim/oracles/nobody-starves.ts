@@ -9,7 +9,7 @@ import { textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
 import { names } from './module-ownership.ts';
-import { externalIDOf, type Resource, type Version } from './resource.ts';
+import { externalIDOf, isMarked, type Resource, type Version } from './resource.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
 import { minute, second, type Witness } from './witness.ts';
 
@@ -73,7 +73,7 @@ class Patience {
     const access = accountsOf(this.#world).now(installation, resource);
     if (disturbancesOf(this.#world).any(version.at, now, access?.key)) return undefined;
     if (access === undefined) return patienceMs;
-    const doubtMs = this.#isMissing(resource, access) ? defaultCreateSettleMs : 0;
+    const doubtMs = isMarked(version) || this.#isMissing(resource, access) ? defaultCreateSettleMs : 0;
     return patienceMs + doubtMs + turnMs * this.#turns(installation, access, resource, version);
   }
 

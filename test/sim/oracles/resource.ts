@@ -126,6 +126,8 @@ export const isForced = ({ annotations }: Version): boolean => annotations[annot
 export const isObserved = ({ spec }: Version): boolean => spec.managementPolicy === 'Observe';
 export const isRetained = ({ spec }: Version): boolean =>
   spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe';
+/** Of a create that nobody recorded. */
+export const isMarked = ({ annotations }: Version): boolean => annotations[`${domain}/create-intent`] !== undefined;
 export const externalIDOf = ({ annotations }: Version): string | undefined =>
   annotations[annotationNames.externalID] || undefined;
 
