@@ -313,12 +313,15 @@ function unclaimedTwins(world: Witness, resource: Resource): readonly Thing[] {
   );
 }
 
-/** Of a create: by whose clock, how far off that showed, and when it really was. */
+/** Of a create: by whose clock, what that showed, and when it really was. */
 interface Mark {
   readonly byOwnClock: boolean;
-  readonly offMs: number;
+  readonly showed: number;
   readonly at: number;
 }
+
+/** Clocks that are right differ by less. */
+const skewMs = 5_000;
 
 function markOf({ version, versions }: Resource): Mark | undefined {
   const mark = version.annotations[`${domain}/create-intent`];
@@ -326,13 +329,15 @@ function markOf({ version, versions }: Resource): Mark | undefined {
   if (mark === undefined || written === undefined) return undefined;
   const { at, clock } = fieldsOf(parsed(mark));
   const showed = Date.parse(textOf(at) ?? '') - epochMs;
-  return { byOwnClock: clock === 'own', offMs: Math.abs(showed - written.at), at: written.at };
+  return { byOwnClock: clock === 'own', showed, at: written.at };
 }
 
-/** Which it made, or, by our own clock, whether what is there is older than the create. */
+/** Which it made, or, by our own clock, whether what is there is older than the create: if that was ahead it looks so. */
 function isUnsure(twins: readonly Thing[], mark: Mark | undefined): boolean {
   if (twins.length > 1) return true;
-  return mark?.byOwnClock === true && (mark.offMs > 60_000 || twins.some(({ made }) => made.at < mark.at));
+  if (mark?.byOwnClock !== true) return false;
+  const { showed, at } = mark;
+  return Math.abs(showed - at) > 60_000 || twins.some(({ made }) => made.at < at || made.at < showed - skewMs);
 }
 
 function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {

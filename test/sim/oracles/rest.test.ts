@@ -69,6 +69,21 @@ describe('converges', () => {
     expect(await spoke()).toEqual(['BotUser a/bot is not gone: Unreachable, so it is']);
   });
 
+  /** By our own clock, so far ahead. */
+  const markCreate = (aheadMs: number) => {
+    const intent = { at: new Date(epochMs + world.scheduler.now + aheadMs).toISOString(), clock: 'own' };
+    const annotations = { 'edge-operator.dev/create-intent': JSON.stringify(intent) };
+    return world.write('BotUser', 'bot', { annotations, by: operator });
+  };
+
+  test('speaks of a single candidate for a create that our own clock marked, and was right', async () => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await markCreate(0);
+    await world.make('bot_users', { name: 'bot' });
+    await say('BotUser', 'bot', 'AmbiguousCreate');
+    expect(await spoke()).toHaveLength(1);
+  });
+
   test.each<[string, string, () => Promise<unknown>]>([
     ['Paused', 'it is', () => world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/paused': 'true' } })],
     [
@@ -102,9 +117,15 @@ describe('converges', () => {
       async () => {
         await world.make('bot_users', { name: 'bot' }, { by: 'person' });
         await world.pass(1_000);
-        const intent = { at: new Date(epochMs + world.scheduler.now).toISOString(), clock: 'own' };
-        const annotations = { 'edge-operator.dev/create-intent': JSON.stringify(intent) };
-        await world.write('BotUser', 'bot', { annotations, by: operator });
+        await markCreate(0);
+      },
+    ],
+    [
+      'AmbiguousCreate',
+      'what is there is younger than the create, but our own clock, which marked it, was ahead',
+      async () => {
+        await markCreate(10_000);
+        await world.make('bot_users', { name: 'bot' });
       },
     ],
     ['Unauthorized', 'the service does not know the key', async () => world.begin('op-0.1', {}, 'no-key-CANARY-9')],
