@@ -274,6 +274,35 @@ test('however many it may be, the status has room for what to do', async () => {
   expect(ready?.message).toMatch(/any of thing_x+\d+, .* and 295 more: set the annotation .* to create another$/);
 });
 
+describe('of two that it may be, an id that a person named', () => {
+  const looksOf = async (named: string) => {
+    await thing.annotate(thing.object, { [annotation.externalID]: named });
+    thing.serve({
+      list: async function* () {
+        yield { id: 'thing_mine' };
+        yield { id: 'thing_theirs' };
+      },
+    });
+    thing.clock.advance(settleMs);
+    const { reason, message } = await thing.reconcile();
+    const ready = { type: 'Ready', status: 'False', reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
+    thing.object = { ...thing.object, status: { conditions: [{ ...ready, status: 'False' }] } };
+    return reason;
+  };
+
+  test('is kept, and nothing else is asked', async () => {
+    expect(await looksOf('thing_theirs')).toBe('AmbiguousCreate');
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_theirs' } });
+  });
+
+  test('and is neither of them does not settle it: the resource stays, with the record of what it may have made', async () => {
+    expect(await looksOf('thing_unknown')).toBe('AmbiguousCreate');
+    expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
+    expect(await thing.remove()).toMatchObject({ reason: 'AmbiguousCreate' });
+    expect(thing.object.metadata.annotations).toHaveProperty([annotation.createIntent]);
+  });
+});
+
 describe('what may be any of two is looked up again', () => {
   let there: readonly string[];
 

@@ -1,5 +1,5 @@
 import { isSameURL } from '../../../common/http/url.ts';
-import { annotation, type CreateIntent, intentOf } from '../annotations.ts';
+import { annotation, annotationOf, type CreateIntent, intentOf } from '../annotations.ts';
 import type { Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
@@ -10,7 +10,7 @@ import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '.
 import { parseSpec } from '../spec.ts';
 import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import type { ExternalContract, Identity } from './contract.ts';
-import { isNamed, recordCreated, withdraw } from './create.ts';
+import { recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
 import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
 
@@ -62,7 +62,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (intent === undefined) return undefined;
     const made = this.#pending.claims.claimOf(uid);
     // What the status knows is newer than any mark of a create: that one came back with an old manifest.
-    if (ownershipOf(object).id !== undefined || isChosen(object)) await withdraw(resource);
+    if (ownershipOf(object).id !== undefined) await withdraw(resource);
     else if (made !== undefined) await recordCreated(resource, made);
     else return this.#lookUp(intent);
     return undefined;
@@ -91,17 +91,17 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((each) => each.metadata.uid === uid) ?? object;
-    if (isChosen(latest)) {
-      resource.take(latest);
-      await withdraw(resource);
-      return undefined;
-    }
     const isRekeyed = (connection.since ?? keySince) > keySince;
     if (isRekeyed || this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items(), content);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
 
+    if ('ids' in resolution && isChosen(latest, resolution.ids)) {
+      resource.take(latest);
+      await withdraw(resource);
+      return undefined;
+    }
     if (resolution.kind === 'ambiguous') {
       delete unresolved.lookedAt;
       return ambiguous(resolution.ids);
@@ -243,9 +243,13 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 }
 
-/** A person who was asked which object to keep named it: that settles what an unrecorded create made. */
-function isChosen(object: ManagedObject): boolean {
-  return isNamed(object) && isAmbiguous(object);
+/**
+ * A person who was asked which object to keep named it: that settles what an unrecorded create made. What else is named,
+ * perhaps before anybody was asked, does not.
+ */
+function isChosen(object: ManagedObject, ids: readonly string[]): boolean {
+  const named = annotationOf(object, annotation.externalID);
+  return named !== undefined && ids.includes(named) && isAmbiguous(object);
 }
 
 function isAmbiguous(object: ManagedObject): boolean {
