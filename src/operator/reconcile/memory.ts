@@ -44,7 +44,7 @@ export interface Facts {
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
   deletedID?: string;
-  /** What it made is at another address than its account is now. */
+  /** What it made is at another address than its account is now, or is another installation's. */
   isElsewhere?: boolean;
   /** What was on record when the finalizer was last seen. */
   records?: Readonly<Record<string, string>>;

@@ -92,6 +92,16 @@ test('that another installation has it is said anew where it could not be writte
   expect(writes).toBe(1);
 });
 
+test('what another installation has is not looked for in the account of this one, until it is taken over', async () => {
+  const blue = { ...object, status: { ownership: { installation: 'blue' }, conditions: [] } };
+  cached = blue;
+  const installed = (takeOver: boolean) => new Installation({ name: () => 'green', takeOver, now: () => 0 });
+  await reconcile(() => {}, { installation: installed(false) });
+  expect(memory.of('u').isElsewhere).toBe(true);
+  await reconcile(() => {}, { installation: installed(true) });
+  expect(memory.of('u').isElsewhere).toBeUndefined();
+});
+
 describe('one that was replaced by a manifest without finalizer while no operator ran', () => {
   const wiped = (ownership: object) => ({
     ...object,

@@ -61,6 +61,7 @@ export class Reconciler<Client> {
     const options = { ...this.#options, log, ...heard(this.#options.events) };
     const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
+      this.#factsOf(object).isElsewhere = true;
       const say = options.installation.ask(foreign, object);
       if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };

@@ -247,8 +247,8 @@ function countOf<Observed>(counting: Counting<Observed>): Counts {
   for (const other of owners) {
     const id = ownedIDOf(other) ?? '';
     const { deletedID, made, absent, isElsewhere } = peers.factsOf(other);
-    // None says anything of the key: what is deleted is gone, what was made with it is where it leads, and what is at
-    // another address is not looked for here.
+    // None says anything of the key: what is deleted is gone, what was made with it is where it leads, what is at another
+    // address is not looked for here, and another installation's account of this name may be another one.
     if (deletedID === id || (made?.id === id && made.at >= since) || isElsewhere === true) continue;
     // Nor does what is not made again, though others were there for long after it was missed.
     const missedAt = absent?.id === id && absent.at >= since ? absent.at : Number.POSITIVE_INFINITY;
