@@ -70,10 +70,12 @@ function isInAnotherAccount(world: Witness, resource: Resource): boolean {
 
 /**
  * Of what resources have on record in its account, no less is missing than is there. Only
- * kinds of which something is missing are counted, and not what an operator made since the process began.
+ * kinds of which something is missing are counted, and not what an operator made, or learned that it had made, since the
+ * process began.
  */
 function isMuchMissing(world: Witness, resource: Resource): boolean {
   const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
+  const recordedAt = (thing: Thing) => ownershipOf(world).recordedAt(thing) ?? thing.made.at;
   return accessesOf(world, resource).some(({ account }) => {
     if (account === undefined) return false;
     const recorded = [...kubeModelOf(world).live.values()]
@@ -88,7 +90,7 @@ function isMuchMissing(world: Witness, resource: Resource): boolean {
       ({ kind, thing }) =>
         kinds.has(kind) &&
         thing?.content !== undefined &&
-        (thing.made.at < startedAt || thing.made.installation === undefined),
+        (thing.made.installation === undefined || recordedAt(thing) < startedAt),
     );
     return missing.length >= 2 && missing.length >= present.length;
   });

@@ -46,6 +46,12 @@ export class Ownership {
     return this.#makers.get(thing);
   }
 
+  /** When an operator first had it on record; undefined while none has. */
+  recordedAt(thing: Thing): number | undefined {
+    const maker = this.makerOf(thing);
+    return maker && this.#namings.get(thing.name)?.get(maker)?.at;
+  }
+
   /** All that was made for it. */
   madeFor(resource: Resource): readonly Thing[] {
     return this.#made.get(resource) ?? [];

@@ -158,6 +158,27 @@ describe('converges', () => {
       expect(await spoke()).toEqual([]);
     });
 
+    test.each([
+      ['is not true beside more that was on record before the process began', true, 1],
+      ['is true beside what was put on record since', false, 0],
+    ])('%s', async (_, isRecorded, times) => {
+      const makes = (name: string) => world.make('bot_users', { name, active: true });
+      const records = async (name: string, id: string) => {
+        const status = available(1, { id, ownership: { id, how: 'Created' } });
+        await world.write('BotUser', name, { status, annotations: { [externalID]: id }, by: operator });
+      };
+      const lost = ['x', 'y', 'z'];
+      for (const name of lost) await world.write('BotUser', name, { spec: { name } });
+      const made = await Promise.all(lost.map(makes));
+      if (isRecorded) for (const [at, id] of made.entries()) await records(lost[at] ?? '', id);
+      await world.pass(1_000);
+      world.begin(operator);
+      if (!isRecorded) for (const [at, id] of made.entries()) await records(lost[at] ?? '', id);
+      for (const id of ids) await vanish(id);
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      expect(await spoke()).toHaveLength(times);
+    });
+
     test('is true of a lone one that is there with the key before', async () => {
       world.begin('op-0.1', {}, secondKey);
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
