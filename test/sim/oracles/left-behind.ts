@@ -1,4 +1,5 @@
 import { defaultCreateSettleMs } from '../core/duration.ts';
+import type { Act } from '../core/story.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
 import { isForged, pathsOf } from './excuses.ts';
@@ -23,6 +24,8 @@ import {
 } from './resource.ts';
 import { second, type Witness } from './witness.ts';
 
+type Trouble = Extract<Act, { do: 'trouble' }>;
+
 /** Whether something that an operator made was left behind on purpose, or by what nobody can help. */
 export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   if (thing.collection === 'module') return wasDoneTooLate(thing.made) || isModuleLeft(world, thing);
@@ -38,14 +41,22 @@ function wasDoneTooLate({ at, sentAt }: Thing['made']): boolean {
   return at - sentAt > defaultCreateSettleMs;
 }
 
-/** What no list shows within `--create-settle` of the request is told of, and nobody can wait for it. */
+/** What no list shows as it is within `--create-settle` of the request is told of, and nobody can wait for it. */
 function wasMadeTooLate({ story }: Witness, { made }: Thing): boolean {
   const lastLook = made.sentAt + defaultCreateSettleMs;
-  const lags = story.acts.map((act) => {
-    if (act.do !== 'trouble' || act.name !== 'lagging-lists') return 0;
-    return act.at <= lastLook && lastLook <= act.at + act.forMs ? Number(act.with?.lagMs) : 0;
-  });
-  return made.at + Math.max(0, ...lags) > lastLook;
+  const troubles = story.acts
+    .filter((act) => act.do === 'trouble')
+    .filter(({ at, forMs }) => at <= lastLook && lastLook <= at + forMs);
+  const lags = troubles.map(({ name, with: options }) => (name === 'lagging-lists' ? Number(options?.lagMs) : 0));
+  const isDisguised = troubles.some((trouble) => trouble.at <= made.at && mayHideMetadata(trouble, made.body));
+  return isDisguised || made.at + Math.max(0, ...lags) > lastLook;
+}
+
+/** An item without its metadata is a whole one, of another content; without another field it is odd, and is waited for. */
+function mayHideMetadata({ name, with: options }: Trouble, body: Thing['made']['body']): boolean {
+  const { how = 'null', field = 'metadata' } = options ?? {};
+  const isLeftOut = how === 'null' || how === 'missing';
+  return name === 'odd-items' && isLeftOut && field === 'metadata' && (body.metadata ?? '') !== '';
 }
 
 /** An earlier one like it came so late that it was taken for it. */

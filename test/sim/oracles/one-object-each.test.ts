@@ -95,6 +95,20 @@ describe('objects', () => {
   });
 
   test.each([
+    ['without its metadata', { how: 'null', field: 'metadata' }, 120_000, 0],
+    ['without its metadata, and in time as it is', { how: 'missing', field: 'metadata' }, 50_000, 1],
+    ['without what every one has', { how: 'null', field: 'description' }, 120_000, 1],
+    ['with what nobody knows', { how: 'extra' }, 120_000, 1],
+  ])('one that lists show %s', async (_, odd, forMs, times) => {
+    world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'odd-items', forMs, with: odd }] });
+    judge = world.judge(oneObjectEach);
+    const body = { description: 'addr', metadata: 'm', region: 'us' };
+    await world.write('ReservedAddr', 'addr', { spec: body });
+    await world.make('reserved_addrs', body, { arrives: false });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['in time', 50_000, 1],
     ['too late', 70_000, 0],
   ])('one whose place an earlier one took that was made %s', async (_, actsAt, times) => {
