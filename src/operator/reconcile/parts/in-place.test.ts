@@ -75,6 +75,19 @@ describe('a field that leaves the spec', () => {
     expect(puts).toEqual([red, { size: 1 }]);
   });
 
+  test('while the module is only observed, leaves it when it is managed again', async () => {
+    await reconcile(1, red);
+    const asked = { condition: { status: 'True', observedGeneration: 2 } } as const;
+    await reconcile(2, { size: 1 }, { managementPolicy: 'Observe' });
+    await reconcile(2, { size: 1 }, { ...asked, managementPolicy: 'Observe' });
+    expect(there).toEqual(red);
+    await reconcile(3, { size: 1 }, asked);
+    expect(there).toEqual({ size: 1, colour: 'grey' });
+    await reconcile(4, { size: 1 }, { managementPolicy: 'Observe' });
+    await reconcile(5, { size: 1 });
+    expect(puts).toEqual([red, { size: 1 }]);
+  });
+
   test('leaves it also when that fails at first', async () => {
     await reconcile(1, red);
     fails = 'before';

@@ -94,7 +94,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       setMore: leftOut === undefined || leftOut.length > 0,
       refusal: this.named ? this.part.refusal?.(body, observed) : undefined,
     });
-    if (this.named && action.kind === 'none') this.#inPlace.set(body);
+    // Who only observes leaves more there than is asked for.
+    const isObserved = this.#scope.spec.managementPolicy === 'Observe';
+    if (this.named && !isObserved && action.kind === 'none') this.#inPlace.set(body);
     if (action.kind !== 'replace') return { action, body, observed };
     const refused = refusedLately(this.#context, this.#attemptOf(body));
     if (refused !== undefined) return { ...stop(refused), observed };
