@@ -1,7 +1,8 @@
 /**
  * The floor: `floor.ts KUBE_URL TOKEN CLOUD_URL KEY COUNT IN_FLIGHT` lists the ReservedAddrs and sends for each the calls
- * that a crash-safe create cannot do without, and nothing else: a mark, the create, a record of the id, the status. It
- * knows nothing of watches, conflicts, budgets or failures: any of these ends it.
+ * that a crash-safe create cannot do without, and nothing else: a mark, the create, a record of the id, the status. What
+ * it leaves is what the operator leaves, for the API server takes longer over larger resources. It knows nothing of
+ * watches, conflicts, budgets or failures: any of these ends it.
  */
 import { Pool } from 'undici';
 
@@ -9,10 +10,11 @@ const [kubeURL = '', token = '', cloudURL = '', key = '', count = '0', inFlight 
 const connections = Number(inFlight);
 const kube = new Pool(kubeURL, { connections, connect: { rejectUnauthorized: false } });
 const cloud = new Pool(cloudURL, { connections });
+const installation = 'default-00000000';
 const collection = '/apis/edge-operator.dev/v1alpha1/namespaces/default/reservedaddrs';
 
 interface Resource {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly uid: string };
   readonly spec: { readonly description: string; readonly metadata: string; readonly region: string };
 }
 
@@ -30,20 +32,27 @@ async function send<T>(pool: Pool, method: 'GET' | 'POST' | 'PATCH', path: strin
   return (await body.json()) as T;
 }
 
-async function create({ metadata: { name }, spec: { description, metadata, region } }: Resource): Promise<void> {
+async function create({ metadata: { name, uid }, spec: { description, metadata, region } }: Resource): Promise<void> {
   const path = `${collection}/${name}`;
-  const domain = 'edge-operator.dev';
-  const mark = { [`${domain}/create-intent`]: new Date().toISOString(), [`${domain}/account`]: 'default' };
+  const own = (records: Record<string, string | null>) =>
+    Object.fromEntries(Object.entries(records).map(([record, value]) => [`edge-operator.dev/${record}`, value]));
+  const place = { account: 'default', 'api-url': cloudURL, installation, 'record-of': uid };
+  const annotations = own({ 'create-intent': new Date().toISOString(), ...place });
   await send(kube, 'PATCH', path, {
-    metadata: { finalizers: [`${domain}/external-resource`], annotations: mark },
+    metadata: { finalizers: Object.keys(own({ 'external-resource': '' })), annotations },
   });
   const body = { description, metadata, region };
-  const { id, uri, addr } = await send<Record<'id' | 'uri' | 'addr', string>>(cloud, 'POST', '/reserved_addrs', body);
-  const record = { [`${domain}/create-intent`]: null, [`${domain}/external-id`]: id };
+  const made = await send<Record<'id' | 'uri' | 'addr' | 'created_at', string>>(cloud, 'POST', '/reserved_addrs', body);
+  const { id, uri, addr, created_at: createdAt } = made;
+  const record = own({ 'create-intent': null, 'external-id': id, 'created-id': id });
   await send(kube, 'PATCH', path, { metadata: { annotations: record } });
-  const said = { type: 'Ready', status: 'True', reason: 'Available', message: 'created', observedGeneration: 1 };
+  const message = `reserved address ${id} is as the spec asks`;
+  const said = { type: 'Ready', status: 'True', reason: 'Available', message, observedGeneration: 1 };
   const conditions = [{ ...said, lastTransitionTime: new Date().toISOString() }];
-  await send(kube, 'PATCH', `${path}/status`, { status: { id, uri, addr, region, conditions, observedGeneration: 1 } });
+  const [host, port] = addr.split(':');
+  const ownership = { account: 'default', apiURL: cloudURL, how: 'Created', id, installation };
+  const observed = { id, uri, addr, host, port: Number(port), region, createdAt, ownership };
+  await send(kube, 'PATCH', `${path}/status`, { status: { ...observed, conditions, observedGeneration: 1 } });
 }
 
 const { items } = await send<{ readonly items: Resource[] }>(kube, 'GET', collection);
