@@ -5,7 +5,7 @@ import { UsageError } from '../common/usage.ts';
 import { userAgent, version } from '../common/version.ts';
 import { BudgetLease } from './budget-lease.ts';
 import { Leadership } from './controller/leadership.ts';
-import { installationIn } from './installation.ts';
+import { InstallationName } from './installation.ts';
 import { AgentFamily } from './kinds/agents/family.ts';
 import { CloudFamily } from './kinds/cloud/family.ts';
 import { agentKinds, cloudKinds } from './kinds/index.ts';
@@ -48,10 +48,16 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const guard = () => leadership.check();
   const client = new KubeClient(connection.withGuard(guard), runtime);
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
+  const ownNamespace = settings.leaderElectNamespace ?? connection.namespace;
   // Known before anything is written, and not before anything is watched.
-  let name = settings.installation ?? '';
+  const name = new InstallationName(settings.installation, {
+    ...runtime,
+    client: reader,
+    namespace: ownNamespace,
+    log,
+  });
   const { takeOver } = settings;
-  const installation = new Installation({ name: () => name, takeOver, now });
+  const installation = new Installation({ name: name.get, takeOver, now });
   const namespaces = settings.watchNamespaces;
   const referents = new Referents({ ...runtime, reader, log, namespaces });
   stack.defer(() => referents.close());
@@ -71,7 +77,6 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics,
   };
   const family = { shared, settings, guard };
-  const ownNamespace = settings.leaderElectNamespace ?? connection.namespace;
   const mirrorNamespace = settings.mirrorNamespace ?? connection.namespace;
   const cloud = new CloudFamily({
     ...family,
@@ -93,9 +98,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });
   await leadership.run(signal, async (shard, term) => {
     metrics.holds(shard, true);
-    name ||= (await installationIn({ ...runtime, client: reader, namespace: ownNamespace, log }, term)) ?? '';
     // Told to stop before it was known: nothing may be written without it.
-    if (name !== '') await Promise.all([cloud.hold(shard, term), agents.hold(shard, term)]);
+    if (await name.find(term)) await Promise.all([cloud.hold(shard, term), agents.hold(shard, term)]);
     await events.flush();
     metrics.holds(shard, false);
   });
