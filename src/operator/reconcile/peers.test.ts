@@ -98,3 +98,33 @@ describe('what one is proven to have, who only observes it', () => {
     expect(taken({ ...foreign, status: proof })).toBeUndefined();
   });
 });
+
+describe('what two are proven to have, of which one goes', () => {
+  const proof: ManagedObject['status'] = { ownership: { installation: 'one', how: 'Applied', parts: ['part'] } };
+  const standing = standingOnPart('part');
+  const going = { ...older, status: proof };
+  const staying = { ...mine, status: proof };
+  const among = (others: readonly ManagedObject[], isUnread = false) => {
+    const at = (object: ManagedObject) => ({ ...accountOf(object), isUnread: isUnread && object !== going });
+    return new Peers({ index: { ...index, claimants: () => [going, ...others] }, memory, accountOf: at });
+  };
+  const deleted = (object: ManagedObject): ManagedObject => ({
+    ...object,
+    metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  });
+
+  test('is kept by the one that stays, though the other came first: their accounts may be two', () => {
+    expect(among([staying]).keeperOf(going, 'x', standing)).toBe(staying);
+    expect(among([mine]).keeperOf(going, 'x', standing)).toBeUndefined();
+    expect(among([{ ...elsewhere, status: proof }]).keeperOf(going, 'x', standing)).toBeUndefined();
+    expect(among([deleted(staying)]).keeperOf(going, 'x', standing)).toBeUndefined();
+  });
+
+  test('may be kept by one whose account is not read yet', () => {
+    const there = { ...elsewhere, status: proof };
+    expect(among([there], true).mayBeKept('x', standing)).toBe(true);
+    expect(among([there]).mayBeKept('x', standing)).toBe(false);
+    expect(among([elsewhere], true).mayBeKept('x', standing)).toBe(false);
+    expect(among([deleted(there)], true).mayBeKept('x', standing)).toBe(false);
+  });
+});

@@ -2,7 +2,7 @@ import { isSameURL } from '../../common/http/url.ts';
 import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
 import { isObserver, isProof, recordedURLOf, type Standing, winnerOver } from './ownership.ts';
-import type { ManagedObject } from './resource.ts';
+import { isDeleting, type ManagedObject } from './resource.ts';
 
 /** The cached resources of one kind, by what they claim. */
 export interface ClaimIndex {
@@ -22,6 +22,8 @@ export interface PeersOptions {
 export interface PeersAccount {
   /** The same for one key at one address, whatever its names. */
   readonly identity: string;
+  /** It goes by its name while it, or its key, is being read: it may be any account. */
+  readonly isUnread?: boolean;
   /** When another key took the place of its key, on the monotonic clock: what it had before may be another account's. */
   readonly rekeyedAt?: number | undefined;
   /** The address of its API, where that is known. */
@@ -81,36 +83,59 @@ export class Peers implements ClaimIndex {
     reach: Reach = 'account',
   ): ManagedObject | undefined {
     const { namespace } = object.metadata;
-    return this.#winnerOver(object, claim, standing, reach, ({ metadata }) => metadata.namespace !== namespace);
+    const isElsewhere = ({ metadata }: ManagedObject) => metadata.namespace !== namespace;
+    return this.#winnerOver(object, this.#rivalsOf(object, claim, standing, reach, isElsewhere), standing);
   }
 
-  /** As `rivalOf`, of what is to be removed: what is proven to be an observer's is not, for what annotations say. */
+  /**
+   * As `rivalOf`, of what is to be removed: what is proven to be an observer's is not, for what annotations say; nor what is
+   * proven to be another's who stays. That both are makes one account of two, as a key that is wrong for a minute does.
+   */
   keeperOf(
     object: ManagedObject,
     claim: string,
     standing: Standing,
     reach: Reach = 'account',
   ): ManagedObject | undefined {
-    return this.#winnerOver(object, claim, standing, reach, () => true);
+    const rivals = this.#rivalsOf(object, claim, standing, reach, () => true);
+    const isAnother = ({ metadata }: ManagedObject) => metadata.uid !== object.metadata.uid;
+    const winner = this.#winnerOver(object, rivals, standing);
+    return winner ?? rivals.find((other) => isAnother(other) && isKeeper(other, standing));
+  }
+
+  /** Somebody is proven to have it, and stays, whose account may turn out to be the same one. */
+  mayBeKept(claim: string, standing: Standing): boolean {
+    const { accountOf } = this.#options;
+    const isUnread = (other: ManagedObject) => accountOf?.(other).isUnread === true;
+    return this.claimants(claim).some((other) => isKeeper(other, standing) && isUnread(other));
+  }
+
+  #winnerOver(object: ManagedObject, rivals: readonly ManagedObject[], standing: Standing): ManagedObject | undefined {
+    const { accountOf } = this.#options;
+    return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }
 
   /** @param mayKeep whether an observer is a rival to who is not proven to have it */
-  #winnerOver(
+  #rivalsOf(
     object: ManagedObject,
     claim: string,
     standing: Standing,
     reach: Reach,
     mayKeep: (observer: ManagedObject) => boolean,
-  ): ManagedObject | undefined {
+  ): readonly ManagedObject[] {
     const { accountOf } = this.#options;
     const url = reach === 'address' ? accountOf?.(object).url : undefined;
     const isThere = (other: ManagedObject) =>
       url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
     const isUnproven = !isProof(standing(object));
     const isRival = (other: ManagedObject) => !isObserver(other) || (isUnproven && mayKeep(other));
-    const rivals = this.claimants(claim).filter(
+    return this.claimants(claim).filter(
       (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other)),
     );
-    return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
   }
+}
+
+/** It is proven to have it, and stays. */
+function isKeeper(other: ManagedObject, standing: Standing): boolean {
+  return isProof(standing(other)) && !isDeleting(other);
 }

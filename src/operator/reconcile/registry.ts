@@ -65,10 +65,15 @@ export class Registry<Entry extends RegistryEntry> {
   /** As `entry`. Throws UnreadError as long as they are not read: then none is missing. */
   protected entryIfRead(key: string): Entry | undefined {
     const entry = this.entry(key);
-    if (entry !== undefined || this.#resources === undefined) return entry;
+    if (entry === undefined && this.isUnread) throw new UnreadError(`${key} is not read yet`);
+    return entry;
+  }
+
+  /** They are on their way: what is not known may be there. */
+  protected get isUnread(): boolean {
+    if (this.#resources === undefined) return false;
     const { synced, missing, refused } = this.#resources;
-    if (synced || missing || refused.length > 0) return undefined;
-    throw new UnreadError(`${key} is not read yet`);
+    return !synced && !missing && refused.length === 0;
   }
 
   /** All of them are known. */

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory, witnessesApartMs } from '../memory.ts';
+import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
@@ -24,11 +25,14 @@ let isDenying: boolean;
 let since: number;
 /** It was seen at 0, by this process. */
 let seen: Seen;
+/** Who else names the same, in an account that is not read yet. */
+let unread: ManagedObject[];
 
 const createSettleMs = 60_000;
 
 beforeEach(() => {
   [now, memory, calls, isThere, isDenying, since] = [1, new Memory(), [], true, false, -1];
+  unread = [];
   seen = new Map([['c', { at: 0, observed: {}, uid: 'u', account: 'default' }]]);
 });
 
@@ -58,8 +62,11 @@ const probe = async () => {
 async function remove() {
   const connection = { key: 'default', client: undefined, since, probe };
   const context = contextOf(object, { writer: {}, connection, memory, now: () => now });
+  const index = { get: () => object, list: () => [object], claimants: () => unread };
+  const accountOf = ({ metadata }: ManagedObject) => ({ identity: metadata.name, isUnread: metadata.name !== 'a' });
+  const peers = new Peers({ index, memory, accountOf });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
-  return new PartRemoval(part, context, { ...scope, seen, lostDeletes: new Map() }).perform();
+  return new PartRemoval(part, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }).perform();
 }
 
 test('what was there is gone when the service says so', async () => {
@@ -104,4 +111,17 @@ test.each([
   expect(await remove()).toMatchObject({ retry: { kind: 'after', ms: createSettleMs - witnessesApartMs } });
   now += createSettleMs;
   expect(await remove()).toBeUndefined();
+});
+
+test('what may be another’s, whose account is not read yet, waits until it is', async () => {
+  const status: ManagedObject['status'] = { ownership: { installation: 'one', how: 'Applied', parts: ['thing'] } };
+  unread = [{ ...object, metadata: { ...object.metadata, name: 'other', uid: 'other' }, status }];
+  expect(await remove()).toMatchObject({
+    message: expect.stringContaining('whose the thing is'),
+    retry: { kind: 'after', ms: 1_000 },
+  });
+  expect(calls).toEqual([]);
+  unread = [];
+  expect(await remove()).toBeUndefined();
+  expect(calls).toEqual(['delete']);
 });

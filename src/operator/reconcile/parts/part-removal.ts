@@ -8,6 +8,9 @@ import { type AnyPart, type PartScope, sightOf } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
+/** The keys of accounts are read at once, and within seconds after a start. */
+const secondLookMs = 1_000;
+
 /** The delete of one part, until it is certain that it is gone. */
 export class PartRemoval<Spec, Client> {
   readonly #part: AnyPart<Spec, Client>;
@@ -26,6 +29,9 @@ export class PartRemoval<Spec, Client> {
    */
   async perform(): Promise<Report | undefined> {
     if (this.#isKept()) return undefined;
+    if (this.#mayBeKept()) {
+      return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, secondLookMs);
+    }
     const unsettled = this.#unsettled();
     if (unsettled !== undefined) return unsettled;
     const { connection, call, facts, time } = this.#context;
@@ -60,6 +66,10 @@ export class PartRemoval<Spec, Client> {
   #isKept(): boolean {
     const { resource, peers } = this.#context;
     return peers.keeperOf(resource.object, this.#scope.claim, standingOnPart(this.#part.name)) !== undefined;
+  }
+
+  #mayBeKept(): boolean {
+    return this.#context.peers.mayBeKept(this.#scope.claim, standingOnPart(this.#part.name));
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */

@@ -38,6 +38,20 @@ test('an account is used by its own namespace only', async () => {
   expect(problem(user({ name: '../default/acct' }, { namespace: 'foreign' }))).toMatch(/does not exist/);
 });
 
+test('an account may be any as long as it, or its key, is not read', async () => {
+  const isUnread = () => here.accounts.accountOf(user()).isUnread;
+  Object.assign(here.resources, { synced: false });
+  expect(isUnread()).toBe(true);
+  Object.assign(here.resources, { synced: true });
+  expect(isUnread()).toBe(false);
+  await writeKey('k1');
+  follow();
+  expect(isUnread()).toBe(true);
+  await known();
+  expect(isUnread()).toBe(false);
+  expect(here.accounts.accountOf({ ...user(), spec: {} }).isUnread).toBe(false);
+});
+
 test.each(['http://API.example.test', 'http://api.example.test:80/', 'http://api.example.test/./'])(
   'one key is of one account, and has one budget, though its address is written %s',
   async (apiURL) => {

@@ -72,8 +72,10 @@ export class Accounts extends Registry<AccountEntry> {
   /** What the account really is; while the key is not known it has its name alone. */
   accountOf(object: ManagedObject): PeersAccount {
     const key = accountKeyOf(object);
-    const connection = key === 'default' ? this.#defaultAccount : this.entry(key)?.connection;
-    return { identity: connection?.identity ?? key, rekeyedAt: connection?.rekeyedAt, url: connection?.url };
+    const entry = key === 'default' ? undefined : this.entry(key);
+    const { identity, rekeyedAt, url } = (key === 'default' ? this.#defaultAccount : entry?.connection) ?? {};
+    const isUnread = key !== 'default' && identity === undefined && (entry?.isPending ?? this.isUnread);
+    return { identity: identity ?? key, isUnread, rekeyedAt, url };
   }
 
   /** What the operator's own account really is; undefined without one, or without its key. */
