@@ -13,8 +13,8 @@ export interface Connection<Client> {
   serviceTime?(): number | undefined;
   /** When its key was put in force, on the monotonic clock: what was seen before may be another account's. */
   readonly since?: number | undefined;
-  /** When another key took the place of its key, on the monotonic clock; undefined where none has. */
-  readonly rekeyedAt?: number | undefined;
+  /** Another key than the one in force was in force at that time, on the monotonic clock. Absent where there are no keys. */
+  hadAnotherKey?(at: number): boolean;
   /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
   confirmedAt?: number | undefined;
   /** One cheap call that is never answered by a 404 where the service is: throws as calls do. Absent where there is none. */

@@ -153,7 +153,9 @@ test('what another one turns out to have made, while it is looked at, is left as
 });
 
 describe('what was taken for gone by a process that knew only a wrong key', () => {
-  const there = { connection: { ...connection, url: 'https://api', since: 0, rekeyedAt: 0 } };
+  let rekeyedAt = Number.NEGATIVE_INFINITY;
+  const hadAnotherKey = (at: number) => at <= rekeyedAt;
+  const there = { connection: { ...connection, url: 'https://api', since: 0, hadAnotherKey } };
   /** What the key in force opens. */
   let account: string[];
 
@@ -191,7 +193,7 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
     await reconcile();
     expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_2' });
     there.connection.since = thing.clock.now();
-    there.connection.rekeyedAt = thing.clock.now();
+    rekeyedAt = thing.clock.now();
     thing.clock.advance(1);
   });
 

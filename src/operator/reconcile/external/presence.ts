@@ -172,9 +172,9 @@ export class Presence<Observed, Client> {
   /** What this process had with the key before this one: a key of another account is likelier than that it went just then. */
   #doubtOfKey(id: string): string | undefined {
     const { facts, connection } = this.#context;
-    const { rekeyedAt = Number.NEGATIVE_INFINITY } = connection;
     const had = [facts.seen, facts.made].flatMap((each) => (each?.id === id ? each.at : []));
-    if (had.length === 0 || Math.max(...had) > rekeyedAt || this.former() !== undefined) return undefined;
+    const isOfAnother = had.length > 0 && connection.hadAnotherKey?.(Math.max(...had)) === true;
+    if (!isOfAnother || this.former() !== undefined) return undefined;
     return (
       `${this.#contract.displayName} ${id} was there with the API key before this one, and is not found with it: is it the ` +
       `right key? If it is ${goneThenSay}`

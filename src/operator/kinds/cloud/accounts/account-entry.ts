@@ -11,6 +11,7 @@ import { parseSpec } from '../../../reconcile/spec.ts';
 import { type Spec, spec as specSchema } from '../cloud-account/schema.ts';
 import { addressOf } from './address.ts';
 import type { CloudConnection, CloudConnectionOptions } from './cloud-connection.ts';
+import { KeyHistory } from './key-history.ts';
 
 export interface AccountEntryOptions {
   /** Of accounts that name no address. */
@@ -18,7 +19,7 @@ export interface AccountEntryOptions {
   readonly hosts: AllowedHosts;
   readonly open: (
     key: string,
-    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'onRequest'>,
+    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'onRequest'>,
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
   readonly references: References;
@@ -42,8 +43,7 @@ export class AccountEntry implements RegistryEntry {
   #secret: { readonly referent: Referent; readonly key: string; readonly name: string } | undefined;
   /** The last key read. Stays when its Secret goes: what uses the account must still be deletable. */
   #apiKey: string | undefined;
-  /** At whatever address. */
-  #hasHadKey = false;
+  readonly #keys = new KeyHistory();
   #placedAt: number;
   /** The last check that the account passed. */
   #passed: { readonly at: number; readonly apiKey: string } | undefined;
@@ -188,6 +188,7 @@ export class AccountEntry implements RegistryEntry {
     this.#connection = this.#options.open(this.#key, {
       baseURL,
       requestsPerMinute,
+      keys: this.#keys,
       apiKey: () => this.#keyInForce(),
       onRequest: ({ keyRefused }) => {
         if (keyRefused) this.#doubt();
@@ -212,9 +213,7 @@ export class AccountEntry implements RegistryEntry {
     const before = this.#apiKey;
     this.#apiKey = this.requireKey();
     if (this.#apiKey === before) return false;
-    if (this.#hasHadKey) this.#connection.rekeyed();
-    else this.#connection.distrust();
-    this.#hasHadKey = true;
+    this.#connection.keyed();
     return true;
   }
 

@@ -88,7 +88,7 @@ export class Accounts extends Registry<AccountEntry> {
    * uses it may be this process's only since now, and was passed over while it was not.
    */
   defaultRekeyed(): void {
-    this.#defaultAccount?.rekeyed();
+    this.#defaultAccount?.keyed();
     const before = this.#sharedIdentity;
     this.#sharedIdentity = this.defaultIdentity;
     for (const { object, connection } of this.entries()) {

@@ -8,6 +8,7 @@ import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
 import type { Connection } from '../../../reconcile/connection.ts';
 import { type Budgets, type BudgetUser, credentialOf } from './budgets.ts';
+import { KeyHistory } from './key-history.ts';
 import { Outage } from './outage.ts';
 
 export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'dispatcher'> {
@@ -15,6 +16,8 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** Asked for each request. */
   readonly apiKey: () => string;
   readonly requestsPerMinute: number;
+  /** Of the account, whose address may change; default one of this connection alone. */
+  readonly keys?: KeyHistory;
   /** It is the operator's own. */
   readonly isDefault?: boolean;
   /** Resources of several namespaces may use it. */
@@ -40,11 +43,19 @@ export class CloudConnection implements Connection<CloudClient> {
   readonly #closing = new AbortController();
   readonly #budgets: Budgets;
   readonly #user: BudgetUser;
+  readonly #keys: KeyHistory;
   readonly #unwatchBudget: (() => void) | undefined;
 
   /** @param key unique in this operator */
   constructor(key: string, options: CloudConnectionOptions) {
-    const { requestsPerMinute, isDefault = false, isShared = false, budgets, watchBudget } = options;
+    const {
+      requestsPerMinute,
+      isDefault = false,
+      isShared = false,
+      budgets,
+      watchBudget,
+      keys = new KeyHistory(),
+    } = options;
     const { random, log, onBack = () => {}, onRequest, guard: mayCall, ...rest } = options;
     const limiter = () => budgets.of(this.#user).limiter;
     const gate = () => budgets.of(this.#user).gate;
@@ -52,9 +63,11 @@ export class CloudConnection implements Connection<CloudClient> {
     this.url = options.baseURL;
     this.#budgets = budgets;
     this.#monotonic = options.monotonic;
+    this.#keys = keys;
     const { apiKey } = options;
     this.#user = { account: key, url: canonicalURL(this.url), apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
+    if (isDefault) keys.begin(this.identity, Number.NEGATIVE_INFINITY);
     const outage = new Outage({
       ...{ monotonic: options.monotonic, random, closed: this.closed },
       requestsPerMinute: () => this.#user.requestsPerMinute,
@@ -81,7 +94,6 @@ export class CloudConnection implements Connection<CloudClient> {
 
   confirmedAt?: number;
   since?: number;
-  rekeyedAt?: number | undefined;
   readonly #monotonic: Runtime['monotonic'];
 
   /** The same for every account of one key at one address; undefined while there is no key. Lives in memory alone. */
@@ -94,10 +106,20 @@ export class CloudConnection implements Connection<CloudClient> {
     this.since = this.#monotonic.now();
   }
 
-  /** Another key took the place of its key: it may be that of another account. */
-  rekeyed(): void {
-    this.distrust();
-    this.rekeyedAt = this.since;
+  /** A key was put in force; another one than before may be that of another account. */
+  keyed(): void {
+    const now = this.#monotonic.now();
+    this.since = now;
+    this.#keys.begin(this.identity, now);
+  }
+
+  /** When another key took the place of its key, on the monotonic clock; undefined where none has. */
+  get rekeyedAt(): number | undefined {
+    return this.#keys.rekeyedAt;
+  }
+
+  hadAnotherKey(at: number): boolean {
+    return this.#keys.wasAnother(at);
   }
 
   serviceTime(): number | undefined {
