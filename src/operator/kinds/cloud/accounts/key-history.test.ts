@@ -11,6 +11,14 @@ test('tells with which key something was seen, though that comes back', () => {
   expect(keys.rekeyedAt).toBe(30);
 });
 
+test('what was seen as soon as there was a key was seen with it', () => {
+  const keys = new KeyHistory();
+  keys.begin('right', 10);
+  expect([9, 10].map((at) => keys.wasAnother(at))).toEqual([true, false]);
+  keys.begin('wrong', 20);
+  expect(keys.wasAnother(10)).toBe(true);
+});
+
 test('takes the same key for no other one, however often it is read', () => {
   const keys = new KeyHistory();
   keys.begin('right', 10);

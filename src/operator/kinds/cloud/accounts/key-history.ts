@@ -26,7 +26,8 @@ export class KeyHistory {
 
   /** Another key than the one in force was in force at that time. */
   wasAnother(at: number): boolean {
-    const then = this.#keys.findLast((each) => each.at < at);
+    // In the very moment of a change it was the one before, where there was one.
+    const then = this.#keys.findLast((each) => each.at < at) ?? this.#keys.find((each) => each.at === at);
     return then?.identity !== this.#keys.at(-1)?.identity;
   }
 }
