@@ -21,6 +21,8 @@ const pagesOfLostCreate = 6;
 const lostMs = 3 * minute;
 /** In which pages are counted: less than what lies between two sweeps. */
 const searchMs = minute / 3;
+/** For so long after the service was in trouble there is something to make up for. */
+const troubleMs = 2 * minute;
 
 /** Reads cost no more than drift checks need, and the search for a lost create a few pages, however many there are. */
 export function fewReads(world: Witness, report: Report) {
@@ -106,6 +108,9 @@ function watchSearches(world: Witness, report: Report): void {
     const { name } = flight.to;
     return { target, installation, search: searches.of(installation, name, keyOf(flight), target.collection) };
   };
+  /** Answers that say that the service is in trouble, to anything. */
+  const troubles = new ByKey(() => new RollingCount(troubleMs));
+  const troublesOf = ({ from, to }: Flight) => troubles.of(installationOf(from.name) ?? '', to.name);
   network.sendings.add((flight) => {
     const { search, target } = of(flight) ?? {};
     if (flight.method === 'POST') search?.lost.set(flight.id, scheduler.now);
@@ -113,6 +118,7 @@ function watchSearches(world: Witness, report: Report): void {
     else if (flight.method !== 'GET') search?.changes.add(scheduler.now);
   });
   network.arrivals.add((flight, { status, headers, body }) => {
+    if (isTrouble(status)) troublesOf(flight).add(scheduler.now);
     const found = of(flight);
     if (found?.target.kind !== 'list') return;
     const { search, installation, target } = found;
@@ -147,7 +153,9 @@ function watchSearches(world: Witness, report: Report): void {
     const isLeft = (version: Version) => isMarked(version) && version.at < Math.max(startedAt, now - minute);
     const marked = users.filter(({ versions }) => versions.during(now - searchMs, now).some(isLeft)).length;
     const looks = Math.max(lost, marked) * Math.max(1, starts);
-    const sweeps = sweepsOf(world, installation, account, target.collection, failed);
+    // A sweep that was due then is made up for, shortly before the next one.
+    const missed = troublesOf(flight).count(now) > 0 ? 1 : 0;
+    const sweeps = sweepsOf(world, installation, account, target.collection, failed + missed);
     // By an own clock's mark it may have been made any time since the resource was there.
     const isOwnClocks = users.some(({ versions }) => versions.during(now - lostMs, now).some(isMarkedByOwnClock));
     const pagesOfLook = isOwnClocks ? pagesOf(world, account, target.collection) : 0;
@@ -159,6 +167,8 @@ function watchSearches(world: Witness, report: Report): void {
       );
   });
 }
+
+const isTrouble = (status: number): boolean => status === 0 || status === 408 || status >= 460;
 
 /** A list of one asks whether the service answers, again and again while it does not: it looks for nothing. */
 const isProbe = (query: string | undefined): boolean => query === 'limit=1';

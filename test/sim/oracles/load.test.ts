@@ -117,6 +117,18 @@ describe('few-reads', () => {
       expect(world.said).toEqual([]);
     });
 
+    test('a sweep that was due while the service was in trouble is made up for', async () => {
+      await fill(500);
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await lose();
+      await world.call({ method: 'GET', path: '/bot_users?limit=1', status: 503 });
+      await world.pass(90_000);
+      for (let n = 0; n < 17; n += 1) await page();
+      expect(world.said).toEqual([]);
+      for (let n = 0; n < 10; n += 1) await page();
+      expect(world.said).toEqual([expect.stringContaining('for 1 lost creates')]);
+    });
+
     test('pages that fail have to be read again', async () => {
       await fill(500);
       await lose();
