@@ -26,6 +26,7 @@ async function reconcile(
   memory: Memory,
   rivalOf: () => ManagedObject | undefined = () => undefined,
   resource: ManagedObject = object,
+  mayBeKept = () => false,
 ) {
   const part: Part<never, undefined, Body, Body> = {
     name: 'thing',
@@ -43,7 +44,7 @@ async function reconcile(
   };
   const connection = { key: 'default', client: undefined };
   const asked = contextOf(resource, { writer: {}, connection, memory });
-  const peers = Object.assign(asked.peers, { rivalOf });
+  const peers = Object.assign(asked.peers, { rivalOf, mayBeKept });
   const context = { ...asked, peers, occasion: { ...asked.occasion, requested: false } };
   const reconciler = new PartReconciler(part, context, {
     spec: resource.spec as never,
@@ -61,6 +62,29 @@ test('what the service makes of a PUT is compared: it may accept it and do other
   expect({ observed, isForeign }).toEqual({ observed: { size: 10 }, isForeign: false });
   expect((await reconcile(50, 10, puts, memory)).report?.reason).toBe('Rejected');
   expect(puts).toEqual([5, 50]);
+});
+
+test('a part that may be another’s, whose account is not read yet, waits until it is; what is proven its own does not', async () => {
+  const puts: number[] = [];
+  const among = (resource: ManagedObject) =>
+    reconcile(
+      5,
+      10,
+      puts,
+      new Memory(),
+      () => undefined,
+      resource,
+      () => true,
+    );
+  expect((await among(object)).report).toMatchObject({
+    reason: 'Creating',
+    message: 'it is not known yet whose the thing is',
+    retry: { kind: 'after', ms: 1_000 },
+  });
+  expect(puts).toEqual([]);
+  const status: ManagedObject['status'] = { ownership: { installation: 'one', how: 'Applied', parts: ['thing'] } };
+  expect((await among({ ...object, status })).report?.reason).toBe('Available');
+  expect(puts).toEqual([5]);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { conditionOf, type ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
 import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
-import { type AnyPart, type PartScope, rivalOf, sightOf } from './part-scope.ts';
+import { type AnyPart, isProven, mayBeKept, type PartScope, rivalOf, sightOf, unreadMs } from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
@@ -180,11 +180,22 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Somebody has a better claim on a part that is asked for; who only observes it has none, and no rivals. */
   #conflict(): StoppedPlan | undefined {
-    const isClaimed = this.named && this.#scope.spec.managementPolicy !== 'Observe';
-    const rival = isClaimed ? rivalOf(this.part, this.#context, this.#scope) : undefined;
-    if (rival === undefined) return undefined;
-    const who = rivalName(this.#context.resource.object, rival);
+    if (!this.named || this.#scope.spec.managementPolicy === 'Observe') return undefined;
+    const { object } = this.#context.resource;
+    const rival = rivalOf(this.part, this.#context, this.#scope);
+    if (rival === undefined) {
+      const isOpen = !isProven(this.part, object) && mayBeKept(this.part, this.#context, this.#scope);
+      return isOpen ? this.#unknownOwner() : undefined;
+    }
+    const who = rivalName(object, rival);
     return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
+  }
+
+  /** Applied now, it might be taken from who has it, whose account is not read yet. */
+  #unknownOwner(): StoppedPlan {
+    const reason = this.#scope.applied ? 'Updating' : 'Creating';
+    const message = `it is not known yet whose the ${this.part.displayName} is`;
+    return stop(report(reason, message, { retry: { kind: 'after', ms: unreadMs } }));
   }
 
   /** @param at before the call: while it was under way another key may have been put in force */

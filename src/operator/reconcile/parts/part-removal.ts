@@ -4,12 +4,9 @@ import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { standingOnPart } from '../ownership.ts';
 import { isDeleting } from '../resource.ts';
-import { type AnyPart, type PartScope, sightOf } from './part-scope.ts';
+import { type AnyPart, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
-
-/** The keys of accounts are read at once, and within seconds after a start. */
-const secondLookMs = 1_000;
 
 /** The delete of one part, until it is certain that it is gone. */
 export class PartRemoval<Spec, Client> {
@@ -29,8 +26,8 @@ export class PartRemoval<Spec, Client> {
    */
   async perform(): Promise<Report | undefined> {
     if (this.#isKept()) return undefined;
-    if (this.#mayBeKept()) {
-      return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, secondLookMs);
+    if (mayBeKept(this.#part, this.#context, this.#scope)) {
+      return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, unreadMs);
     }
     const unsettled = this.#unsettled();
     if (unsettled !== undefined) return unsettled;
@@ -66,10 +63,6 @@ export class PartRemoval<Spec, Client> {
   #isKept(): boolean {
     const { resource, peers } = this.#context;
     return peers.keeperOf(resource.object, this.#scope.claim, standingOnPart(this.#part.name)) !== undefined;
-  }
-
-  #mayBeKept(): boolean {
-    return this.#context.peers.mayBeKept(this.#scope.claim, standingOnPart(this.#part.name));
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */

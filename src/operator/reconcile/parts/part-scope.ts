@@ -1,5 +1,5 @@
 import type { ReconcileContext } from '../context.ts';
-import { standingOnPart } from '../ownership.ts';
+import { isProof, standingOnPart } from '../ownership.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 
@@ -53,4 +53,21 @@ export function rivalOf(
   { claim }: { readonly claim: string },
 ): ManagedObject | undefined {
   return peers.rivalOf(resource.object, claim, standingOnPart(name));
+}
+
+/** The keys of accounts are read at once, and within seconds after a start. */
+export const unreadMs = 1_000;
+
+/** Somebody else is proven to have the part, whose account, not read yet, may turn out to be this one. */
+export function mayBeKept(
+  { name }: { readonly name: string },
+  { peers }: Pick<ReconcileContext<unknown>, 'peers'>,
+  { claim }: { readonly claim: string },
+): boolean {
+  return peers.mayBeKept(claim, standingOnPart(name));
+}
+
+/** The part is proven to be this very resource's. */
+export function isProven({ name }: { readonly name: string }, object: ManagedObject): boolean {
+  return isProof(standingOnPart(name)(object));
 }
