@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, WallClock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
 import type { Stored, UseStore } from './kinds/cloud/accounts/use-record.ts';
-import { joined } from './kinds/cloud/accounts/use-state.ts';
 import type { KubeClient } from './kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from './kube/errors.ts';
 import { microTime } from './kube/micro-time.ts';
@@ -56,7 +56,7 @@ export class BudgetLease implements UseStore {
 
   async write(text: string, signal: AbortSignal): Promise<Stored | undefined> {
     for (let tries = 1; tries <= mostTries; tries += 1) {
-      const { text: before } = this.#stored();
+      const { texts: before } = this.#stored();
       try {
         this.#lease = await this.#put(text, signal);
         return this.#stored();
@@ -65,7 +65,7 @@ export class BudgetLease implements UseStore {
         if (!isConflict(error) && !isAlreadyExists(error) && !isGone) throw error;
       }
       // Who wrote another record of the Lease is no matter.
-      if ((await this.read(signal)).text !== before) return undefined;
+      if (!isDeepStrictEqual((await this.read(signal)).texts, before)) return undefined;
     }
     return undefined;
   }
@@ -118,9 +118,8 @@ export class BudgetLease implements UseStore {
     const { managedFields = [] } = (this.#lease?.metadata ?? {}) as Managed;
     const times = managedFields.map(({ time = '' }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
     const own = this.#lease?.metadata.annotations?.[this.#annotation];
-    const others = this.#otherTexts();
     return {
-      text: others.length === 0 ? own : joined([...(own === undefined ? [] : [own]), ...others]),
+      texts: [...(own === undefined ? [] : [own]), ...this.#otherTexts()],
       writtenAt: times.length === 0 ? undefined : Math.max(...times),
     };
   }

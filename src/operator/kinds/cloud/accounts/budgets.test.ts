@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
+import type { Stored } from './use-record.ts';
 
 type Account = { -readonly [field in keyof BudgetUser]: BudgetUser[field] };
 
@@ -117,14 +118,14 @@ test.each([
 
 test('hundreds of accounts of one key that wait for what is on record wait for nothing else', async () => {
   const text = JSON.stringify({ free: true, starts: [0, 5_000], accounts: {} });
-  const known = Promise.withResolvers<{ readonly text: string; readonly writtenAt: undefined }>();
+  const known = Promise.withResolvers<Stored>();
   const store = () => ({ read: () => known.promise, write: () => known.promise, isRefusal: () => false });
   budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const running = budgets.run(0);
   const users = Array.from({ length: 600 }, () => account('k', 100_000));
   const slots = users.map((user) => budgets.of(user).limiter.acquire({ priority: 'first', account: user.account }));
   const startedAt = performance.now();
-  known.resolve({ text, writtenAt: undefined });
+  known.resolve({ texts: [text], writtenAt: undefined });
   for (const slot of await Promise.all(slots)) slot.release();
   expect(performance.now() - startedAt).toBeLessThan(3_000);
   await budgets.close(0);
@@ -135,11 +136,11 @@ test('an account at another address is recorded by that while the one before sti
   const written: string[] = [];
   const write = async (text: string) => {
     written.push(text);
-    return { text, writtenAt: undefined };
+    return { texts: [text], writtenAt: undefined };
   };
   // Killed so often of late that nothing is free.
   const text = JSON.stringify({ free: true, starts: [0, 5_000, 10_000], accounts: {} });
-  const store = () => ({ read: async () => ({ text, writtenAt: undefined }), write, isRefusal: () => false });
+  const store = () => ({ read: async () => ({ texts: [text], writtenAt: undefined }), write, isRefusal: () => false });
   budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const running = budgets.run(0);
   const before = account('k');
@@ -198,7 +199,7 @@ describe('an account that leaves and comes back', () => {
 
 test("what another replica sent with a key counts when it becomes the operator's own", async () => {
   const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
-  const stored = { text: undefined, writtenAt: undefined };
+  const stored = { texts: [], writtenAt: undefined };
   const shardOf = (name: string) => (name.endsWith('elsewhere') ? 1 : 0);
   budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf });
   const running = budgets.run(0);
@@ -215,7 +216,7 @@ test("what another replica sent with a key counts when it becomes the operator's
 });
 
 test("who has yet to lead knows of nobody that uses the operator's own key elsewhere", async () => {
-  const stored = { text: undefined, writtenAt: undefined };
+  const stored = { texts: [], writtenAt: undefined };
   const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
   budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const own = account('k', 100, undefined, true);

@@ -7,7 +7,7 @@ import { type Stored, UseRecord, type UseStore } from './use-record.ts';
 /** A record in memory, with the clock of who keeps it. */
 class MemoryStore implements UseStore {
   readonly #time: ManualClock;
-  stored: Stored = { text: undefined, writtenAt: undefined };
+  stored: Stored = { texts: [], writtenAt: undefined };
   writes = 0;
   /** What the next calls fail with. */
   readonly errors: Error[] = [];
@@ -27,7 +27,7 @@ class MemoryStore implements UseStore {
     this.#fail();
     if (this.#seen !== this.stored) return undefined;
     this.writes += 1;
-    this.stored = { text, writtenAt: this.#time.now() };
+    this.stored = { texts: [text], writtenAt: this.#time.now() };
     this.#seen = this.stored;
     return this.stored;
   }
@@ -126,7 +126,7 @@ test('blocks that are not needed any more are given back', async () => {
   const { ask } = start(time, store, { 'a/own': 120 });
   ask(100);
   await pass(time, 6 * 60_000);
-  expect(JSON.parse(store.stored.text ?? '')).toEqual({ free: true, starts: [], accounts: {} });
+  expect(JSON.parse(store.stored.texts[0] ?? '')).toEqual({ free: true, starts: [], accounts: {} });
   const { writes } = store;
   await pass(time, 3_600_000);
   expect(store.writes).toBe(writes);
@@ -138,14 +138,14 @@ test('of an account that is gone nothing stays on record', async () => {
   const { ask, budgets, users } = start(time, store, { 'a/own': 120, 'b/stays': 120 });
   ask(100);
   await pass(time, 1_000);
-  expect(Object.keys(JSON.parse(store.stored.text ?? '').accounts)).toEqual(['a/own https://api.test']);
+  expect(Object.keys(JSON.parse(store.stored.texts[0] ?? '').accounts)).toEqual(['a/own https://api.test']);
   for (const user of users.slice(0, 1)) budgets.leave(user);
   await pass(time, 6 * 60_000);
   await pass(time, 6 * 60_000);
   // With the next thing that is written.
   ask(100, 'b/stays');
   await pass(time, 0);
-  expect(Object.keys(JSON.parse(store.stored.text ?? '').accounts)).toEqual(['b/stays https://api.test']);
+  expect(Object.keys(JSON.parse(store.stored.texts[0] ?? '').accounts)).toEqual(['b/stays https://api.test']);
 });
 
 test.each([3, 12, 20, 40])('processes killed every %d s send no more than one would', async (seconds) => {
@@ -174,7 +174,7 @@ test('after an orderly end the next one goes on where it was, whatever had been 
   first.ask(50);
   await pass(time, 30_000);
   await first.budgets.close(0);
-  expect(JSON.parse(store.stored.text ?? '')).toMatchObject({
+  expect(JSON.parse(store.stored.texts[0] ?? '')).toMatchObject({
     free: false,
     accounts: { 'a/own https://api.test': { open: 0 } },
   });
@@ -233,9 +233,9 @@ test('nothing of a key is on record, and only what differs from the rule', async
   ask(40, 'a/own');
   ask(4, 'b/quiet');
   await pass(time, 0);
-  expect(store.stored.text).toBe(
+  expect(store.stored.texts).toEqual([
     '{"free":true,"starts":[],"accounts":{"a/own https://api.test":{"open":56,"past":[]}}}',
-  );
+  ]);
 });
 
 test('until it can be written nothing is sent that is not on record; without the right to it is done without', async () => {
@@ -269,13 +269,13 @@ test('what somebody else wrote meanwhile is taken over', async () => {
   ask(7);
   await pass(time, 0);
   store.stored = {
-    text: '{"free":false,"starts":[],"accounts":{"a/other https://api.test":{"open":9,"past":[]}}}',
+    texts: ['{"free":false,"starts":[],"accounts":{"a/other https://api.test":{"open":9,"past":[]}}}'],
     writtenAt: time.now(),
   };
   ask(10);
   await pass(time, 0);
   expect(sent).toHaveLength(17);
-  expect(JSON.parse(store.stored.text ?? '').accounts).toEqual({
+  expect(JSON.parse(store.stored.texts[0] ?? '').accounts).toEqual({
     'a/other https://api.test': { open: 0, past: [[9, 0]] },
     'a/own https://api.test': { open: 28, past: [] },
   });
@@ -301,9 +301,25 @@ test('what is wanted as a write ends is written too', async () => {
 test('a text that is no record counts as a process that may have used its free share', async () => {
   const time = new ManualClock();
   const store = new MemoryStore(time);
-  store.stored = { text: '{', writtenAt: undefined };
+  store.stored = { texts: ['{'], writtenAt: undefined };
   const { ask, sent } = start(time, store, { 'a/own': 120 });
   ask(200);
   await pass(time, 0);
   expect(sent).toHaveLength(113);
+});
+
+test('of several that were before, each may have used its free share until now, also of who is on record with another', async () => {
+  const time = new ManualClock();
+  await time.advance(3_600_000);
+  const store = new MemoryStore(time);
+  const free = '{"free":true,"starts":[],"accounts":{}}';
+  const named = '{"free":false,"starts":[],"accounts":{"a/own https://api.test":{"open":50,"past":[]}}}';
+  store.stored = { texts: [free, named], writtenAt: time.now() - 50_000 };
+  const { ask, sent } = start(time, store, { 'a/own': 120, 'b/other': 1 });
+  ask(200, 'a/own');
+  ask(1, 'b/other');
+  await pass(time, 30_000);
+  expect(sent).toHaveLength(63);
+  await pass(time, 31_000);
+  expect(sent).toHaveLength(63 + 120 + 1);
 });

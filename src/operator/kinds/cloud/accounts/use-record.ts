@@ -15,7 +15,8 @@ import {
 
 /** The record as it is kept. */
 export interface Stored {
-  readonly text: string | undefined;
+  /** What each of those before wrote who may have sent for the same accounts. */
+  readonly texts: readonly string[];
   /** Milliseconds since the epoch by the clock of who keeps it, which is nobody's of ours; undefined when not known. */
   readonly writtenAt: number | undefined;
 }
@@ -180,7 +181,9 @@ export class UseRecord {
   async #takeOver(wanted: ReadonlyMap<string, number>): Promise<void> {
     const before = await this.#options.store.read(this.#ended.signal);
     const now = this.#now();
-    const after = (sinceMs: number) => this.#with(this.#merged(succeeding(before.text, now, sinceMs)), wanted);
+    const limitOf = this.#limits();
+    const after = (sinceMs: number) =>
+      this.#with(this.#merged(succeeding(before.texts, now, sinceMs, limitOf)), wanted);
     const next = after(0);
     const written = await this.#store(next);
     this.#isStale = written === undefined;
@@ -192,11 +195,15 @@ export class UseRecord {
 
   /** With what is wanted; what an account is charged with is by its name from then on. */
   #with(state: UseState, wanted: ReadonlyMap<string, number>): UseState {
-    const limits = new Map(this.#options.uses().map(({ account, limit }) => [account, limit]));
+    const limitOf = this.#limits();
     const named = new Map(state.named);
-    for (const [account, open] of wanted)
-      named.set(account, { open, past: pastOf(state, account, limits.get(account) ?? 0) });
+    for (const [account, open] of wanted) named.set(account, { open, past: pastOf(state, account, limitOf(account)) });
     return pruned({ ...state, named }, this.#now());
+  }
+
+  #limits(): (account: string) => number {
+    const limits = new Map(this.#options.uses().map(({ account, limit }) => [account, limit]));
+    return (account) => limits.get(account) ?? 0;
   }
 
   /** Where somebody else wrote: what he may have sent counts, and so does what this process may send. */

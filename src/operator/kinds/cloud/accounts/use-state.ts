@@ -49,24 +49,42 @@ const schema = z.object({
 });
 
 /**
- * The record as who comes after its writer begins with: what that one might still have sent, it may have sent until now.
+ * The records as who comes after their writers begins with: what those might still have sent, they may have sent until now.
  *
- * @param sinceMs since it was written; at most that
+ * @param sinceMs since the last of them was written; at most that
+ * @param limitOf of an account, requests a minute
  */
-export function succeeding(text: string | undefined, now: number, sinceMs: number): UseState {
-  if (text === undefined) return { free: true, starts: [], named: new Map() };
+export function succeeding(
+  texts: readonly string[],
+  now: number,
+  sinceMs: number,
+  limitOf: (account: string) => number,
+): UseState {
+  const states = texts.map((text) => stateOf(text, now, sinceMs));
+  const names = new Set(states.flatMap(({ named }) => [...named.keys()]));
+  const pasts = (account: string) => states.flatMap((state) => pastOf(state, account, limitOf(account)));
+  const named = [...names].map((account): [string, Entry] => [account, { open: 0, past: pasts(account) }]);
+  return begun(
+    states.flatMap(({ starts }) => starts),
+    new Map(named),
+    now,
+  );
+}
+
+/** What one record says was sent, or may have been. */
+function stateOf(text: string, now: number, sinceMs: number): Pick<UseState, 'starts' | 'named'> {
   const record = schema.safeParse(jsonOf(text));
-  if (!record.success) return begun({ free: true, starts: [now], named: new Map() }, now);
+  if (!record.success) return { starts: [now], named: new Map() };
   const at = (agoMs: number) => now - agoMs - sinceMs;
   const { free, starts, accounts } = record.data;
   const named = Object.entries(accounts).map(([account, { open, past }]): [string, Entry] => {
     const earlier = past.map(([count, agoMs]) => ({ count, endedAt: at(agoMs) }));
     return [account, { open: 0, past: open === 0 ? earlier : [...earlier, { count: open, endedAt: now }] }];
   });
-  return begun({ free, starts: [...starts.map(at), ...(free ? [now] : [])], named: new Map(named) }, now);
+  return { starts: [...starts.map(at), ...(free ? [now] : [])], named: new Map(named) };
 }
 
-function begun({ starts, named }: UseState, now: number): UseState {
+function begun(starts: readonly number[], named: UseState['named'], now: number): UseState {
   const state = pruned({ free: true, starts, named }, now);
   return { ...state, free: state.starts.length < mostStarts };
 }
@@ -86,7 +104,11 @@ export function pruned({ free, starts, named }: UseState, now: number): UseState
 }
 
 /** What an account that is not named is charged with. */
-export function pastOf({ starts, named }: UseState, account: string, limit: number): readonly Past[] {
+export function pastOf(
+  { starts, named }: Pick<UseState, 'starts' | 'named'>,
+  account: string,
+  limit: number,
+): readonly Past[] {
   const entry = named.get(account);
   return entry?.past ?? starts.map((endedAt) => ({ count: freeShareOf(limit), endedAt }));
 }
@@ -105,20 +127,6 @@ export function textOf(state: UseState, now: number): string {
     return [account, { open, past: [...byAge].map(([agoMs, count]) => [count, agoMs]) }];
   });
   return JSON.stringify({ free, starts: starts.map(ago), accounts: Object.fromEntries(accounts) });
-}
-
-/** Several records as one: whatever any of them says was sent, or may be, counts. */
-export function joined(texts: readonly string[]): string | undefined {
-  const records = texts.map((text) => schema.safeParse(jsonOf(text)));
-  const known = records.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  if (known.length < records.length) return texts.find((_, index) => records[index]?.success === false);
-  const accounts: Record<string, { open: number; past: [number, number][] }> = {};
-  for (const [account, { open, past }] of known.flatMap((record) => Object.entries(record.accounts))) {
-    const before = accounts[account];
-    accounts[account] = { open: open + (before?.open ?? 0), past: [...(before?.past ?? []), ...past] };
-  }
-  const starts = known.flatMap((record) => [...record.starts, ...(record.free ? [0] : [])]);
-  return JSON.stringify({ free: false, starts, accounts });
 }
 
 function jsonOf(text: string): unknown {
