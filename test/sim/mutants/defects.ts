@@ -358,8 +358,8 @@ export const defects: readonly Defect[] = [
     name: 'a-restart-forgets-what-was-sent',
     sort: 'lost budget',
     file: 'kinds/cloud/accounts/use-state.ts',
-    find: 'return begun({ free, starts: [...starts.map(at), ...(free ? [now] : [])], named: new Map(named) }, now);',
-    replace: 'return { free: true, starts: [], named: new Map() };',
+    find: 'return { starts: [...starts.map(at), ...(free ? [now] : [])], named: new Map(named) };',
+    replace: 'return { starts: [], named: new Map() };',
     only: ['restarts'],
   },
   {
