@@ -122,6 +122,47 @@ test('a list during which another key came tells nothing', async () => {
   expect(thing.creates).toBe(1);
 });
 
+describe('when the service’s clock, by which it is marked, was set back before it was carried out', () => {
+  const aheadMs = 400_000;
+  let offsetMs: number;
+  const timed = { connection: { ...connection, serviceTime: () => thing.clock.now() + offsetMs } };
+  const clockOfMark = () => JSON.parse(thing.object.metadata.annotations?.[annotation.createIntent] ?? '{}').clock;
+  let madeAt: number;
+
+  beforeEach(async () => {
+    thing = new ThingFixture();
+    offsetMs = aheadMs;
+    thing.nextError = new ApiError('reset', { reason: 'Unreachable', definite: false });
+    await thing.reconcile({}, timed);
+    madeAt = thing.clock.now();
+    const identity = ({ id }: { readonly id: string }) => ({ id, createdAt: new Date(madeAt).toISOString() });
+    thing.serve({
+      identity,
+      list: async function* () {
+        yield { id: 'thing_lost' };
+      },
+    });
+    thing.clock.advance(8_000);
+    offsetMs = 0;
+    expect(clockOfMark()).toBe('service');
+    await thing.reconcile({}, timed);
+  });
+
+  test('it is found', async () => {
+    expect(clockOfMark()).toBe('own');
+    expect(await thing.reconcile({}, timed)).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
+  });
+
+  test('a process that does not know when it was sent asks a person, also when the clock has caught up', async () => {
+    delete thing.memory.of('u').unresolved;
+    thing.clock.advance(2 * aheadMs);
+    await thing.reconcile({}, timed);
+    thing.clock.advance(settleMs);
+    expect(await thing.reconcile({}, timed)).toMatchObject({ reason: 'AmbiguousCreate' });
+    expect(thing.creates).toBe(1);
+  });
+});
+
 describe('while most of the account is not found', () => {
   /** The last two looks. */
   const looked = async () => {

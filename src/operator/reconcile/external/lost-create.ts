@@ -1,5 +1,5 @@
 import { isSameURL } from '../../../common/http/url.ts';
-import { annotation, annotationOf, type CreateIntent, intentOf } from '../annotations.ts';
+import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
@@ -12,7 +12,7 @@ import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } fro
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
-import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
+import { isAhead, resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
 
 export interface LostCreateOptions {
   /** Every resource of the kind in the cluster, read afresh. */
@@ -74,6 +74,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { object, uid } = resource;
     const content = intent.content ?? this.#contentOf(object);
     if (typeof content !== 'string') return content;
+    if (isAhead(intent, connection.serviceTime?.())) return this.#redate(content);
     facts.unresolved ??= { since: startedAt };
     const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
     // Lists with another key say nothing of what this one opens.
@@ -124,6 +125,14 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     delete facts.unresolved;
     this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
     return undefined;
+  }
+
+  /** Of our clock, and of now: as one that proves nothing of what is older, also when the service's clock has caught up. */
+  async #redate(content: string): Promise<Report> {
+    const { resource, time } = this.#context;
+    const intent = formatIntent({ at: new Date(time.wall()).toISOString(), clock: 'own', content });
+    await resource.annotate({ [annotation.createIntent]: intent });
+    return this.#wait(0);
   }
 
   /** An account in which nothing else is found either is not searched for the last time: it may be another one. */

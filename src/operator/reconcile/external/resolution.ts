@@ -54,6 +54,11 @@ export function soughtSince(
   return { notBefore, likelySince: likely === undefined ? notBefore : likely - stampSkewMs };
 }
 
+/** The service's clock was set back since the mark was made, so that it says nothing of what was made after it. */
+export function isAhead({ at = '', clock }: Partial<CreateIntent>, service: number | undefined): boolean {
+  return clock === 'service' && service !== undefined && Date.parse(at) - stampSkewMs > service;
+}
+
 export type Resolution =
   | { readonly kind: 'adopt'; readonly id: string }
   | { readonly kind: 'none' }
