@@ -1,7 +1,7 @@
 import { keyOf } from '../kube/types.ts';
 import { annotation, annotationOf, intentOf, isUsableID, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
-import type { ManagedObject, Ownership } from './resource.ts';
+import { isDeleting, type ManagedObject, type Ownership } from './resource.ts';
 
 /*
  * Whose an external object is. The record is in the status, which tenants cannot write: it is proof. Annotations keep a
@@ -174,6 +174,18 @@ export function standingOnPart(part: string): Standing {
   return (object) => {
     if (ownershipOf(object).parts?.includes(part)) return 0;
     return appliedParts(object).has(part) ? 2 : 3;
+  };
+}
+
+/**
+ * As `standingOnPart`, of what is to be removed: an annotation is no better there than the wish of who stays, or whoever forges
+ * one could have removed what another, who is older, asks for.
+ */
+export function standingToRemovePart(part: string): Standing {
+  const standing = standingOnPart(part);
+  return (object) => {
+    if (isProof(standing(object))) return 0;
+    return isDeleting(object) && !appliedParts(object).has(part) ? 4 : 3;
   };
 }
 

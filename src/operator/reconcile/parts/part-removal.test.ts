@@ -1,5 +1,6 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
+import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory, witnessesApartMs } from '../memory.ts';
 import { Peers } from '../peers.ts';
@@ -15,6 +16,8 @@ const object: ManagedObject = {
   spec: { managementPolicy: 'Manage' },
 };
 
+/** What is removed for. */
+let subject: ManagedObject;
 let now: number;
 let memory: Memory;
 let calls: string[];
@@ -25,14 +28,15 @@ let isDenying: boolean;
 let since: number;
 /** It was seen at 0, by this process. */
 let seen: Seen;
-/** Who else names the same, in an account that is not read yet. */
+/** Who else names the same, in an account that is not read yet, and in the same account. */
 let unread: ManagedObject[];
+let others: ManagedObject[];
 
 const createSettleMs = 60_000;
 
 beforeEach(() => {
   [now, memory, calls, isThere, isDenying, since] = [1, new Memory(), [], true, false, -1];
-  unread = [];
+  [unread, others, subject] = [[], [], object];
   seen = new Map([['c', { at: 0, observed: {}, uid: 'u', account: 'default' }]]);
 });
 
@@ -61,9 +65,12 @@ const probe = async () => {
 
 async function remove() {
   const connection = { key: 'default', client: undefined, since, probe };
-  const context = contextOf(object, { writer: {}, connection, memory, now: () => now });
-  const index = { get: () => object, list: () => [object], claimants: () => unread };
-  const accountOf = ({ metadata }: ManagedObject) => ({ identity: metadata.name, isUnread: metadata.name !== 'a' });
+  const context = contextOf(subject, { writer: {}, connection, memory, now: () => now });
+  const index = { get: () => subject, list: () => [subject], claimants: () => [...unread, ...others] };
+  const accountOf = (each: ManagedObject) => {
+    const isUnread = unread.includes(each);
+    return { identity: isUnread ? 'unread' : 'default', isUnread };
+  };
   const peers = new Peers({ index, memory, accountOf });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
   return new PartRemoval(part, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }).perform();
@@ -124,4 +131,42 @@ test('what may be another’s, whose account is not read yet, waits until it is'
   unread = [];
   expect(await remove()).toBeUndefined();
   expect(calls).toEqual(['delete']);
+});
+
+describe('what annotations alone say is this resource’s', () => {
+  const byAnnotation = (each: ManagedObject): ManagedObject => ({
+    ...each,
+    metadata: {
+      ...each.metadata,
+      annotations: { [annotation.appliedParts]: 'thing', [annotation.recordOf]: each.metadata.uid ?? '' },
+    },
+  });
+  const other = (creationTimestamp: string, more: object = {}): ManagedObject => ({
+    ...object,
+    metadata: { ...object.metadata, name: 'other', namespace: 'elsewhere', uid: 'other', creationTimestamp, ...more },
+  });
+  const [older, younger] = ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'];
+
+  beforeEach(() => {
+    const mine = { ...object, metadata: { ...object.metadata, creationTimestamp: '2026-01-02T00:00:00Z' } };
+    subject = byAnnotation(mine);
+  });
+
+  test.each<[string, ManagedObject]>([
+    ['an older one asks for', other(older)],
+    ['an older one has on record as well', byAnnotation(other(older))],
+  ])('and %s is not removed', async (_, rival) => {
+    others = [rival];
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual([]);
+  });
+
+  test.each<[string, ManagedObject]>([
+    ['a younger one asks for', other(younger)],
+    ['an older one asks for that is to go', other(older, { deletionTimestamp: younger })],
+  ])('and %s is', async (_, rival) => {
+    others = [rival];
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual(['delete']);
+  });
 });

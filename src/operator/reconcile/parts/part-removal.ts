@@ -2,7 +2,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
-import { standingOnPart } from '../ownership.ts';
+import { standingToRemovePart } from '../ownership.ts';
 import { isDeleting } from '../resource.ts';
 import { type AnyPart, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
@@ -62,7 +62,7 @@ export class PartRemoval<Spec, Client> {
 
   #isKept(): boolean {
     const { resource, peers } = this.#context;
-    return peers.keeperOf(resource.object, this.#scope.claim, standingOnPart(this.#part.name)) !== undefined;
+    return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(this.#part.name)) !== undefined;
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
