@@ -78,7 +78,7 @@ export class Accounts {
     const urls = installation.during(from, to).map(({ apiURL }) => apiURL);
     return account.versions.during(from, to).flatMap((version) => {
       const { name, key } = keyRefOf(version);
-      const last = this.#kube.lastValueOf('Secret', account.namespace, name, key);
+      const last = this.#kube.lastValueOf('Secret', account.namespace, name, key, to);
       const values = [...this.#kube.valuesOf('Secret', account.namespace, name, key, from, to), last];
       const { apiURL, requestsPerMinute } = version.spec;
       const addresses = apiURL === undefined ? urls : [textOf(apiURL)];

@@ -77,9 +77,13 @@ export class KubeModel {
     return [...new Set(all.map((data) => data?.[key]))];
   }
 
-  /** The last value that a key ever had up to then, even if it is gone. */
-  lastValueOf(kind: string, namespace: string, name: string, key: string): string | undefined {
-    return this.#data.get(`${kind} ${namespace}/${name}`)?.all.findLast((data) => data?.[key] !== undefined)?.[key];
+  /** The last value but an empty one that a key ever had up to then, even if it is gone. */
+  lastValueOf(kind: string, namespace: string, name: string, key: string, to: number): string | undefined {
+    const values = this.#data
+      .get(`${kind} ${namespace}/${name}`)
+      ?.during(0, to)
+      .map((data) => data?.[key]);
+    return values?.findLast((value) => value !== undefined && value.trim() !== '');
   }
 
   /** When a Secret or ConfigMap of the namespace changed last; -Infinity where there never was one. */

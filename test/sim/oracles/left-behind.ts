@@ -48,8 +48,21 @@ function wasMadeTooLate({ story }: Witness, { made }: Thing): boolean {
     .filter((act) => act.do === 'trouble')
     .filter(({ at, forMs }) => at <= lastLook && lastLook <= at + forMs);
   const lags = troubles.map(({ name, with: options }) => (name === 'lagging-lists' ? Number(options?.lagMs) : 0));
-  const isDisguised = troubles.some((trouble) => trouble.at <= made.at && mayHideMetadata(trouble, made.body));
-  return isDisguised || made.at + Math.max(0, ...lags) > lastLook;
+  return made.at + Math.max(0, ...lags) > lastLook;
+}
+
+/** Lists showed it as something else when the mark of its create was taken back. */
+function wasDisguised({ story }: Witness, { versions: { all } }: Resource, { made }: Thing): boolean {
+  const takenBack = all.find((version, index) => {
+    const before = all[index - 1];
+    const isOurs = version.by !== undefined && version.at >= made.sentAt;
+    return isOurs && before !== undefined && isMarked(before) && !isMarked(version);
+  });
+  const lastLook = takenBack?.at ?? made.sentAt + defaultCreateSettleMs;
+  return story.acts.some(
+    (act) =>
+      act.do === 'trouble' && act.at <= lastLook && lastLook <= act.at + act.forMs && mayHideMetadata(act, made.body),
+  );
 }
 
 /** An item without its metadata is a whole one, of another content; without another field it is odd, and is waited for. */
@@ -87,7 +100,7 @@ export function possibleMakers(world: Witness, { collection, made }: Thing): rea
 
 function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   // Whoever forges the record of what a resource made loses that.
-  if (isForged(resource)) return true;
+  if (isForged(resource) || wasDisguised(world, resource, thing)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
   if (wasTakenMeanwhile(resource, thing)) return true;
@@ -189,8 +202,8 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
 
 const tells = ({ fields }: Status, id: string): boolean => fields.id === id || fieldsOf(fields.ownership).id === id;
 
-/** So long an API server that is in trouble may keep an operator from writing. */
-const writesWithinMs = 30_000;
+/** So long an API server that is in trouble, or a frozen process, may keep an operator from writing. */
+const writesWithinMs = 60_000;
 
 /**
  * Whether the installation that made it was to run then, and did for a while; a process that is told to stop begins nothing
