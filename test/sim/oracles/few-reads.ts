@@ -1,5 +1,6 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
+import type { Answer } from '../core/server.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf, isMutating, keyOf, succeeded, targetOf } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
@@ -117,18 +118,19 @@ function watchSearches(world: Witness, report: Report): void {
     else if (target?.kind === 'list') for (const sent of [search?.sent, search?.sentBefore]) sent?.add(scheduler.now);
     else if (flight.method !== 'GET') search?.changes.add(scheduler.now);
   });
-  network.arrivals.add((flight, { status, headers, body }) => {
-    if (isTrouble(status)) troublesOf(flight).add(scheduler.now);
+  network.arrivals.add((flight, answer) => {
+    const { status, body } = answer;
+    if (isTrouble(status) || isPage(answer)) troublesOf(flight).add(scheduler.now);
     const found = of(flight);
     if (found?.target.kind !== 'list') return;
     const { search, installation, target } = found;
     if (flight.method === 'POST') {
       // What stands before the service does not say what became of it.
-      const isTold = status < 500 && status !== 408 && headers['content-type'] !== 'text/html' && body !== '';
+      const isTold = status < 500 && status !== 408 && !isPage(answer) && body !== '';
       if (isTold) search.lost.delete(flight.id);
       return;
     }
-    if (status >= 300) return;
+    if (status >= 300 || isPage(answer)) return;
     const { now } = scheduler;
     for (const read of [search.read, search.readBefore]) read.add(now);
     for (const [id, at] of search.lost) if (at < now - lostMs) search.lost.delete(id);
@@ -169,6 +171,9 @@ function watchSearches(world: Witness, report: Report): void {
 }
 
 const isTrouble = (status: number): boolean => status === 0 || status === 408 || status >= 460;
+
+/** Of a gateway, for people to read. */
+const isPage = ({ headers }: Pick<Answer, 'headers'>): boolean => headers['content-type'] === 'text/html';
 
 /** A list of one asks whether the service answers, again and again while it does not: it looks for nothing. */
 const isProbe = (query: string | undefined): boolean => query === 'limit=1';
