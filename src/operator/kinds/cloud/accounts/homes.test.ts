@@ -6,6 +6,8 @@ import { Homes } from './homes.ts';
 
 const shards = 4;
 let held: Set<number>;
+/** Accounts whose Secret is gone. */
+let lost: Set<string>;
 let keys: Map<string, string>;
 let placed: Map<string, { at: number; shard?: string }>;
 let since: Map<string, number>;
@@ -14,7 +16,7 @@ let now: number;
 
 beforeEach(() => {
   defaultRekeyedAt = undefined;
-  [held, keys, placed, since, now] = [new Set(), new Map(), new Map(), new Map(), 1_000_000];
+  [held, lost, keys, placed, since, now] = [new Set(), new Set(), new Map(), new Map(), new Map(), 1_000_000];
 });
 
 function account(name: string): ManagedObject {
@@ -32,7 +34,8 @@ function homesOf(defaultIdentity?: string, foreign = false): Homes {
   const entry = (key: string) => {
     const connection = { identity: keys.get(key), since: since.get(key) };
     const object = account(key.replace('a/', ''));
-    return { object, connection, placedAt: placed.get(key)?.at ?? 0 } as unknown as AccountEntry;
+    const keySecret = { isUsable: !lost.has(key) };
+    return { object, connection, keySecret, placedAt: placed.get(key)?.at ?? 0 } as unknown as AccountEntry;
   };
   const accounts = { entry, defaultIdentity, defaultRekeyedAt };
   return new Homes({ shards, held, accounts, isForeign: () => foreign, now: () => now });
@@ -137,4 +140,14 @@ test("another installation's account is where its key belongs, whatever is writt
   placed.set('a/one', { at: now, shard: homesOf().recordOf((to + 1) % shards) });
   const homes = homesOf(undefined, true);
   expect([homes.shardOf('a/one'), homes.relocationOf(account('one'))]).toEqual([to, undefined]);
+});
+
+test("another installation's account whose key is gone is where those take it to be who never read that", () => {
+  const unread = homesOf(undefined, true).shardOf('a/one');
+  const { to } = foreignKey(homesOf(), 'one');
+  lost.add('a/one');
+  held.add(unread);
+  const homes = homesOf(undefined, true);
+  expect([homes.shardOf('a/one'), homes.isMine('a/one')]).toEqual([unread, true]);
+  expect(unread).not.toBe(to);
 });

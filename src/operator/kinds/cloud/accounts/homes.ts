@@ -104,9 +104,12 @@ export class Homes {
   /** By its key; undefined while that is not known. What has the key of the operator's own account is where that is. */
   #belongsTo(account: string): number | undefined {
     if (account === 'default') return firstShard;
-    const { accounts } = this.#options;
-    const identity = accounts.entry(account)?.connection?.identity;
+    const { accounts, isForeign } = this.#options;
+    const entry = accounts.entry(account);
+    const identity = entry?.connection?.identity;
     if (identity === undefined) return undefined;
+    // Where nothing says where it is, all are to agree: also those who never read the key that is gone.
+    if (entry !== undefined && isForeign(entry.object) && entry.keySecret?.isUsable !== true) return undefined;
     return identity === accounts.defaultIdentity ? firstShard : this.#hashed(identity);
   }
 
