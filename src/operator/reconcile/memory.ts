@@ -7,6 +7,8 @@ export interface PartInPlace {
   readonly fingerprint: string | undefined;
   /** The fields that the spec set, then or in a change of unknown fate since; undefined: any. */
   readonly fields: readonly string[] | undefined;
+  /** When it was asked for: with the key that was in force then. */
+  readonly at: number;
 }
 
 /** What one process remembers of one resource: nothing that it need not, for there are many. Moments are of the monotonic clock. */
@@ -34,8 +36,8 @@ export interface Facts {
   refused?: Map<string, { readonly until: number; readonly message: string }>;
   /** This process has written that it holds the resource: it was there then. */
   isHeld?: boolean;
-  /** Of each part what this process last knew to be in place: where another is asked for, that is no drift. */
-  inPlace?: Map<string, PartInPlace>;
+  /** Of each part what this process last knew to be in place with each key, the last first: where another is asked for, that is no drift. */
+  inPlace?: Map<string, readonly PartInPlace[]>;
   /** The parts that an answer said are not there, and when. */
   absentParts?: Map<string, number>;
   /** The parts whose change was sent and not answered, and when; an earlier process' may have been until this one met them. */

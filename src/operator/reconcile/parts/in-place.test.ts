@@ -13,9 +13,13 @@ let memory: Memory;
 let there: Body | undefined;
 let puts: Body[];
 let fails: 'before' | 'after' | undefined;
+let now: number;
+/** Which key was in force, by the second. */
+let keys: string;
 
 beforeEach(() => {
   [memory, there, puts, fails] = [new Memory(), undefined, [], undefined];
+  [now, keys] = [0, 'a'];
 });
 
 /** The service picks what is not asked for, and shows all of it. */
@@ -52,7 +56,9 @@ async function reconcile(generation: number, thing: Body, given: Given = {}) {
     status: { conditions: condition === undefined ? [] : [{ type: 'ThingReady', ...condition } as Condition] },
   };
   const told: string[] = [];
-  const context = contextOf(object, { writer: {}, connection: { key: 'default', client: undefined }, memory });
+  const hadAnotherKey = (at: number) => keys[at] !== keys.at(-1);
+  const connection = { key: 'default', client: undefined, hadAnotherKey };
+  const context = contextOf(object, { writer: {}, connection, memory, now: () => now });
   const journal = { ...context.journal, event: (_: string, message: string) => told.push(message) };
   const occasion = { ...context.occasion, drift };
   const reconciler = new PartReconciler(part, { ...context, journal, occasion } as never, {
@@ -124,6 +130,31 @@ describe('a field that leaves the spec', () => {
     there = red;
     const { told } = await reconcile(2, { size: 1 }, { drift: true });
     expect(told).toEqual(['replaced thing of p']);
+  });
+
+  describe('while another key is in force', () => {
+    beforeEach(async () => {
+      await reconcile(1, red);
+      [now, keys] = [1, 'ab'];
+    });
+
+    test('leaves the module of each account', async () => {
+      there = undefined;
+      await reconcile(2, { size: 1 });
+      [now, keys, there] = [2, 'aba', red];
+      await reconcile(2, { size: 1 }, { condition: { status: 'True', observedGeneration: 2 } });
+      expect(there).toEqual({ size: 1, colour: 'grey' });
+      [now, keys] = [3, 'abaa'];
+      await reconcile(2, { size: 1 });
+      expect(puts).toEqual([red, { size: 1 }, { size: 1 }]);
+    });
+
+    test('leaves it once where that is of the same account', async () => {
+      await reconcile(2, { size: 1 });
+      [now, keys] = [2, 'abb'];
+      await reconcile(2, { size: 1 });
+      expect(puts).toEqual([red, { size: 1 }]);
+    });
   });
 
   test.each([undefined, { status: 'False', observedGeneration: 2 } as const])(

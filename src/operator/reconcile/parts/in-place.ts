@@ -3,7 +3,10 @@ import { fingerprint } from '../json.ts';
 import type { PartInPlace } from '../memory.ts';
 import { conditionOf } from '../resource.ts';
 
-type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts'>;
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts' | 'connection' | 'time'>;
+
+/** Of so many keys, which may be of as many accounts. */
+const mostKeys = 3;
 
 export interface InPlaceOptions {
   /** The field of the spec. */
@@ -35,33 +38,42 @@ export class InPlace {
     return fields?.filter((field) => !asked.includes(field));
   }
 
-  set(body: unknown): void {
-    this.#set({ fingerprint: fingerprint(body), fields: this.#fields() });
+  /** @param at when it was asked for, or read */
+  set(body: unknown, at: number): void {
+    this.#set({ fingerprint: fingerprint(body), fields: this.#fields(), at });
   }
 
-  /** What is asked for was sent, and may have been carried out. */
-  setLost(): void {
+  /** What is asked for was sent at that time, and may have been carried out. */
+  setLost(at: number): void {
     const known = this.#known() ?? { fingerprint: undefined, fields: [] };
-    this.#set({ ...known, fields: known.fields && [...new Set([...known.fields, ...this.#fields()])] });
+    this.#set({ ...known, fields: known.fields && [...new Set([...known.fields, ...this.#fields()])], at });
   }
 
   #known(): PartInPlace | undefined {
     const { name, condition } = this.#options;
-    const { resource, facts } = this.#context;
-    const known = facts.inPlace?.get(name);
+    const { resource, facts, time } = this.#context;
+    const all = facts.inPlace?.get(name);
+    // A key that is new may be of the same account; one that is back is of the account that it was of.
+    const known = all?.find((each) => !this.#isOfAnotherKey(each)) ?? all?.[0];
     if (known !== undefined) return known;
     const { generation = 1 } = resource.object.metadata;
     const { status, observedGeneration = 0 } = conditionOf(resource.object, condition ?? '') ?? {};
     // Else it may be as an earlier spec asked: of that no status tells.
     const isAsAsked = generation === 1 || (status === 'True' && observedGeneration >= generation);
     if (condition === undefined || isAsAsked) return undefined;
-    return this.#set({ fingerprint: undefined, fields: undefined });
+    return this.#set({ fingerprint: undefined, fields: undefined, at: time.now() });
+  }
+
+  #isOfAnotherKey({ at }: PartInPlace): boolean {
+    return this.#context.connection.hadAnotherKey?.(at) === true;
   }
 
   #set(known: PartInPlace): PartInPlace {
     const { facts } = this.#context;
+    const { name } = this.#options;
     facts.inPlace ??= new Map();
-    facts.inPlace.set(this.#options.name, known);
+    const others = facts.inPlace.get(name)?.filter((each) => this.#isOfAnotherKey(each)) ?? [];
+    facts.inPlace.set(name, [known, ...others].slice(0, mostKeys));
     return known;
   }
 

@@ -96,7 +96,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     });
     // Who only observes leaves more there than is asked for.
     const isObserved = this.#scope.spec.managementPolicy === 'Observe';
-    if (this.named && !isObserved && action.kind === 'none') this.#inPlace.set(body);
+    if (this.named && !isObserved && action.kind === 'none') this.#inPlace.set(body, this.#seenAt());
     if (action.kind !== 'replace') return { action, body, observed };
     const refused = refusedLately(this.#context, this.#attemptOf(body));
     if (refused !== undefined) return { ...stop(refused), observed };
@@ -128,12 +128,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     } catch (error) {
       seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);
-      if (isLost) this.#setLost();
+      if (isLost) this.#setLost(sentAt);
       throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`, { cause: error }) : error;
     }
     this.#remember(replaced, sentAt);
     this.#tellReplaced(body, observed === undefined, fields);
-    this.#inPlace.set(body);
+    this.#inPlace.set(body, sentAt);
     return replaced;
   }
 
@@ -146,11 +146,15 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  #setLost(): void {
+  #setLost(sentAt: number): void {
     const { facts, time } = this.#context;
     facts.lostParts ??= new Map();
     facts.lostParts.set(this.part.name, time.now());
-    this.#inPlace.setLost();
+    this.#inPlace.setLost(sentAt);
+  }
+
+  #seenAt(): number {
+    return sightOf(this.#scope, this.#context)?.at ?? this.#context.time.now();
   }
 
   /** Names a PUT in the account that is used, and shows nothing of what is in it. */
