@@ -120,6 +120,15 @@ test.each([
   },
 );
 
+test('what has been in place for less than a change may take is removed when that time has passed', async () => {
+  now += 10 * createSettleMs;
+  const object = deleted(left({ lastTransitionTime: new Date(now - 1_000).toISOString() }));
+  const one = flow();
+  expect(await one.remove(contextFor(object))).toMatchObject({ retry: { kind: 'after', ms: createSettleMs - 1_000 } });
+  now += createSettleMs - 1_000;
+  expect(await one.remove(contextFor(object))).toEqual({ kind: 'finished' });
+});
+
 test('nothing is put for a resource that has gone and is listed still, though all is on record', async () => {
   const object = left({}, { generation: 1 });
   const gone = new Error('404');

@@ -8,7 +8,7 @@ import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '.
 import { parseSpec } from '../spec.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
-import type { AnyPart, LostDeletes, Seen } from './part-scope.ts';
+import type { LostDeletes, Seen } from './part-scope.ts';
 import { PartsRecord } from './record.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
@@ -108,9 +108,13 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const [named, applied] = [this.#namedBy(object), appliedParts(object)];
     const parent = this.#contract.parent(spec);
     // As far as this process, which meets them, can tell: an earlier one may have died over a change of theirs.
-    const isLost = (part: AnyPart<Spec, Client>) =>
-      applied.has(part.name) && !wasInPlace(object, part, named.has(part.name));
-    facts.lostParts ??= new Map(this.#contract.parts.filter(isLost).map(({ name }) => [name, time.now()]));
+    facts.lostParts ??= new Map(
+      this.#contract.parts
+        .filter(({ name }) => applied.has(name))
+        .map((part): [string, number] => [part.name, inPlaceMs(object, part, named.has(part.name), time.wall())])
+        .filter(([, ms]) => ms < this.#options.createSettleMs)
+        .map(([name, ms]) => [name, time.now() - ms]),
+    );
     return this.#contract.parts
       .filter(({ name }) => named.has(name) || applied.has(name))
       .map((part) => {
@@ -179,17 +183,20 @@ function foreign<Spec extends ManagedSpec, Client>(
 }
 
 /**
- * By the status, which says nothing of a change that was begun since, and that the service may still be carrying out. That
- * the part, or all of the resource, is to go is no such change.
+ * For how long, by the status, which says nothing of a change that was begun since, and that the service may still be carrying
+ * out, as one before it that was not answered. That the part, or all of the resource, is to go is no such change.
  */
-function wasInPlace(
+function inPlaceMs(
   object: ManagedObject,
   { condition = 'Ready' }: { condition?: string | undefined },
   named: boolean,
-) {
+  now: number,
+): number {
   const { generation = 0 } = object.metadata;
-  const { status, observedGeneration = 0 } = conditionOf(object, condition) ?? {};
-  return status === 'True' && observedGeneration >= (named && !isDeleting(object) ? generation : generation - 1);
+  const { status, observedGeneration = 0, lastTransitionTime = '' } = conditionOf(object, condition) ?? {};
+  const asked = named && !isDeleting(object) ? generation : generation - 1;
+  if (status !== 'True' || observedGeneration < asked) return 0;
+  return Math.max(0, now - (Date.parse(lastTransitionTime) || Number.NEGATIVE_INFINITY));
 }
 
 /** For what needs the ids of the parent only, which the CRD guarantees: a resource must always be deletable. */
