@@ -45,6 +45,20 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining('no BotUser asks for')]);
   });
 
+  test.each<[what: string, status: object | undefined, times: number]>([
+    ['all', {}, 0],
+    ['the annotations alone', undefined, 1],
+  ])('a change for who imports what its maker has lost %s of its records of to a person', async (_, status, times) => {
+    const id = await madeBotUser(world);
+    const none = { 'edge-operator.dev/external-id': null, 'edge-operator.dev/created-id': null };
+    await world.write('BotUser', 'bot', { annotations: none, ...(status && { status: {} }) });
+    const annotations = { 'edge-operator.dev/external-id': id };
+    await world.write('BotUser', 'copy', { spec: { name: 'copy' }, annotations });
+    await world.pass(60_000);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'copy' } });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test('what was sent in time and arrived late', async () => {
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
     await world.pass(10_000);

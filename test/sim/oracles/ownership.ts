@@ -3,7 +3,7 @@ import { type CloudModel, cloudModelOf, type Thing } from './cloud-model.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import type { InstallationHistory } from './installations.ts';
-import { textOf } from './json.ts';
+import { fieldsOf, textOf } from './json.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { domain, externalIDOf, isObserved, type Kind, type Resource, type Version } from './resource.ts';
 import { installationOf } from './who.ts';
@@ -82,7 +82,8 @@ export class Ownership {
     const naming = this.#namings.get(thing.name)?.get(resource);
     if (naming?.by !== undefined) return false;
     const maker = this.makerOf(thing);
-    if (maker !== undefined && maker !== resource && this.#claims(maker, span)) return false;
+    const isClaimed = maker !== undefined && maker !== resource && this.#claims(maker, span);
+    if (isClaimed && !wasWiped(maker, thing.name, span[1])) return false;
     if (this.#ownsElse(resource, thing, naming?.at ?? span[0])) return false;
     return this.#uses(resource, installation, versions, thing, span);
   }
@@ -153,6 +154,19 @@ export class Ownership {
       this.#made.set(resource, [...this.madeFor(resource), thing]);
     }
   }
+}
+
+/** A person took the id from its annotations, and the status does not tell of it: nothing says any more that it made it. */
+function wasWiped({ versions, statuses }: Resource, id: string, now: number): boolean {
+  const isNamedIn = (version: Version) => Object.values(version.annotations).includes(id);
+  const status = statuses.at(now)?.fields;
+  const current = versions.at(now);
+  if (status?.id === id || fieldsOf(status?.ownership).id === id || (current && isNamedIn(current))) return false;
+  const last = versions.all.findLast((version, index) => {
+    const before = versions.all[index - 1];
+    return before !== undefined && isNamedIn(before) && !isNamedIn(version);
+  });
+  return last !== undefined && last.by === undefined;
 }
 
 export const ownershipOf = perWorld((world) => new Ownership(world));
