@@ -74,7 +74,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { object, uid } = resource;
     const content = intent.content ?? this.#contentOf(object);
     if (typeof content !== 'string') return content;
-    if (isAhead(intent, connection.serviceTime?.())) return this.#redate(content);
+    const isSentHere = facts.unresolved?.sentAt !== undefined;
+    if (!isSentHere && isAhead(intent, connection.serviceTime?.())) return this.#redate(content);
     facts.unresolved ??= { since: startedAt };
     const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
     // Lists with another key say nothing of what this one opens.
