@@ -1,7 +1,7 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
 import { type EndState, endStateOf } from './end-state.ts';
-import { isDoubtful, isRefusedByService } from './excuses.ts';
+import { isDoubtful, isMadeElsewhere, isRefusedByService } from './excuses.ts';
 import { canonical, type Fields, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
@@ -54,7 +54,8 @@ function isComparable(world: Witness, resource: Resource): boolean {
   if (servants(world, resource).length !== 1 || isImport(resource)) return false;
   if (uncertain.includes(ready?.reason ?? '')) return false;
   if (ready?.reason === 'Unreachable' && isDoubtful(world, resource)) return false;
-  return ready?.reason !== 'Rejected' || isRefusedByService(world, resource);
+  if (ready?.reason !== 'Rejected') return true;
+  return isRefusedByService(world, resource) && !isMadeElsewhere(world, resource);
 }
 
 /** A person named an object, now or once. */
