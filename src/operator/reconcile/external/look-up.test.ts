@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
-import { conditionsOf } from '../conditions.ts';
 import { Peers } from '../peers.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
@@ -208,15 +207,7 @@ describe('while most of the account is not found', () => {
   });
 
   test('unless a person who was told so says that it is gone', async () => {
-    const { reason, message } = await looked();
-    const ready = {
-      type: 'Ready',
-      status: 'False' as const,
-      reason,
-      message,
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    };
-    thing.object = { ...thing.object, status: { conditions: [ready] } };
+    thing.show(await looked());
     await thing.annotate(thing.object, { [annotation.reconcileAt]: 'now' });
     thing.clock.advance(1_000);
     await thing.reconcile();
@@ -300,86 +291,5 @@ test('a mark that somebody garbled says nothing of a spec that cannot be read: t
   expect(await thing.remove()).toMatchObject({
     reason: 'Rejected',
     message: expect.stringMatching(/^deleting: spec.deletionPolicy: /),
-  });
-});
-
-test('however many it may be, the status has room for what to do', async () => {
-  const ids = Array.from({ length: 300 }, (_, at) => `thing_${'x'.repeat(27)}${at}`);
-  thing.serve({
-    list: async function* () {
-      for (const id of ids) yield { id };
-    },
-  });
-  thing.clock.advance(settleMs);
-  const [ready] = conditionsOf(await thing.reconcile(), 1, [], new Date());
-  expect(ready?.message).toMatch(/any of thing_x+\d+, .* and 295 more: set the annotation .* to create another$/);
-});
-
-describe('of two that it may be, an id that a person named', () => {
-  const looksOf = async (named: string) => {
-    await thing.annotate(thing.object, { [annotation.externalID]: named });
-    thing.serve({
-      list: async function* () {
-        yield { id: 'thing_mine' };
-        yield { id: 'thing_theirs' };
-      },
-    });
-    thing.clock.advance(settleMs);
-    const { reason, message } = await thing.reconcile();
-    const ready = { type: 'Ready', status: 'False', reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
-    thing.object = { ...thing.object, status: { conditions: [{ ...ready, status: 'False' }] } };
-    return reason;
-  };
-
-  test('is kept, and nothing else is asked', async () => {
-    expect(await looksOf('thing_theirs')).toBe('AmbiguousCreate');
-    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_theirs' } });
-  });
-
-  test('and is neither of them does not settle it: the resource stays, with the record of what it may have made', async () => {
-    expect(await looksOf('thing_unknown')).toBe('AmbiguousCreate');
-    expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
-    expect(await thing.remove()).toMatchObject({ reason: 'AmbiguousCreate' });
-    expect(thing.object.metadata.annotations).toHaveProperty([annotation.createIntent]);
-  });
-});
-
-describe('what may be any of two is looked up again', () => {
-  let there: readonly string[];
-
-  beforeEach(async () => {
-    there = ['thing_mine', 'thing_theirs'];
-    thing.serve({
-      list: async function* () {
-        for (const id of there) yield { id };
-      },
-    });
-    thing.clock.advance(settleMs);
-    const { reason, message } = await thing.reconcile();
-    expect(reason).toBe('AmbiguousCreate');
-    const ready = { type: 'Ready', status: 'False', reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
-    thing.object = { ...thing.object, status: { conditions: [{ ...ready, status: 'False' }] } };
-    there = ['thing_mine'];
-    thing.clock.advance(600_000);
-    expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
-  });
-
-  const isDue = () => ({ lastDue: () => thing.clock.now() - 1_000 });
-
-  test('when a drift check is due', async () => {
-    expect(await thing.reconcile(isDue())).toMatchObject({ reason: 'Available', fields: { id: 'thing_mine' } });
-  });
-
-  test('when a person asks for it', async () => {
-    await thing.annotate(thing.object, { [annotation.reconcileAt]: 'now' });
-    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_mine' } });
-  });
-
-  test('and, once none of them is there, in two lists before another is created', async () => {
-    there = [];
-    thing.nextError = undefined;
-    expect(await thing.reconcile(isDue())).toMatchObject({ reason: 'Creating' });
-    thing.clock.advance(2_000);
-    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
   });
 });

@@ -96,6 +96,18 @@ export class ThingFixture {
     return (await this.#flow.ensure({ ...plain, occasion: { ...plain.occasion, ...occasion } })) as Report;
   }
 
+  /** Shows what was reported in the status, as the reconciler does. */
+  show({ reason, message }: Report): void {
+    const ready = {
+      type: 'Ready',
+      status: 'False' as const,
+      reason,
+      message,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    this.object = { ...this.object, status: { conditions: [ready] } };
+  }
+
   /** Of another resource, which nobody writes to, through an account of its own. */
   reconcileOther(object: ManagedObject, other: Connection<undefined>): Promise<Outcome> {
     const writer: Partial<ObjectWriter> = { record: async () => object, insist: async () => object };
