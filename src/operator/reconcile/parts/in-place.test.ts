@@ -44,11 +44,13 @@ interface Given {
   readonly managementPolicy?: 'Manage' | 'Observe';
   /** What differs now is drift. */
   readonly drift?: boolean;
+  /** Kubernetes refuses what is written between the plan and the act. */
+  readonly recordFails?: boolean;
 }
 
 /** What it comes to, and the fields that the event tells of. */
 async function reconcile(generation: number, thing: Body, given: Given = {}) {
-  const { condition, applied = true, managementPolicy = 'Manage', drift = false } = given;
+  const { condition, applied = true, managementPolicy = 'Manage', drift = false, recordFails = false } = given;
   const object: ManagedObject = {
     ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Things' },
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation },
@@ -66,7 +68,9 @@ async function reconcile(generation: number, thing: Body, given: Given = {}) {
     ...{ parent: 'p', claim: 'c', named: true, applied, createSettleMs: 1 },
     ...{ seen: new Map(), lostDeletes: new Map() },
   });
-  const { report } = await reconciler.act(await reconciler.plan(async () => ''));
+  const plan = await reconciler.plan(async () => '');
+  if (recordFails) throw new Error('409');
+  const { report } = await reconciler.act(plan);
   return { reason: report?.reason, told };
 }
 
@@ -124,6 +128,14 @@ describe('a field that leaves the spec', () => {
     });
     await reconcile(2, { size: 1 }, { condition: failed });
     expect(puts).toEqual([{ size: 1 }, { size: 1 }]);
+  });
+
+  test('is not thought to be there for ever by a status that was behind', async () => {
+    there = { size: 1, colour: 'grey' };
+    const behind = { condition: { status: 'True', observedGeneration: 1 }, recordFails: true } as const;
+    await expect(reconcile(2, { size: 1 }, behind)).rejects.toThrow('409');
+    await reconcile(2, { size: 1 }, { condition: { status: 'True', observedGeneration: 2 } });
+    expect(puts).toEqual([]);
   });
 
   test('without a difference is no drift, also of a resource that was refused for other reasons', async () => {

@@ -61,20 +61,20 @@ export class InPlace {
     // Else it may be as an earlier spec asked: of that no status tells.
     const isAsAsked = generation === 1 || (status === 'True' && observedGeneration >= generation);
     if (condition === undefined || isAsAsked) return undefined;
-    return this.#set({ fingerprint: undefined, fields: undefined, at: time.now() });
+    // Not remembered: what was read may be behind.
+    return { fingerprint: undefined, fields: undefined, at: time.now() };
   }
 
   #isOfAnotherKey({ at }: PartInPlace): boolean {
     return this.#context.connection.hadAnotherKey?.(at) === true;
   }
 
-  #set(known: PartInPlace): PartInPlace {
+  #set(known: PartInPlace): void {
     const { facts } = this.#context;
     const { name } = this.#options;
     facts.inPlace ??= new Map();
     const others = facts.inPlace.get(name)?.filter((each) => this.#isOfAnotherKey(each)) ?? [];
     facts.inPlace.set(name, [known, ...others].slice(0, mostKeys));
-    return known;
   }
 
   /** None where the part is the whole resource, in which no field may be left out. */
