@@ -231,3 +231,13 @@ test('nobody applies what a delete without an answer may yet remove', async () =
     calls: ['delete', 'delete', 'put'],
   });
 });
+
+test('what only an annotation says is there becomes proof by a call of ours, not by itself', async () => {
+  const forged = left(undefined, { spec: {} });
+  const waiting = await flow().ensure(contextFor(forged));
+  expect(waiting).toMatchObject({ reason: 'Updating', ownership: {} });
+  expect(waiting).not.toHaveProperty('ownership.parts');
+  const restored = left(undefined);
+  const found = await flow().ensure(contextFor(restored));
+  expect(found).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
+});

@@ -59,7 +59,10 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       }),
     );
     await record.remove(foreign(parts, results));
-    return { ...this.#summary(object, parsed.spec, parts, results, time.now()), ...record.ownership() };
+    return {
+      ...this.#summary(object, parsed.spec, parts, results, time.now()),
+      ...record.ownership(tried(parts, plans, results)),
+    };
   }
 
   leavesNothing(object: ManagedObject): boolean {
@@ -172,6 +175,16 @@ function toApply<Spec extends ManagedSpec, Client>(
 ): readonly string[] {
   const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');
   return ours.map(({ part }) => part.name);
+}
+
+/** Of those, the ones that nobody else turned out to have meanwhile. */
+function tried<Spec extends ManagedSpec, Client>(
+  parts: readonly PartReconciler<Spec, Client>[],
+  plans: readonly PartPlan[],
+  results: readonly PartResult[],
+): readonly string[] {
+  const lost = parts.filter((_, index) => results[index]?.report?.reason === 'Conflict').map(({ part }) => part.name);
+  return toApply(parts, plans).filter((name) => !lost.includes(name));
 }
 
 /** Those that turned out not to be the resource's. */

@@ -1,7 +1,7 @@
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
-import { appliedParts, isObserver, placeOf, placeRecord } from '../ownership.ts';
+import { appliedParts, isObserver, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
 import type { Annotations } from '../writer.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'facts'>;
@@ -39,11 +39,15 @@ export class PartsRecord {
     }
   }
 
-  /** What is this resource's from now on, for the status. */
-  ownership(): Pick<Report, 'ownership'> {
+  /**
+   * What is this resource's from now on, for the status: what that said before, and `tried`, those for which a call was made or
+   * which are as asked for. An annotation alone, which anyone may have written, does not become proof.
+   */
+  ownership(tried: readonly string[] = []): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
-    const parts = [...appliedParts(object)].sort();
+    const proven = new Set([...(ownershipOf(object).parts ?? []), ...tried]);
+    const parts = [...appliedParts(object).intersection(proven)].sort();
     if (isObserver(object)) return {};
     if (parts.length === 0) return { ownership: {} };
     return { ownership: { ...placeOf(connection), how: 'Applied', parts } };
