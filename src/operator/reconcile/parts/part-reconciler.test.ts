@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
@@ -18,16 +18,27 @@ const object: ManagedObject = {
   spec: { managementPolicy: 'Manage' },
 };
 
-/** One context of a part, of a service that makes every size at most `largest`. */
-async function reconcile(
-  size: number,
-  largest: number,
-  puts: number[],
-  memory: Memory,
-  rivalOf: () => ManagedObject | undefined = () => undefined,
-  resource: ManagedObject = object,
-  mayBeKept = () => false,
-) {
+interface Given {
+  readonly size?: number;
+  readonly memory?: Memory;
+  readonly resource?: ManagedObject;
+  readonly rivalOf?: () => ManagedObject | undefined;
+  readonly mayBeKept?: () => boolean;
+}
+
+/** The service makes every size at most this. */
+const largest = 10;
+/** Sizes that it was sent. */
+let puts: number[];
+
+beforeEach(() => {
+  puts = [];
+});
+
+/** One reconcile of a part; without a rival unless there is one. */
+async function reconcile(given: Given = {}) {
+  const { size = 5, memory = new Memory(), resource = object } = given;
+  const { rivalOf = () => undefined, mayBeKept = () => false } = given;
   const part: Part<never, undefined, Body, Body> = {
     name: 'thing',
     condition: 'ThingReady',
@@ -55,27 +66,17 @@ async function reconcile(
 }
 
 test('what the service makes of a PUT is compared: it may accept it and do otherwise', async () => {
-  const [puts, memory]: [number[], Memory] = [[], new Memory()];
-  expect((await reconcile(5, 10, puts, memory)).report?.reason).toBe('Available');
-  const { report, observed, isForeign } = await reconcile(50, 10, puts, memory);
+  const memory = new Memory();
+  expect((await reconcile({ memory })).report?.reason).toBe('Available');
+  const { report, observed, isForeign } = await reconcile({ size: 50, memory });
   expect(report).toMatchObject({ reason: 'Rejected', message: expect.stringContaining('did not take size') });
   expect({ observed, isForeign }).toEqual({ observed: { size: 10 }, isForeign: false });
-  expect((await reconcile(50, 10, puts, memory)).report?.reason).toBe('Rejected');
+  expect((await reconcile({ size: 50, memory })).report?.reason).toBe('Rejected');
   expect(puts).toEqual([5, 50]);
 });
 
 test('a part that may be another’s, whose account is not read yet, waits until it is; what is proven its own does not', async () => {
-  const puts: number[] = [];
-  const among = (resource: ManagedObject) =>
-    reconcile(
-      5,
-      10,
-      puts,
-      new Memory(),
-      () => undefined,
-      resource,
-      () => true,
-    );
+  const among = (resource: ManagedObject) => reconcile({ resource, mayBeKept: () => true });
   expect((await among(object)).report).toMatchObject({
     reason: 'Creating',
     message: 'it is not known yet whose the thing is',
@@ -93,10 +94,8 @@ test.each([
 ])('a part that another took during %s is left to it', async (_, looks) => {
   const older = { ...object, metadata: { ...object.metadata, uid: 'older', name: 'b' } };
   let asked = 0;
-  const puts: number[] = [];
-  const { report, isForeign = false } = await reconcile(5, 10, puts, new Memory(), () =>
-    ++asked > looks ? older : undefined,
-  );
+  const rivalOf = () => (++asked > looks ? older : undefined);
+  const { report, isForeign = false } = await reconcile({ rivalOf });
   expect(report).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('managed by Things ns/b') });
   // What was put on record meanwhile is not its own.
   expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
@@ -104,9 +103,8 @@ test.each([
 
 test('a part that another one manages is only looked at by who only observes it', async () => {
   const older = { ...object, metadata: { ...object.metadata, uid: 'older', name: 'b' } };
-  const puts: number[] = [];
-  const observed = { ...object, spec: { managementPolicy: 'Observe' } };
-  const { report } = await reconcile(5, 10, puts, new Memory(), () => older, observed);
+  const resource = { ...object, spec: { managementPolicy: 'Observe' } };
+  const { report } = await reconcile({ rivalOf: () => older, resource });
   expect(report).toMatchObject({ reason: 'ExternalNotFound' });
 });
 
