@@ -21,7 +21,7 @@ function odd(item: Item, { how, field }: z.output<typeof schema>, chance: Chance
   const { [named]: value, ...rest } = item;
   if (how === 'missing') return rest;
   if (how === 'null') return { ...item, [named]: null };
-  if (how === 'wrong-type') return { ...item, [named]: typeof value === 'string' ? { text: value } : 'odd' };
+  if (how === 'wrong-type') return { ...item, [named]: isText(value) ? { text: value } : 'odd' };
   return { ...item, added_of_late: { by: 'a newer version of the service' } };
 }
 
@@ -50,3 +50,8 @@ export const oddItems: TroubleKind = {
       ...(chance.chance(0.5) ? { field: chance.pick(fields) } : {}),
     }),
 };
+
+/** What is not there may be a text: a text in its place would be another content, and nothing odd. */
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
