@@ -160,9 +160,12 @@ export function standingOn(id: string): Standing {
   return (object) => {
     const { id: owned, how } = ownershipOf(object);
     if (owned === id) return how === 'Created' ? 0 : 1;
-    return recordIn(object, annotation.createdID) === id ? 2 : 3;
+    return recordIn(object, annotation.createdID) === id ? 2 : wish;
   };
 }
+
+/** Somebody asks for it, and no more. */
+export const wish = 3;
 
 /** Whether a claim so good is by the status. */
 export function isProof(standing: number): boolean {
@@ -173,7 +176,7 @@ export function isProof(standing: number): boolean {
 export function standingOnPart(part: string): Standing {
   return (object) => {
     if (ownershipOf(object).parts?.includes(part)) return 0;
-    return appliedParts(object).has(part) ? 2 : 3;
+    return appliedParts(object).has(part) ? 2 : wish;
   };
 }
 
@@ -185,7 +188,7 @@ export function standingToRemovePart(part: string): Standing {
   const standing = standingOnPart(part);
   return (object) => {
     if (isProof(standing(object))) return 0;
-    return isDeleting(object) && !appliedParts(object).has(part) ? 4 : 3;
+    return isDeleting(object) && !appliedParts(object).has(part) ? 4 : wish;
   };
 }
 

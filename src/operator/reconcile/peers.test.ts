@@ -45,6 +45,28 @@ test('what another key is proven to have opened at the same address is the same 
   expect(rival(held('https://api', 'Created'))).toBeUndefined();
 });
 
+test('what annotations say was made at another address is no better than a wish', () => {
+  const noted = (apiURL: string, status?: ManagedObject['status']): ManagedObject => {
+    const records = { 'record-of': 'mine', 'applied-parts': 'part', 'api-url': apiURL };
+    const annotations = Object.entries(records).map(([name, value]) => [`edge-operator.dev/${name}`, value]);
+    return {
+      ...mine,
+      metadata: { ...mine.metadata, annotations: Object.fromEntries(annotations) },
+      ...(status && { status }),
+    };
+  };
+  const rivalOfOlder = (other: ManagedObject) => {
+    const at = (object: ManagedObject) => ({ ...accountOf(object), url: 'https://api' });
+    const all = new Peers({ index: { ...index, claimants: () => [older, other] }, memory, accountOf: at });
+    return all.rivalOf(older, 'x', standingOnPart('part'));
+  };
+  expect(rivalOfOlder(noted('https://API:443/'))).toBeDefined();
+  expect(rivalOfOlder(noted('https://another'))).toBeUndefined();
+  // The API may have moved, with all that is in it.
+  const proof: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['part'], apiURL: 'https://another' } };
+  expect(rivalOfOlder(noted('https://another', proof))).toBeDefined();
+});
+
 test('of two of one standing the one whose account has had its key for longer has it', () => {
   const rekeyed = (late: ManagedObject, at: number) =>
     new Peers({

@@ -1,7 +1,7 @@
 import { isSameURL } from '../../common/http/url.ts';
 import { keyOf } from '../kube/types.ts';
 import type { Facts, Memory } from './memory.ts';
-import { isObserver, isProof, recordedURLOf, type Standing, winnerOver } from './ownership.ts';
+import { isObserver, isProof, recordedURLOf, type Standing, winnerOver, wish } from './ownership.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
 
 /** The cached resources of one kind, by what they claim. */
@@ -112,7 +112,24 @@ export class Peers implements ClaimIndex {
 
   #winnerOver(object: ManagedObject, rivals: readonly ManagedObject[], standing: Standing): ManagedObject | undefined {
     const { accountOf } = this.#options;
-    return winnerOver(object, rivals, standing, (each) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY);
+    const rekeyedAt = (each: ManagedObject) => accountOf?.(each).rekeyedAt ?? Number.NEGATIVE_INFINITY;
+    return winnerOver(object, rivals, this.#standingHere(standing), rekeyedAt);
+  }
+
+  /**
+   * What annotations say was made at another address is not here. Whoever writes them can keep his resource from ever being
+   * looked at by that, and so keeps nothing from others but what he could ask for. Proof stays: an API may have moved.
+   */
+  #standingHere(standing: Standing): Standing {
+    return (object) => {
+      const known = standing(object);
+      return isProof(known) || !this.#isAtAnotherAddress(object) ? known : Math.max(known, wish);
+    };
+  }
+
+  #isAtAnotherAddress(object: ManagedObject): boolean {
+    const [recorded, url] = [recordedURLOf(object), this.#options.accountOf?.(object).url];
+    return recorded !== undefined && url !== undefined && !isSameURL(recorded, url);
   }
 
   /** @param mayKeep whether an observer is a rival to who is not proven to have it */
