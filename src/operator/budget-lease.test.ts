@@ -46,6 +46,15 @@ test('what those have on record who divided the work otherwise counts for all, u
   expect(opensIn((await lease(2, 1).read(never)).texts)).toEqual([6]);
 });
 
+test('what tells keys apart is the same for each process, from the first record on', async () => {
+  const [first, second] = [lease(2, 0), lease(2, 1)];
+  expect(first.secret).toBeUndefined();
+  await write(first, 7);
+  await second.read(never);
+  expect(first.secret).toMatch(/./);
+  expect(second.secret).toBe(first.secret);
+});
+
 test('an operator of other namespaces is none of its business', async () => {
   await write(lease(1, 0, '["b"]'), 30);
   await write(lease(4, 3, '["b"]'), 30);

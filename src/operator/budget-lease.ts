@@ -70,6 +70,11 @@ export class BudgetLease implements UseStore {
     return undefined;
   }
 
+  /** The API server made it at random, and tells it to who may read Leases where the operator is. */
+  get secret(): string | undefined {
+    return this.#lease?.metadata.uid;
+  }
+
   /** Without the right, or the namespace, or where it takes no more. */
   isRefusal(error: unknown): boolean {
     if (!(error instanceof KubeError)) return false;

@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, 'statuses');
 const varying: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-01T00:00:00Z'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '00000000-0000-0000-0000-000000000000'],
-  [/("(?:edge-operator\.dev\/)?installation":)"[^"]*"/g, '$1"..."'],
+  [/("(?:edge-operator\.dev\/)?(?:installation|key-mark)":)"[^"]*"/g, '$1"..."'],
   // Whether the service has answered anything before the first create is, too.
   [/(\\"clock\\":\\")own/g, '$1service'],
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:20000'],

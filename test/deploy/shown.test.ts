@@ -106,6 +106,7 @@ function settled(text: string): string {
     .replace(/(Resource Version: +)\d+/g, '$1100')
     .replace(/(Installation: +)\S+/gi, '$1default-00000000')
     .replace(/(installation: +)\S+/g, '$1default-00000000')
+    .replace(/(key-mark: +)\S+/g, '$10000-00000000')
     .replace(/\b\d{1,2}s\b/g, (age) => '9s'.padEnd(age.length))
     .replace(/ +$/gm, '');
 }

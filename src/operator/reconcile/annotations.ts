@@ -23,6 +23,8 @@ export const annotation = {
   account: `${domain}/account`,
   /** The address of the API where that account is. */
   apiURL: `${domain}/api-url`,
+  /** Tells the key with which the object was there for the last time from others of the account (key-mark.ts). */
+  keyMark: `${domain}/key-mark`,
   /** The installation of the operator that manages the resource. */
   installation: `${domain}/installation`,
   /** The Secret that this resource holds. */

@@ -15,6 +15,8 @@ export interface Connection<Client> {
   readonly since?: number | undefined;
   /** Another key than the one in force was in force at that time, on the monotonic clock. Absent where there are no keys. */
   hadAnotherKey?(at: number): boolean;
+  /** Tells the key in force from others of the account, also later processes (key-mark.ts); undefined where none can be told. */
+  readonly keyMark?: string | undefined;
   /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
   confirmedAt?: number | undefined;
   /** One cheap call that is never answered by a 404 where the service is: throws as calls do. Absent where there is none. */

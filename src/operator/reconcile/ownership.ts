@@ -108,6 +108,13 @@ export function placeRecord(place: Place): Readonly<Record<string, string | null
   return { [annotation.account]: account, [annotation.apiURL]: apiURL };
 }
 
+/** What annotations say of the place of what is not there any more, or never was. */
+export const nowhere: Readonly<Record<string, null>> = {
+  [annotation.account]: null,
+  [annotation.apiURL]: null,
+  [annotation.keyMark]: null,
+};
+
 /** Why a resource cannot be with the account that its spec names: what it made would be left behind in another. */
 export function movedAccount(object: ManagedObject): string | undefined {
   const holding = holdingAccountOf(object);

@@ -5,7 +5,7 @@ import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, reportFailure } from '../outcome.ts';
-import { placeRecord } from '../ownership.ts';
+import { nowhere, placeRecord } from '../ownership.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -72,6 +72,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return resource.record({
       [annotation.createIntent]: formatIntent({ ...this.#now(), content }),
       ...placeRecord(connection),
+      [annotation.keyMark]: connection.keyMark ?? null,
       [annotation.externalID]: null,
       [annotation.createdID]: null,
     });
@@ -130,11 +131,7 @@ export function recordCreated(resource: CurrentResource, id: string): Promise<vo
 
 /** The create certainly did not happen. */
 export function withdraw(resource: CurrentResource): Promise<void> {
-  return resource.insist(() => ({
-    [annotation.createIntent]: null,
-    [annotation.account]: null,
-    [annotation.apiURL]: null,
-  }));
+  return resource.insist(() => ({ [annotation.createIntent]: null, ...nowhere }));
 }
 
 /** A person named an external object. */

@@ -152,6 +152,34 @@ test('what another one turns out to have made, while it is looked at, is left as
   expect(updates).toBe(0);
 });
 
+test('the key is on record with which the object was there for the last time', async () => {
+  let there = true;
+  thing.serve({ get: async (_, id) => (there ? { id } : undefined) });
+  const recorded = async (keyMark: string, since: number) => {
+    thing.clock.advance(1);
+    await thing.reconcile({}, { connection: { ...connection, keyMark, since } });
+    return thing.object.metadata.annotations?.[annotation.keyMark];
+  };
+  expect(await recorded('a1b2-00000001', 0)).toBe('a1b2-00000001');
+  there = false;
+  expect(await recorded('a1b2-00000002', thing.clock.now())).toBe('a1b2-00000001');
+  there = true;
+  expect(await recorded('a1b2-00000003', thing.clock.now())).toBe('a1b2-00000003');
+});
+
+test('the key is on record before a create, and not after one that was refused for certain', async () => {
+  const marks: unknown[] = [];
+  thing.serve({
+    create: async () => {
+      marks.push(thing.object.metadata.annotations?.[annotation.keyMark]);
+      throw new ApiError('400', { reason: 'Rejected', definite: true });
+    },
+  });
+  await thing.reconcile({}, { connection: { ...connection, keyMark: 'a1b2-00000001' } });
+  marks.push(thing.object.metadata.annotations?.[annotation.keyMark]);
+  expect(marks).toEqual(['a1b2-00000001', undefined]);
+});
+
 describe('what was taken for gone by a process that knew only a wrong key', () => {
   let rekeyedAt = Number.NEGATIVE_INFINITY;
   const hadAnotherKey = (at: number) => at <= rekeyedAt;

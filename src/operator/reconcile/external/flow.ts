@@ -7,6 +7,7 @@ import {
   externalIDOf,
   isObserver,
   misnamedIDOf,
+  nowhere,
   originOf,
   ownedIDOf,
   ownershipOf,
@@ -192,7 +193,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unsure = await presence.confirmGone(id);
     if (unsure !== undefined) return unsure;
     await record.disown();
-    await resource.annotate({ [annotation.createdID]: null, [annotation.account]: null, [annotation.apiURL]: null });
+    await resource.annotate({ [annotation.createdID]: null, ...nowhere });
     return undefined;
   }
 

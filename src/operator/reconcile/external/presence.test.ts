@@ -46,6 +46,7 @@ interface TestConnection {
   readonly client: undefined;
   since?: number;
   hadAnotherKey?: (at: number) => boolean;
+  keyMark?: string;
   confirmedAt?: number;
 }
 
@@ -233,6 +234,26 @@ describe('a lone one that is not found with what is in force since', () => {
 
   test('the same key, as after another replica, is gone', async () => {
     expect(await looks()).toBeUndefined();
+  });
+});
+
+describe('a lone one that an earlier process had, and this one never saw', () => {
+  test.each([
+    ['with another key is not gone', 'a1b2-00000002', /^thing a was there with the API key before this one/],
+    ['with this key is gone', 'a1b2-00000001', undefined],
+    ['is gone where nothing tells keys apart', undefined, undefined],
+  ])('%s', async (_, keyMark, said) => {
+    const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
+    const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
+    const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
+    const { presence } = presenceOf([made], { connection });
+    there = [];
+    await presence.observe('a');
+    await presence.confirmGone('a');
+    await clock.advance(settleMs);
+    const outcome = (await presence.confirmGone('a'))?.message;
+    if (said === undefined) expect(outcome).toBeUndefined();
+    else expect(outcome).toMatch(said);
   });
 });
 

@@ -1,5 +1,7 @@
+import { annotation, recordIn } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
+import { areTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
@@ -169,16 +171,21 @@ export class Presence<Observed, Client> {
     return count.present === 0 ? (this.#doubtOfKey(id) ?? doubtOf(count)) : doubtOf(count);
   }
 
-  /** What this process had with the key before this one: a key of another account is likelier than that it went just then. */
+  /** What was there with the key before this one: a key of another account is likelier than that it went just then. */
   #doubtOfKey(id: string): string | undefined {
-    const { facts, connection } = this.#context;
-    const had = [facts.seen, facts.made].flatMap((each) => (each?.id === id ? each.at : []));
-    const isOfAnother = had.length > 0 && connection.hadAnotherKey?.(Math.max(...had)) === true;
-    if (!isOfAnother || this.former() !== undefined) return undefined;
+    if (!this.#isOfAnotherKey(id) || this.former() !== undefined) return undefined;
     return (
       `${this.#contract.displayName} ${id} was there with the API key before this one, and is not found with it: is it the ` +
       `right key? If it is ${goneThenSay}`
     );
+  }
+
+  /** It was last there with another key than the one in force: of what this process never saw, its record says so. */
+  #isOfAnotherKey(id: string): boolean {
+    const { resource, facts, connection } = this.#context;
+    const had = [facts.seen, facts.made].flatMap((each) => (each?.id === id ? each.at : []));
+    if (had.length > 0) return connection.hadAnotherKey?.(Math.max(...had)) === true;
+    return areTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */

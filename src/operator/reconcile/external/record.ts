@@ -2,6 +2,7 @@ import { annotation, annotationOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { isObserver, originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
+import type { Annotations } from '../writer.ts';
 
 /** So many of what it once made may come back: there are not many accounts that a key is mistaken for. */
 const mostFormer = 3;
@@ -23,7 +24,16 @@ export class ExternalRecord {
       [annotation.externalID]: id,
       ...(how === 'Created' ? { [annotation.createdID]: id } : {}),
       ...placeRecord(connection),
+      ...this.#keyMark(id),
     });
+  }
+
+  /** Of the key that it was seen with: where another is in force by now, what stands there stays. */
+  #keyMark(id: string): Annotations {
+    const { facts, connection } = this.#context;
+    const { keyMark, since = Number.NEGATIVE_INFINITY } = connection;
+    const isSeen = facts.seen?.id === id && facts.seen.at > since;
+    return isSeen && keyMark !== undefined ? { [annotation.keyMark]: keyMark } : {};
   }
 
   /** What somebody wiped is put back from what the status knows. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
+import { areTwoKeys } from '../../../reconcile/key-mark.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
 import type { Stored } from './use-record.ts';
 
@@ -229,4 +230,25 @@ test("who has yet to lead knows of nobody that uses the operator's own key elsew
   await budgets.close(0);
   await running;
   expect([before, then]).toEqual([0, 0]);
+});
+
+test('the keys of an account are told apart where what is sent is on record, and nothing is without a key', async () => {
+  const stored = { texts: [], writtenAt: undefined };
+  const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false, secret: 's' });
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  const own = account('k');
+  const marks = [budgets.keyMarkOf(own)];
+  const running = budgets.run(0);
+  marks.push(budgets.keyMarkOf(own));
+  own.apiKey = () => 'another';
+  marks.push(budgets.keyMarkOf(own));
+  own.apiKey = () => {
+    throw new Error('the Secret was not read');
+  };
+  marks.push(budgets.keyMarkOf(own));
+  await budgets.close(0);
+  await running;
+  const [before, first, second, none] = marks;
+  expect([before, none]).toEqual([undefined, undefined]);
+  expect(areTwoKeys(first, second)).toBe(true);
 });

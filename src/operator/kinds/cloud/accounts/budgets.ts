@@ -1,6 +1,7 @@
 import type { Runtime } from '../../../../common/runtime.ts';
 import { KeyGate } from '../../../cloud/key-gate.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
+import { keyMarkOf } from '../../../reconcile/key-mark.ts';
 import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from './use-record.ts';
 
 /** An account, as far as it shares a credential with others. */
@@ -105,6 +106,13 @@ export class Budgets {
     found.limiter.bound(user.account, user.requestsPerMinute);
     this.#followRecord(user, found);
     return found;
+  }
+
+  /** Undefined without a key, and where nothing can be recorded. */
+  keyMarkOf({ account, apiKey }: BudgetUser): string | undefined {
+    const secret = this.#records.get(this.#options?.shardOf(account) ?? 0)?.secret;
+    const key = keyOf(apiKey);
+    return secret === undefined || key === undefined ? undefined : keyMarkOf(secret, account, key);
   }
 
   /** What is on record is what may be used. */
@@ -264,8 +272,13 @@ function recordedName({ account, url }: BudgetUser): string {
 
 /** The key in force at its address; undefined without a key. */
 export function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
+  const key = keyOf(apiKey);
+  return key === undefined ? undefined : `${url} ${key}`;
+}
+
+function keyOf(apiKey: BudgetUser['apiKey']): string | undefined {
   try {
-    return `${url} ${apiKey()}`;
+    return apiKey();
   } catch {
     return undefined;
   }

@@ -122,6 +122,10 @@ export class CloudConnection implements Connection<CloudClient> {
     return this.#keys.wasAnother(at);
   }
 
+  get keyMark(): string | undefined {
+    return this.#budgets.keyMarkOf(this.#user);
+  }
+
   serviceTime(): number | undefined {
     return this.client.serviceTime();
   }

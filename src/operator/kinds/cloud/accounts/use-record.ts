@@ -26,6 +26,8 @@ export interface UseStore {
   read(signal: AbortSignal): Promise<Stored>;
   /** Answers what stands there then; undefined when somebody else wrote since it was read or written here last. */
   write(text: string, signal: AbortSignal): Promise<Stored | undefined>;
+  /** The same for each process, and unknown to who may not read what is kept there; undefined before anything is. */
+  readonly secret?: string | undefined;
   /** It cannot be kept there, as without the right to: another try soon is of no use. */
   isRefusal(error: unknown): boolean;
 }
@@ -89,6 +91,10 @@ export class UseRecord {
       await this.#options.monotonic.sleep(relaxMs, signal).catch(() => {});
       if (!signal.aborted) await this.#relax();
     }
+  }
+
+  get secret(): string | undefined {
+    return this.#options.store.secret;
   }
 
   /** How many requests an account may have in its window: none before the record is known. */

@@ -1,0 +1,19 @@
+import { createHmac, hash } from 'node:crypto';
+
+/**
+ * Tells the keys that an account has had from each other, for processes that come after (ADR 15). It stands where tenants
+ * read it: without the secret nobody can try a key by it, nor compare those of two accounts; and it is short, so that many
+ * keys have the same one.
+ *
+ * @param secret the same for each process of the operator, and for those who may not read it unknown
+ */
+export function keyMarkOf(secret: string, account: string, apiKey: string): string {
+  const mark = createHmac('sha256', secret).update(`${account} ${apiKey}`).digest('hex').slice(0, 8);
+  return `${hash('sha256', secret, 'hex').slice(0, 4)}-${mark}`;
+}
+
+/** They are certainly of two keys: what was marked by another secret is not known to be. */
+export function areTwoKeys(one: string | undefined, other: string | undefined): boolean {
+  const [bySecret, byOther] = [one, other].map((mark) => mark?.split('-')[0]);
+  return bySecret !== undefined && bySecret === byOther && one !== other;
+}
