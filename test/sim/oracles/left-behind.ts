@@ -42,7 +42,7 @@ function wasDoneTooLate({ at, sentAt }: Thing['made']): boolean {
 }
 
 /** What no list shows as it is within `--create-settle` of the request is told of, and nobody can wait for it. */
-function wasMadeTooLate({ story }: Witness, { made }: Thing): boolean {
+export function wasMadeTooLate({ story }: Witness, { made }: Thing): boolean {
   const lastLook = made.sentAt + defaultCreateSettleMs;
   const troubles = story.acts
     .filter((act) => act.do === 'trouble')

@@ -68,6 +68,27 @@ test('what people take away again and again', async () => {
   expect(world.said).toEqual([]);
 });
 
+test('what comes later than --create-settle, or is shown later, is made again', async () => {
+  const lag = { do: 'trouble', name: 'lagging-lists', forMs: 600_000, with: { lagMs: 50_000 } } as const;
+  for (const [lateMs, acts] of [
+    [70_000, []],
+    [20_000, [{ at: 0, ...lag }]],
+  ] as const) {
+    world = new FakeWorld({ acts });
+    world.judge(noWars);
+    await world.pass(100_000);
+    await times(3, () => madeBotUser(world, 'bot', { sentAt: world.scheduler.now - lateMs }));
+    await madeBotUser(world);
+    expect(world.said).toEqual([]);
+  }
+});
+
+test('what comes late, and in time, is found', async () => {
+  await world.pass(100_000);
+  await times(4, () => madeBotUser(world, 'bot', { sentAt: world.scheduler.now - 20_000 }));
+  expect(world.said).toHaveLength(1);
+});
+
 test('resources of one content, each with its own', async () => {
   for (const name of ['one', 'two', 'three', 'four']) await madeBotUser(world, name, { spec: { name: 'same' } });
   expect(world.said).toEqual([]);
