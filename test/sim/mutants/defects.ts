@@ -135,6 +135,14 @@ export const defects: readonly Defect[] = [
     only: ['lost-answers', 'edits'],
   },
   {
+    name: 'looks-through-the-whole-account',
+    sort: 'stale read',
+    file: lostCreate,
+    find: 'const backTo = Math.min(...known.map((each) => each.notBefore));',
+    replace: 'const backTo = Number.NEGATIVE_INFINITY;',
+    only: ['big-account'],
+  },
+  {
     name: 'modules-are-put-to-be-sure',
     sort: 'event acted on instead of level',
     file: 'reconcile/parts/plan.ts',

@@ -57,85 +57,106 @@ describe('few-reads', () => {
     expect(world.said).toEqual([]);
   });
 
-  describe('a lost create', () => {
-    const lose = () => world.make('bot_users', { name: 'bot' }, { arrives: false });
-    const page = (more: object = {}) => read('/bot_users?limit=100', 1, 600, more);
+  describe('of a list of many pages', () => {
+    let ids: readonly string[];
 
-    async function fill(count: number) {
-      for (let n = 0; n < count; n += 1) await world.make('bot_users', { name: `n${n}` }, { by: 'person' });
-      await world.pass(300_000);
+    beforeEach(async () => {
+      ids = [];
+      for (let n = 0; n < 500; n += 1)
+        ids = [await world.make('bot_users', { name: `n${n}` }, { by: 'person' }), ...ids];
+      await world.pass(60_000);
+    });
+
+    /** A list, newest first, of at most so many pages. */
+    async function list(pages = 5, more: object = {}) {
+      for (let from = 0; from < pages * 100; from += 100) {
+        const [before, last] = [ids[from - 1], ids[from + 99]];
+        const next = last === ids.at(-1) ? null : `http://cloud.sim/bot_users?before_id=${last}&limit=100`;
+        const path = `/bot_users?limit=100${before === undefined ? '' : `&before_id=${before}`}`;
+        await world.call({ method: 'GET', path, answer: { bot_users: [], next_page_uri: next }, ...more });
+        await world.pass(600);
+      }
     }
 
-    test('costs a few pages', async () => {
-      await fill(500);
-      await lose();
-      for (let n = 0; n < 6; n += 1) await page();
-      expect(world.said).toEqual([]);
-    });
-
-    test('is one, too, where a gateway answers with a page of its own', async () => {
-      await fill(500);
-      const headers = { 'content-type': 'text/html' };
-      for (let n = 0; n < 4; n += 1)
-        await world.call({ method: 'POST', path: '/bot_users', body: { name: 'bot' }, status: 404, headers });
-      await world.pass(600);
-      for (let n = 0; n < 12; n += 1) await page();
-      expect(world.said).toEqual([]);
-      for (let n = 0; n < 20; n += 1) await page();
-      expect(world.said).toEqual([expect.stringContaining('for 4 lost creates')]);
-    });
-
-    test('looks at no page that has one item: that asks whether the service answers', async () => {
+    /** Of a create that is sent and never answered, the mark. */
+    async function lose(mark: object = { clock: 'service' }) {
+      const annotations = { 'edge-operator.dev/create-intent': JSON.stringify(mark) };
       await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await world.write('BotUser', 'bot', { annotations, by: operator });
+      await world.make('bot_users', { name: 'bot' }, { arrives: false });
+      await world.pass(1_000);
+    }
+
+    const times = async (count: number, what: () => Promise<void>) => {
+      for (let n = 0; n < count; n += 1) await what();
+    };
+
+    test('a lost create costs a first page now and then', async () => {
       await lose();
-      await world.pass(600);
-      for (let n = 0; n < 6; n += 1) await page();
-      await read('/bot_users?limit=1', 10, 600);
+      await times(20, () => list(1));
       expect(world.said).toEqual([]);
     });
 
-    test('costs the whole account five times (B2)', async () => {
-      await fill(500);
-      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    test('a lost create costs those pages that show what is younger', async () => {
+      const old = ids;
       await lose();
-      await world.pass(600);
-      for (let n = 0; n < 25; n += 1) await page();
-      expect(world.said).toEqual([
-        'few-reads: op reads more than 12 pages of bot_users of cloud/main for 1 lost creates',
-      ]);
+      for (let n = 0; n < 150; n += 1) {
+        const annotations = { 'edge-operator.dev/create-intent': '{"clock":"service"}' };
+        await world.write('BotUser', `bot-${n}`, { spec: { name: `n${n}` }, annotations, by: operator });
+        ids = [await world.make('bot_users', { name: `n${n}` }), ...ids];
+      }
+      await times(10, () => list(2));
+      expect(world.said).toEqual([]);
+      ids = old;
+      await times(10, () => list(2));
+      expect(world.said).toHaveLength(1);
     });
 
-    test('is looked for longer than a few minutes where others wait for the same budget', async () => {
-      await fill(500);
-      const annotations = { 'edge-operator.dev/create-intent': '{}' };
-      for (let n = 0; n < 3; n += 1)
-        await world.write('BotUser', `bot-${n}`, { spec: { name: 'bot' }, annotations, by: operator });
-      await world.pass(300_000);
+    test('a lost create costs the whole account five times (B2)', async () => {
       await lose();
-      await world.pass(600);
-      for (let n = 0; n < 20; n += 1) await page();
+      await times(5, list);
+      expect(world.said[0]).toBe('few-reads: op lists all bot_users of cloud/main more than 2 times');
+    });
+
+    test('by the mark of a clock that may be wrong whatever is there may be its', async () => {
+      await lose({ clock: 'own' });
+      await times(5, list);
       expect(world.said).toEqual([]);
     });
 
-    test('a sweep that was due while the service was in trouble is made up for', async () => {
-      await fill(500);
-      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
-      await lose();
-      await world.call({ method: 'GET', path: '/bot_users?limit=1', status: 503 });
-      await world.pass(90_000);
-      for (let n = 0; n < 17; n += 1) await page();
+    test('a check for drift costs all, at each interval', async () => {
+      await madeBotUser(world);
+      await times(5, async () => {
+        await list();
+        await world.pass(600_000);
+      });
       expect(world.said).toEqual([]);
-      for (let n = 0; n < 10; n += 1) await page();
-      expect(world.said).toEqual([expect.stringContaining('for 1 lost creates')]);
     });
 
-    test('pages that fail have to be read again', async () => {
-      await fill(500);
-      await lose();
-      await world.pass(600);
-      for (let n = 0; n < 6; n += 1) await page();
-      for (let n = 0; n < 10; n += 1) await page({ arrives: false });
-      for (let n = 0; n < 20; n += 1) await page();
+    test('more often it is not needed', async () => {
+      await madeBotUser(world);
+      await times(5, async () => {
+        await list();
+        await world.pass(60_000);
+      });
+      expect(world.said).toHaveLength(1);
+    });
+
+    test('what failed is read again, or looked at anew', async () => {
+      await madeBotUser(world);
+      await times(3, () => list(2, { arrives: false }));
+      await times(3, () => list(2, { status: 503 }));
+      await world.write('BotUser', 'bot', { status: unready(1, 'DependencyNotReady', 'Reconciling'), by: operator });
+      await times(4, list);
+      expect(world.said).toEqual([]);
+    });
+
+    test('each process begins with a list', async () => {
+      await madeBotUser(world);
+      for (let n = 1; n < 10; n += 1) {
+        world.begin(`op-0.${n}`);
+        await list(5, { by: `op-0.${n}` });
+      }
       expect(world.said).toEqual([]);
     });
   });

@@ -54,7 +54,7 @@ export function needOf(world: Witness, installation: InstallationHistory, accoun
   return 10 + 1.25 * (sum([...lists, ...singles, ...tries, ...refused, ...mirrors]) + mirror + rounds(resyncMs));
 }
 
-export function pagesOf(world: Witness, account: AccountID, collection: string): number {
+function pagesOf(world: Witness, account: AccountID, collection: string): number {
   return Math.max(1, Math.ceil(cloudModelOf(world).count(account, collection) / pageSize));
 }
 
