@@ -47,7 +47,10 @@ function contentOf(world: Witness, resource: Resource): Fields {
   );
 }
 
-/** With what the spec leaves out, where the operator put it last: the service has chosen that then, and nobody else. */
+/**
+ * With what the spec leaves out, where the operator put it last: the service has chosen that then, and nobody else. What was
+ * there before the resource was keeps that: only what a spec sets is compared.
+ */
 function moduleContent(
   world: Witness,
   resource: Resource,
@@ -55,8 +58,11 @@ function moduleContent(
   expectation: Expectation,
 ): Fields {
   const content = module?.content;
-  if (content === undefined || module?.edits.at(-1)?.installation === undefined) return shown(content, expectation);
-  if (moduleOwnershipOf(world).wasPutWithWrongKey(module, resource)) return shown(content, expectation);
+  const last = module?.edits.at(-1);
+  if (module === undefined || content === undefined || last?.installation === undefined)
+    return shown(content, expectation);
+  const isOlder = last.sentAt < resource.createdAt;
+  if (isOlder || moduleOwnershipOf(world).wasPutWithWrongKey(module, resource)) return shown(content, expectation);
   return Object.fromEntries(
     Object.entries(expectation).map(([field, { shown: of }]) => [
       field,

@@ -92,6 +92,17 @@ describe('a field of a module that the spec leaves out', () => {
     expect(await spoke()).toEqual([expect.stringContaining(differs)]);
   });
 
+  test('may be what one before it left there', async () => {
+    await world.write('HttpsRouteModules', 'route', { spec: { ...own, ...restricted, deletionPolicy: 'Retain' } });
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    await world.remove('HttpsRouteModules', 'route');
+    await world.pass(1_000);
+    await leavesOut();
+    expect(await spoke()).toEqual([]);
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    expect(await spoke()).toEqual([expect.stringContaining(differs)]);
+  });
+
   test.each([
     ['may be', 'its key was wrong', parent, []],
     ['is not', 'it had the account', own, [expect.stringContaining(differs)]],
