@@ -61,7 +61,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
     const { object } = context.resource;
-    const conflict = this.#conflict(context);
+    // What a create made is looked for first: who named another's object meanwhile would leave it to nobody.
+    const conflict = intentOf(object) === undefined ? this.#conflict(context) : undefined;
     if (conflict !== undefined) return conflict;
     const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;

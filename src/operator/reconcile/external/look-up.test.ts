@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { Peers } from '../peers.ts';
+import type { ManagedObject } from '../resource.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
@@ -24,6 +25,22 @@ test('an id that a person names during a look-up is not replaced by what the loo
   await thing.reconcile();
   expect(thing.object.metadata.annotations).toMatchObject({ [annotation.externalID]: 'thing_named' });
   expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
+});
+
+test('what a create made is looked for, too, where a person names what is another’s meanwhile', async () => {
+  const status = { ownership: { account: 'default', how: 'Created', id: 'thing_theirs' } };
+  const owner = { ...thing.object, metadata: { name: 'b', namespace: 'other', uid: 'v' }, status } as ManagedObject;
+  const index = { get: () => owner, list: () => [thing.object, owner], claimants: () => [thing.object, owner] };
+  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'default' }) });
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_lost' };
+    },
+  });
+  await thing.annotate(thing.object, { [annotation.externalID]: 'thing_theirs' });
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Rejected' });
+  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_lost' });
 });
 
 test('what could not be read is read again, and not taken from a list that was there before', async () => {
