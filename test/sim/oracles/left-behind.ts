@@ -187,7 +187,7 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
   const wipes = all.filter((version, index) => {
     const before = all[index - 1];
     if (version.by !== undefined || before === undefined) return false;
-    const isOfMark = version.at >= made.sentAt && isMarked(before) && !isMarked(version);
+    const isOfMark = isMarked(before) && !isMarked(version) && wasMarkedBy(before, resource, made);
     return isOfMark || (externalIDOf(before) === id && externalIDOf(version) !== id);
   });
   if (wipes.length === 0) return false;
@@ -198,6 +198,11 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
   });
   const wasNeverTold = !told.some((status) => tells(status, id));
   return fromStatus || (wasNeverTold && wipes.some(({ at }) => !isServed(world, thing, at)));
+}
+
+/** It bears the mark of that create, or of a later one: none was written between it and the create. */
+function wasMarkedBy(version: Version, { versions: { all } }: Resource, { sentAt }: Thing['made']): boolean {
+  return !all.some((other) => other.at > version.at && other.at <= sentAt && isMarked(other));
 }
 
 const tells = ({ fields }: Status, id: string): boolean => fields.id === id || fieldsOf(fields.ownership).id === id;
