@@ -46,7 +46,7 @@ const excuses: Readonly<Record<string, Excuse>> = {
     accessesOf(world, resource).some(({ service }) => !isService(service)) ||
     isDoubtful(world, resource) ||
     isForged(resource),
-  AmbiguousCreate: (world, resource) => isUnsure(unclaimedTwins(world, resource), markOf(resource)),
+  AmbiguousCreate: (world, resource) => isUnsure(unclaimedTwins(world, resource), markOf(world, resource)),
   Deleting: (world, resource) => resource.kind === 'CloudAccount' && usersOf(world, resource).length > 0,
 };
 
@@ -315,31 +315,37 @@ function unclaimedTwins(world: Witness, resource: Resource): readonly Thing[] {
   );
 }
 
-/** Of a create: by whose clock, what that showed, and when it really was. */
+/** Of a create: by whose clock, what that showed, by the clock of who looks at it too, and when it really was. */
 interface Mark {
   readonly byOwnClock: boolean;
   readonly showed: number;
+  readonly shows: number;
   readonly at: number;
 }
 
 /** Clocks that are right differ by less. */
 const skewMs = 5_000;
 
-function markOf({ version, versions }: Resource): Mark | undefined {
+function markOf(world: Witness, { version, versions, status }: Resource): Mark | undefined {
   const mark = version.annotations[`${domain}/create-intent`];
   const written = versions.all.find(({ annotations }) => annotations[`${domain}/create-intent`] === mark);
   if (mark === undefined || written === undefined) return undefined;
   const { at, clock } = fieldsOf(parsed(mark));
   const showed = Date.parse(textOf(at) ?? '') - epochMs;
-  return { byOwnClock: clock === 'own', showed, at: written.at };
+  const shows = showed - kubeModelOf(world).skewOf(status?.by ?? '');
+  return { byOwnClock: clock === 'own', showed, shows, at: written.at };
 }
 
-/** Which it made, or, by our own clock, whether what is there is older than the create: if that was ahead it looks so. */
+/**
+ * Which it made, or, by our own clock, whether what is there is older than the create: if that was ahead, of the service's or
+ * of that by which it is looked for, it looks so.
+ */
 function isUnsure(twins: readonly Thing[], mark: Mark | undefined): boolean {
   if (twins.length > 1) return true;
   if (mark?.byOwnClock !== true) return false;
-  const { showed, at } = mark;
-  return Math.abs(showed - at) > 60_000 || twins.some(({ made }) => made.at < at || made.at < showed - skewMs);
+  const { showed, shows, at } = mark;
+  const since = Math.max(at, showed - skewMs, shows - skewMs);
+  return Math.abs(showed - at) > 60_000 || twins.some(({ made }) => made.at < since);
 }
 
 function usersOf(world: Witness, { namespace, name }: Resource): readonly Resource[] {

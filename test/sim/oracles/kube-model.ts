@@ -55,6 +55,8 @@ export class KubeModel {
   /** Told of every write, in order, at the virtual moment at which it was made. */
   readonly writes = new Set<(write: KubeWrite) => void>();
   readonly #world: Witness;
+  /** Whoever wrote something, by name. */
+  readonly #writers = new Map<string, Flight['from']>();
   readonly #data = new Map<string, Timeline<Data>>();
   readonly #leases = new Map<string, Timeline<Tenure>>();
   /** Oldest first. */
@@ -97,6 +99,11 @@ export class KubeModel {
     return [...this.#data]
       .filter(([key]) => key.includes(` ${namespace}/`))
       .reduce((sum, [, timeline]) => sum + timeline.during(from, to).length, 0);
+  }
+
+  /** How far the wall clock of a process that wrote something is off, or was when it died. */
+  skewOf(process: string): number {
+    return this.#writers.get(process)?.skewMs ?? 0;
   }
 
   /** Lately: as far back as requests can be delayed. */
@@ -195,6 +202,7 @@ export class KubeModel {
     const fresh = this.#fresh.find(({ change }) => change.revision === revision) ?? this.#deletion(answer.body);
     if (fresh === undefined) return;
     fresh.by = from.name;
+    this.#writers.set(from.name, from);
     fresh.clockMs = from.clock.now();
     if (fresh.version !== undefined) fresh.version.by = from.name;
     if (fresh.status !== undefined) fresh.status.by = from.name;

@@ -128,6 +128,15 @@ describe('converges', () => {
         await world.make('bot_users', { name: 'bot' });
       },
     ],
+    [
+      'AmbiguousCreate',
+      'our own clock was right when it marked the create, and that of who looks is behind',
+      async () => {
+        await markCreate(0);
+        await world.make('bot_users', { name: 'bot' });
+        world.process(operator).skewMs = -10_000;
+      },
+    ],
     ['Unauthorized', 'the service does not know the key', async () => world.begin('op-0.1', {}, 'no-key-CANARY-9')],
     ['Unreachable', 'nobody is at the address', async () => world.begin('op-0.1', { apiUrl: 'http://nowhere.test' })],
   ])('is silent of %s where %s', async (reason, _, cause) => {
