@@ -26,7 +26,7 @@ const answer = z.strictObject({
 
 /** Bot users: Cloud Management API, sections 2, 3 and 4. */
 export function botUsers(world: World): Resource<BotUserRecord> {
-  const collection = new Collection<BotUserRecord>(world.database, kinds.botUser);
+  const collection = new Collection<BotUserRecord>(world.statements, kinds.botUser);
   return {
     name: 'bot_users',
     title: 'BotUser',

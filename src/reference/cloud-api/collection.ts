@@ -28,9 +28,9 @@ export class Collection<T extends { readonly id: string }> {
   readonly #kind: Kind;
   readonly #statements: Statements;
 
-  constructor(database: DatabaseSync, kind: Kind) {
+  constructor(statements: Statements, kind: Kind) {
     this.#kind = kind;
-    this.#statements = prepare(database);
+    this.#statements = statements;
   }
 
   get(account: string, id: string): T | undefined {
@@ -74,11 +74,12 @@ export class Collection<T extends { readonly id: string }> {
   }
 }
 
-type Statements = Readonly<
+/** Of one database, for all its collections. */
+export type Statements = Readonly<
   Record<'get' | 'next' | 'insert' | 'put' | 'remove' | 'expire' | 'position' | 'page', StatementSync>
 >;
 
-function prepare(database: DatabaseSync): Statements {
+export function prepare(database: DatabaseSync): Statements {
   const which = 'account = ? AND kind = ? AND id = ?';
   return {
     get: database.prepare(`SELECT body FROM objects WHERE ${which}`),

@@ -67,7 +67,7 @@ export function afterExpiry<R extends Route>(route: R, collection: Collection<En
 }
 
 export const endpointCollection = (world: World): Collection<EndpointRecord> =>
-  new Collection(world.database, kinds.endpoint);
+  new Collection(world.statements, kinds.endpoint);
 
 /** Fields that do not apply are undefined, so JSON omits them. */
 export function renderEndpoint(item: EndpointRecord, base: string): z.output<typeof answer> {

@@ -41,8 +41,8 @@ const answer = z.strictObject({
 
 /** Reserved addresses: Cloud Management API, sections 2 and 4, rules 1 and 2. */
 export function reservedAddrs(world: World): Resource<ReservedAddrRecord> {
-  const collection = new Collection<ReservedAddrRecord>(world.database, kinds.reservedAddr);
-  const configurations = new Collection(world.database, kinds.endpointConfiguration);
+  const collection = new Collection<ReservedAddrRecord>(world.statements, kinds.reservedAddr);
+  const configurations = new Collection(world.statements, kinds.endpointConfiguration);
 
   const create = (request: ApiRequest): ReservedAddrRecord => {
     const body = readBody(createBody, request.body);

@@ -2,11 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { WallClock } from '../../common/clock.ts';
 import type { Random } from '../../common/random-id.ts';
 import type { ServerRuntime } from '../../common/runtime.ts';
+import { prepare, type Statements } from './collection.ts';
 import { idMaker, type NewId } from './ids.ts';
 
 /** What operations act on: the stored objects, time, chance and fresh ids. */
 export interface World {
   readonly database: DatabaseSync;
+  readonly statements: Statements;
   readonly clock: WallClock;
   readonly random: Random;
   readonly newId: NewId;
@@ -15,7 +17,8 @@ export interface World {
 }
 
 export function createWorld(database: DatabaseSync, { clock, random }: ServerRuntime): World {
-  return { database, clock, random, newId: idMaker(random), now: () => timestamp(clock.now()) };
+  const now = () => timestamp(clock.now());
+  return { database, statements: prepare(database), clock, random, newId: idMaker(random), now };
 }
 
 /** RFC 3339 (Cloud Management API, section 2), in UTC, to the second. */

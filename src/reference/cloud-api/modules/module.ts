@@ -51,7 +51,7 @@ export function defineModule<Body extends z.ZodObject, Answer extends z.ZodObjec
 
 /** The ids, each once. @throws ApiProblem 400 naming the one that is unknown. */
 export function knownIds(ids: readonly string[], field: string, kind: Kind, context: Context): readonly string[] {
-  const collection = new Collection(context.world.database, kind);
+  const collection = new Collection(context.world.statements, kind);
   for (const [index, id] of ids.entries()) {
     if (collection.get(context.request.account, id) === undefined) {
       throw new ApiProblem('referenceUnknown', `invalid field "${field}[${index}]": no such id: "${id}"`);

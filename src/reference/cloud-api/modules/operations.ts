@@ -31,7 +31,7 @@ export interface ModuleRecord {
 
 /** Those that are set. */
 export const moduleCollection = (world: World): Collection<ModuleRecord> =>
-  new Collection(world.database, kinds.module);
+  new Collection(world.statements, kinds.module);
 
 /** Where the modules are that the parent has or may have. */
 export const moduleIds = (parentId: string): readonly ModuleRecord['id'][] =>

@@ -32,9 +32,9 @@ export interface ParentType {
 
 /** Where the parents of modules are found (Cloud Management API, section 4). A route: under its own edge only. */
 export function parentTypes(world: World): Readonly<Record<ParentKind, ParentType>> {
-  const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
-  const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
-  const tlsEdges = new Collection(world.database, kinds.tlsEdge);
+  const edges = new Collection<HttpsEdgeRecord>(world.statements, kinds.httpsEdge);
+  const routes = new Collection<HttpsRouteRecord>(world.statements, kinds.httpsRoute);
+  const tlsEdges = new Collection(world.statements, kinds.tlsEdge);
   const httpsEdge = (request: ApiRequest, id = '') => edges.get(request.account, id) ?? unknown('HTTPS edge', id);
   return {
     httpsEdge: {

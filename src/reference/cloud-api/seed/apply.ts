@@ -34,12 +34,12 @@ export function applySeed(world: World, seed: Seed, accounts: readonly string[])
 /** Takes an object of any kind away; false when there was none. */
 export function removeSeeded(world: World, account: string, id: string): boolean {
   for (const module of moduleIds(id)) moduleCollection(world).remove(account, module);
-  return Object.values(kinds).some((kind) => new Collection(world.database, kind).remove(account, id));
+  return Object.values(kinds).some((kind) => new Collection(world.statements, kind).remove(account, id));
 }
 
 function seedAccount(world: World, seed: ReadSeed, account: string): void {
   for (const [field, kind] of Object.entries(listed)) {
-    const collection = new Collection(world.database, kind);
+    const collection = new Collection(world.statements, kind);
     for (const id of seed[field as keyof typeof listed]) collection.put(account, { id });
   }
   for (const edge of seed.https_edges) seedHttpsEdge(world, edge, account);
@@ -48,8 +48,8 @@ function seedAccount(world: World, seed: ReadSeed, account: string): void {
 
 /** A new edge that says where it terminates has the module that shows so. */
 function seedHttpsEdge(world: World, seed: ReadSeed['https_edges'][number], account: string): void {
-  const edges = new Collection<HttpsEdgeRecord>(world.database, kinds.httpsEdge);
-  const routes = new Collection<HttpsRouteRecord>(world.database, kinds.httpsRoute);
+  const edges = new Collection<HttpsEdgeRecord>(world.statements, kinds.httpsEdge);
+  const routes = new Collection<HttpsRouteRecord>(world.statements, kinds.httpsRoute);
   if (seed.terminate_at !== undefined && edges.get(account, seed.id) === undefined) {
     const id = moduleId(seed.id, 'tls_termination');
     moduleCollection(world).put(account, { id, stored: { enabled: true, min_version: null } });
@@ -60,7 +60,7 @@ function seedHttpsEdge(world: World, seed: ReadSeed['https_edges'][number], acco
 
 function seedEndpoints(world: World, endpoints: readonly EndpointSeed[], account: string): void {
   const has = (kind: Kind, id: string | undefined) =>
-    id === undefined || new Collection(world.database, kind).get(account, id) !== undefined;
+    id === undefined || new Collection(world.statements, kind).get(account, id) !== undefined;
   const collection = endpointCollection(world);
   for (const [index, endpoint] of endpoints.entries()) {
     const fail = (field: 'edge' | 'domain') => {
