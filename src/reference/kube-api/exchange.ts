@@ -63,10 +63,10 @@ export class Exchange {
 
   /** JSON text. */
   send(code: number, text: string, contentType = 'application/json'): void {
-    const body = Buffer.from(`${text}\n`);
+    const body = `${text}\n`;
     this.response.writeHead(code, {
       'Content-Type': contentType,
-      'Content-Length': body.length,
+      'Content-Length': Buffer.byteLength(body),
       'Cache-Control': 'no-cache, private',
     });
     this.response.end(body);
