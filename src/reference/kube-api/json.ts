@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-
 export interface JsonMap {
   readonly [key: string]: unknown;
 }
@@ -26,8 +24,14 @@ export function stringsOf(value: unknown): readonly string[] {
   return listOf(value).filter((item) => typeof item === 'string');
 }
 
+/** Of values as JSON has them. */
 export function equal(a: unknown, b: unknown): boolean {
-  return a === b || isDeepStrictEqual(a, b);
+  if (a === b) return true;
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  if (!isMap(a) || !isMap(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]));
 }
 
 /** A copy without `keys`. */
