@@ -7,7 +7,7 @@ interface Occurrence {
 }
 
 /** Turns of the event loop without anything new after which nothing more can happen by itself. */
-const idleTurns = 3;
+const idleTurns = 2;
 const mostTurns = 100_000;
 
 /**
