@@ -20,7 +20,6 @@ class MemoryRequest extends Readable {
   readonly method: string;
   readonly url: string;
   readonly headers: SentMessage['headers'];
-  readonly rawHeaders: readonly string[];
   readonly socket = Object.assign(new EventEmitter(), { remoteAddress: '127.0.0.1' });
   #body: SentMessage['body'];
 
@@ -31,9 +30,10 @@ class MemoryRequest extends Readable {
     this.#body = body;
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     this.headers = { ...headers, ...length };
-    this.rawHeaders = Object.entries(this.headers).flatMap(([name, values]) =>
-      [values].flat().flatMap((value) => [name, value]),
-    );
+  }
+
+  get rawHeaders(): readonly string[] {
+    return Object.entries(this.headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]));
   }
 
   override _read(): void {

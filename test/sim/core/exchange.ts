@@ -204,7 +204,7 @@ export class Exchange {
 
 const asked = (flight: Flight, { path }: Effect): ServerRequest => (path === undefined ? flight : { ...flight, path });
 
-const hostOf = (service: Service): string => new URL(service.origin).host;
+const hostOf = ({ origin }: Service): string => origin.slice('http://'.length);
 
 function systemError(code: string, syscall: string): Error {
   return Object.assign(new Error(`${syscall} ${code}`), { code, syscall });

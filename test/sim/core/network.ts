@@ -201,6 +201,7 @@ function nowhere(origin: string): Service {
 }
 
 function lowerCased(headers: Dispatcher.DispatchOptions['headers']): Record<string, string> {
-  const entries = Object.entries((headers ?? {}) as Record<string, unknown>);
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {})) texts[name.toLowerCase()] = String(value);
+  return texts;
 }

@@ -92,7 +92,8 @@ async function tell(world: World, options: RunOptions) {
   };
   const enough = () => (stopAtFirst && violations.length > 0) || isEndless();
   const isEndless = () => {
-    if (world.network.sent <= mostRequests + requestsPerHour * shardsOf(world) * (scheduler.now / hourMs)) return false;
+    const beyond = world.network.sent - mostRequests;
+    if (beyond <= 0 || beyond <= requestsPerHour * shardsOf(world) * (scheduler.now / hourMs)) return false;
     report('endless', `more than ${mostRequests} requests, and no end of it`);
     return true;
   };

@@ -75,5 +75,7 @@ export async function askWhole(listener: Listener, host: string, request: Server
 }
 
 function textHeaders(headers: object): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) texts[name.toLowerCase()] = String(value);
+  return texts;
 }

@@ -7,12 +7,16 @@ export interface TraceOptions {
   readonly hashed?: boolean | undefined;
 }
 
+const mostWaiting = 100_000;
+
 /** What happened, in order; equal hashes mean equal worlds. */
 export class Trace {
   readonly #hash: Hash | undefined;
   readonly #now: () => number;
   readonly #print: ((line: string) => void) | undefined;
   #lines = 0;
+  /** Lines that are not hashed yet: many at once take less time than each by itself. */
+  #waiting = '';
 
   constructor(now: () => number, { print, hashed = true }: TraceOptions = {}) {
     this.#now = now;
@@ -29,13 +33,20 @@ export class Trace {
     this.#lines += 1;
     if (this.#hash === undefined && this.#print === undefined) return;
     const line = `${virtualTime(this.#now())} ${who.padEnd(12)} ${what}`;
-    this.#hash?.update(`${line}\n`);
     this.#print?.(line);
+    this.#waiting += `${line}\n`;
+    if (this.#waiting.length > mostWaiting) this.#digest();
   }
 
   /** Of all lines so far; empty where none is kept. */
   hash(): string {
+    this.#digest();
     return this.#hash?.copy().digest('hex').slice(0, 16) ?? '';
+  }
+
+  #digest(): void {
+    this.#hash?.update(this.#waiting);
+    this.#waiting = '';
   }
 }
 
