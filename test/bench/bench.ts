@@ -39,7 +39,9 @@ try {
   const converged = await inTurn(subjects, Number(rounds), Number(count));
   if (converged.length > 0) console.log(`\n${count} resources\n\n${convergenceTable(converged)}\n`);
   const counts = sizes.split(',').filter(Boolean).map(Number);
-  const options = values.quick ? { edits: 5, quietMs: 5_000 } : { edits: 100, quietMs: 60_000 };
+  const options = values.quick
+    ? { edits: 5, settleMs: 0, quietMs: 5_000 }
+    : { edits: 100, settleMs: 20_000, quietMs: 60_000 };
   const populated = await populations(product, counts, options);
   if (populated.length > 0) console.log(`${populationTable(populated)}\n`);
   const bytes = (await Bundle.of('image')).startBytes();

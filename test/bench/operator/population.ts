@@ -27,6 +27,8 @@ export interface Population {
 
 export interface PopulationOptions {
   readonly edits: number;
+  /** After the start, in which garbage is collected once more and memory given back. */
+  readonly settleMs: number;
   /** For which CPU time is measured when nothing happens. */
   readonly quietMs: number;
 }
@@ -66,7 +68,7 @@ interface Populated {
 async function populated(
   subject: Subject,
   { kube, cloud, resources, count }: Populated,
-  { edits, quietMs }: PopulationOptions,
+  { edits, settleMs, quietMs }: PopulationOptions,
 ): Promise<Population> {
   await resources.create(count, count + 1);
   await cloud.calls();
@@ -75,6 +77,8 @@ async function populated(
   const running = await subject.start(kube, cloud, 1);
   const { calls, firstPostAt } = await whenQuiet(cloud, running);
   const writes = since(before, await kube.writes());
+  const { cpuSeconds: startCpuSeconds } = await running.figures();
+  await sleep(settleMs);
   const { cpuSeconds } = await running.figures();
   await sleep(quietMs);
   const quiet = await running.figures();
@@ -86,7 +90,7 @@ async function populated(
     rss: quiet.rss,
     peakRss,
     firstPostMs: firstPostAt - startedAt,
-    startCpuSeconds: cpuSeconds,
+    startCpuSeconds,
     idleCpuSeconds: ((quiet.cpuSeconds - cpuSeconds) / quietMs) * 60_000,
     editP50: quantile(delays, 0.5),
     editP99: quantile(delays, 0.99),
