@@ -30,7 +30,6 @@ function switchesOf(command: Command): Record<string, unknown> {
  * Node has no other way to say so that reaches every way of starting this.
  */
 function keepMemorySmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=20');
   setFlagsFromString('--optimize-for-size');
   setFlagsFromString('--bytecode-old-age=2');
