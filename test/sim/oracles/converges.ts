@@ -5,11 +5,13 @@ import { servants } from './look.ts';
 import { mutationsOf } from './mutations.ts';
 import { refusalsOf } from './refusals.ts';
 import type { Resource } from './resource.ts';
+import { sightingsOf } from './sightings.ts';
 import type { Witness } from './witness.ts';
 
 /** At rest each resource is Ready, or says truly why it is not. */
 export function converges(world: Witness, report: Report) {
   mutationsOf(world);
+  sightingsOf(world);
   refusalsOf(world);
   const look = () => {
     for (const resource of kubeModelOf(world).live.values()) {

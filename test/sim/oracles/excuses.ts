@@ -12,6 +12,7 @@ import { idsNamedBy, ownershipOf } from './ownership.ts';
 import { type Reference, referencesOf } from './references.ts';
 import { refusalsOf } from './refusals.ts';
 import { annotationNames, domain, externalIDOf, isObserved, isPaused, type Resource } from './resource.ts';
+import { sightingsOf } from './sightings.ts';
 import type { Witness } from './witness.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
@@ -58,7 +59,7 @@ function accessesOf(world: Witness, resource: Resource) {
 
 /** What is not found in its account may not be gone: nobody concludes anything of that. */
 export function isDoubtful(world: Witness, resource: Resource): boolean {
-  return isMuchMissing(world, resource) || isInAnotherAccount(world, resource);
+  return isMuchMissing(world, resource) || isInAnotherAccount(world, resource) || isGoneWithAnotherKey(world, resource);
 }
 
 /** It was made with a key of another account, and that is not in force any more. */
@@ -69,31 +70,55 @@ function isInAnotherAccount(world: Witness, resource: Resource): boolean {
 }
 
 /**
- * Of what resources have on record in its account, no less is missing than is there. Only
- * kinds of which something is missing are counted, and not what an operator made, or learned that it had made, since the
- * process began.
+ * A person deleted it, a lone one, and no operator saw it with the key in force: that this one is of the same account nobody
+ * knows.
+ */
+function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
+  const thing = cloudModelOf(world).object(recordedIDOf(resource) ?? '');
+  if (thing?.gone === undefined || thing.gone.installation !== undefined) return false;
+  const seenWith = sightingsOf(world).keyOf(thing);
+  return accessesOf(world, resource).some(({ account, key }) => {
+    if (account !== thing.account || seenWith === undefined || key === seenWith) return false;
+    return recordedIn(world, account).every(
+      (other) => other.thing?.collection !== thing.collection || !isProof(world, resource, other.thing),
+    );
+  });
+}
+
+/**
+ * Of what resources have on record in its account, no less is missing than is there. Only kinds of which something is
+ * missing are counted.
  */
 function isMuchMissing(world: Witness, resource: Resource): boolean {
-  const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
-  const recordedAt = (thing: Thing) => ownershipOf(world).recordedAt(thing) ?? thing.made.at;
   return accessesOf(world, resource).some(({ account }) => {
     if (account === undefined) return false;
-    const recorded = [...kubeModelOf(world).live.values()]
-      .filter((other) => accessesOf(world, other).some((access) => access.account === account))
-      .flatMap((other) => {
-        const id = recordedIDOf(other);
-        return id === undefined ? [] : { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
-      });
+    const recorded = recordedIn(world, account);
     const missing = recorded.filter(({ thing }) => thing?.content === undefined);
     const kinds = new Set(missing.map(({ kind }) => kind));
-    const present = recorded.filter(
-      ({ kind, thing }) =>
-        kinds.has(kind) &&
-        thing?.content !== undefined &&
-        (thing.made.installation === undefined || recordedAt(thing) < startedAt),
-    );
+    const present = recorded.filter(({ kind, thing }) => kinds.has(kind) && isProof(world, resource, thing));
     return missing.length >= 2 && missing.length >= present.length;
   });
+}
+
+/** What resources have on record in an account. */
+function recordedIn(world: Witness, account: AccountID) {
+  return [...kubeModelOf(world).live.values()]
+    .filter((other) => accessesOf(world, other).some((access) => access.account === account))
+    .flatMap((other) => {
+      const id = recordedIDOf(other);
+      return id === undefined ? [] : { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
+    });
+}
+
+/**
+ * It is there, and says that the key is the right one: not what an operator made, or learned that it had made, since the
+ * process began.
+ */
+function isProof(world: Witness, resource: Resource, thing: Thing | undefined): boolean {
+  if (thing?.content === undefined) return false;
+  const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
+  const recordedAt = ownershipOf(world).recordedAt(thing) ?? thing.made.at;
+  return thing.made.installation === undefined || recordedAt < startedAt;
 }
 
 /** What it has on record as its own: what it took over by an import is in its status alone. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { epochMs } from '../core/process.ts';
-import { secondKey } from '../core/story.ts';
+import { mainKey, secondKey } from '../core/story.ts';
 import { calm } from './calm.ts';
 import { converges } from './converges.ts';
 import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
@@ -199,6 +199,38 @@ describe('converges', () => {
       await vanish(ids[0]);
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
       expect(await spoke()).toEqual(['BotUser a/bot is not Ready: Unreachable, so it is']);
+    });
+  });
+
+  describe('Unreachable, of a lone one that was not seen with the key in force', () => {
+    const rotated = 'main-key-CANARY-9';
+    let id: string;
+    beforeEach(async () => {
+      begin({ cloud: { apiKeys: [`main=${mainKey}`, `main=${rotated}`] } });
+      id = await madeBotUser(world);
+    });
+
+    async function rotate() {
+      await world.pass(1_000);
+      world.begin('op-0.1', {}, rotated);
+    }
+    const vanish = (by = 'person') => world.call({ method: 'DELETE', path: `/bot_users/${id}`, by });
+    const read = () => world.call({ method: 'GET', path: '/bot_users', key: rotated, answer: { bot_users: [{ id }] } });
+    const makeAnother = () => madeBotUser(world, 'another');
+    const unreachable = 'BotUser a/bot is not Ready: Unreachable, so it is';
+
+    test.each([
+      ['is true where somebody deleted it', [], [vanish, rotate]],
+      ['is true beside what was made with that key', [], [vanish, rotate, makeAnother]],
+      ['is not true while it is there', [unreachable], [rotate]],
+      ['is not true where nobody else deleted it', [unreachable], [() => vanish(operator), rotate]],
+      ['is not true with the key with which it was seen', [unreachable], [vanish]],
+      ['is not true where it was seen with that key too', [unreachable], [rotate, read, vanish]],
+      ['is not true beside another one that was there before', [unreachable], [makeAnother, vanish, rotate]],
+    ])('%s', async (_, said, happens) => {
+      for (const each of happens) await each();
+      await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
+      expect(await spoke()).toEqual(said);
     });
   });
 

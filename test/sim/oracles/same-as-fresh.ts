@@ -7,6 +7,7 @@ import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
 import { mutationsOf } from './mutations.ts';
 import { annotationNames, domain, externalIDOf, isKind, isObserved, isPaused, type Resource } from './resource.ts';
+import { sightingsOf } from './sightings.ts';
 import { minute, perWorld, second, type Witness } from './witness.ts';
 
 /** More would take too long. */
@@ -24,6 +25,7 @@ const underway = ['Creating', 'Updating', 'Deleting', 'RateLimited', undefined];
  */
 export function sameAsFresh(world: Witness, report: Report) {
   mutationsOf(world);
+  sightingsOf(world);
   const written = writtenByOperators(world);
   return {
     atRest: async () => {
