@@ -47,18 +47,31 @@ export class Accounts {
 
   /** The one that it uses now; undefined where it can use none. */
   now(installation: InstallationHistory, resource: Resource): Access | undefined {
+    const { now } = this.#world.scheduler;
     const name = accountNameOf(resource.version);
-    const setup = installation.at(this.#world.scheduler.now);
-    if (resource.kind === 'CloudAccount') return this.#held(setup, resource);
+    const setup = installation.at(now);
+    if (resource.kind === 'CloudAccount') return this.#held(setup, resource, now);
     if (name === undefined) return this.#access(setup?.apiURL, setup?.apiKey, setup?.requestsPerMinute);
     const account = this.#kube.get('CloudAccount', resource.namespace, name);
-    return account && this.#held(setup, account);
+    return account && this.#held(setup, account, now);
   }
 
-  #held(setup: Setup | undefined, { namespace, version }: Resource): Access | undefined {
-    const { now } = this.#world.scheduler;
+  /** The one that it used at that moment, by the name that its account has now. */
+  at(installation: InstallationHistory, resource: Resource, now: number): Access | undefined {
+    const name = accountNameOf(resource.version);
+    const setup = installation.at(now);
+    if (name === undefined) return this.#access(setup?.apiURL, setup?.apiKey, setup?.requestsPerMinute);
+    const account = [...this.#kube.ofKind('CloudAccount')].find(
+      (each) => each.namespace === resource.namespace && each.name === name && each.livedIn(now, now),
+    );
+    return account && this.#held(setup, account, now);
+  }
+
+  #held(setup: Setup | undefined, account: Resource, now: number): Access | undefined {
+    const version = account.versions.at(now);
+    if (version === undefined) return undefined;
     const { name, key } = keyRefOf(version);
-    const [value] = this.#kube.valuesOf('Secret', namespace, name, key, now, now);
+    const [value] = this.#kube.valuesOf('Secret', account.namespace, name, key, now, now);
     const { apiURL, requestsPerMinute } = version.spec;
     return this.#access(textOf(apiURL) ?? setup?.apiURL, value, Number(requestsPerMinute ?? 120));
   }

@@ -1,12 +1,14 @@
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
-import type { Expectation } from './expectation.ts';
+import { type Expectation, missing, strange } from './expectation.ts';
 import { impliedModules, impliedObject } from './implied.ts';
+import { installationsOf } from './installations.ts';
 import { type Fields, textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
 import { moduleOwnershipOf } from './module-ownership.ts';
-import type { Resource } from './resource.ts';
+import type { Resource, Status, Version } from './resource.ts';
+import { installationOf } from './who.ts';
 import type { Witness } from './witness.ts';
 
 /** What became of a resource: how it stands, and what its spec sets in the cloud, without ids and times. */
@@ -62,12 +64,36 @@ function moduleContent(
   if (module === undefined || content === undefined || last?.installation === undefined)
     return shown(content, expectation);
   const isOlder = last.sentAt < resource.createdAt;
-  if (isOlder || moduleOwnershipOf(world).wasPutWithWrongKey(module, resource)) return shown(content, expectation);
+  const isLeft =
+    moduleOwnershipOf(world).wasPutWithWrongKey(module, resource) || wasChangedElsewhere(world, module, resource);
+  if (isOlder || isLeft) return shown(content, expectation);
   return Object.fromEntries(
     Object.entries(expectation).map(([field, { shown: of }]) => [
       field,
       of === undefined ? (content[field] ?? '') : of(content),
     ]),
+  );
+}
+
+/** It asked for something else than was put, and that was done where another key led: of what is here nobody remembers. */
+function wasChangedElsewhere(world: Witness, { name, account, edits }: Thing, resource: Resource): boolean {
+  const last = edits.at(-1);
+  const change = resource.versions.all.find((version) => {
+    if (last === undefined || version.at <= last.sentAt) return false;
+    const asked = moduleOwnershipOf(world).asked(resource, version, name, [version.at, version.at])?.content;
+    return asked !== undefined && strange(last.body, asked).length + missing(last.body, asked).length > 0;
+  });
+  const done = change && resource.statuses.all.find((status) => status.at >= change.at && saysDone(status, change));
+  const installation = installationsOf(world).get(installationOf(done?.by ?? '') ?? '');
+  const access = done && installation && accountsOf(world).at(installation, resource, done.at);
+  return access?.account !== undefined && access.account !== account;
+}
+
+/** Of some part at least. */
+function saysDone({ conditions }: Status, { generation }: Version): boolean {
+  return conditions.some(
+    ({ type, status, observedGeneration = 0 }) =>
+      type.endsWith('Ready') && status === 'True' && observedGeneration >= generation,
   );
 }
 

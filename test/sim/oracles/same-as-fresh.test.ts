@@ -8,7 +8,7 @@ let world: FakeWorld;
 let judge: ReturnType<FakeWorld['judge']>;
 
 beforeEach(async () => {
-  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key'] } });
+  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key', 'other=other-key'] } });
   judge = world.judge(sameAsFresh);
   await world.pass(1_000);
 });
@@ -73,9 +73,9 @@ describe('a field of a module that the spec leaves out', () => {
   const restricted = { ipRestriction: { ipPolicyIDs: ids } };
   const differs = 'HttpsRouteModules a/route has {"ipRestriction":';
 
-  async function leavesOut() {
-    const { conditions } = available(1) as { conditions: readonly unknown[] };
-    const status = { conditions: [...conditions, condition('IpRestrictionReady', 'True', 'Available', 1)] };
+  async function leavesOut(generation = 1) {
+    const { conditions } = available(generation) as { conditions: readonly unknown[] };
+    const status = { conditions: [...conditions, condition('IpRestrictionReady', 'True', 'Available', generation)] };
     await world.write('HttpsRouteModules', 'route', { spec: { ...own, ipRestriction: {} }, status, by: operator });
   }
 
@@ -113,6 +113,21 @@ describe('a field of a module that the spec leaves out', () => {
     world.begin('op-0.2');
     await leavesOut();
     await world.write('HttpsRouteModules', 'other', { deleting: true });
+    expect(await spoke()).toEqual(said);
+  });
+
+  test.each([
+    ['may be what it asked for before a wrong key, with which it was done with', 'b-key', 'other-key', []],
+    ['is not, where that was before it', 'b-key', 'b-key', [expect.stringContaining(differs)]],
+  ])('%s', async (_, before, meanwhile, said) => {
+    await world.data('Secret', 'own', { key: before });
+    await world.write('HttpsRouteModules', 'route', { spec: { ...own, ...restricted } });
+    await put({ ip_policy_ids: ids }, { answer: shown });
+    await world.pass(1_000);
+    await world.data('Secret', 'own', { key: meanwhile });
+    await leavesOut(2);
+    await world.pass(1_000);
+    await world.data('Secret', 'own', { key: before });
     expect(await spoke()).toEqual(said);
   });
 });
