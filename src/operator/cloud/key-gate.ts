@@ -15,13 +15,14 @@ export interface Asked {
 /**
  * Keeps a key that is known to be refused from being sent: after a 401, or a 403 to a list, calls fail here until it is
  * time for one to find out whether it is still refused: after 10 s, doubling to 5 minutes. A 403 to anything else is
- * about that, or about the key: a list is to tell, at most once a minute.
+ * about that, or about the key: a list is to tell, at most once a minute, and everything else waits for that.
  */
 export class KeyGate {
   readonly #now: () => number;
   readonly #breaker: Breaker<ApiError>;
   #lastRefusal: RefusalAnswer = {};
   #isQuestioned = false;
+  #question: Promise<unknown> | undefined;
   /** Not before. */
   #nextQuestionAt = Number.NEGATIVE_INFINITY;
 
@@ -41,12 +42,26 @@ export class KeyGate {
     }
   }
 
-  /** Whether a list is to be sent before anything else, to find out what a 403 was about. Answers true to one. */
+  /** A list that is under way, to find out what a 403 was about: nothing else is to be sent meanwhile. Never rejects. */
+  get question(): Promise<unknown> | undefined {
+    return this.#question;
+  }
+
+  /** Whether such a list is to be sent, with {@link ask}. Answers true to one. */
   asksForList(): boolean {
     if (!this.#isQuestioned || this.#breaker.failure !== undefined) return false;
     this.#isQuestioned = false;
     this.#nextQuestionAt = this.#now() + questionPauseMs.answered;
     return true;
+  }
+
+  /** Whatever the list says of the service is what the calls that wait for it will be told. */
+  ask(list: () => Promise<unknown>): Promise<unknown> {
+    const over = () => {
+      this.#question = undefined;
+    };
+    this.#question = list().then(over, over);
+    return this.#question;
   }
 
   /** The service refused the key: of one that is known to be refused any 403 says so again. */
@@ -70,12 +85,12 @@ export class KeyGate {
     }
     if (wasRefused && status === undefined) return error;
     if (asked.isList && error.reason === 'Unreachable') this.#askAgain();
-    if (status === 403) this.#question();
+    if (status === 403) this.#raiseQuestion();
     else if (status !== undefined) this.#breaker.close();
     return undefined;
   }
 
-  #question(): void {
+  #raiseQuestion(): void {
     if (this.#now() >= this.#nextQuestionAt) this.#isQuestioned = true;
   }
 

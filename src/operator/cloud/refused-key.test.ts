@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
 import type { CloudClient } from './client.ts';
-import { bot, call, json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
+import { bot, call, failure, json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
 const answer = (status: number) => json(status, status === 200 ? bot : { error_code: `ERR_EDGE_${status}` });
 const cut: Respond = (response) => void response.socket?.destroy();
@@ -98,6 +99,48 @@ test('where it is not the key, others are sent, and the question is not asked ag
   api.play(json(200, { bot_users: [] }));
   await answered(200);
   expect(api.requests.filter(({ url }) => url?.includes('limit'))).toHaveLength(2);
+});
+
+describe('while a list is to tell', () => {
+  let tell: (status: number) => void;
+  let asking: Promise<unknown>;
+  const urls = () => api.requests.map(({ url }) => url);
+
+  beforeEach(async () => {
+    await answered(403);
+    const asked = new Promise<void>((resolve) => {
+      api.play((response) => {
+        tell = (status) => json(status, { bot_users: [] })(response);
+        resolve();
+      });
+    });
+    asking = get();
+    await asked;
+  });
+
+  test.each([
+    ['nothing else is sent with a key that is refused', 403, 'not sent', 2],
+    ['what waited is sent where it was not the key', 200, 200, 6],
+  ])('%s', async (_, status, said, requests) => {
+    const others = [get(), get(), get()];
+    await setImmediate();
+    expect(urls()).toEqual(['/bot_users/bot_1', '/bot_users?limit=1']);
+    api.play(...Array.from({ length: 4 }, () => answer(200)));
+    tell(status);
+    expect(await Promise.all([asking, ...others])).toEqual([said, said, said, said]);
+    expect(urls()).toHaveLength(requests);
+  });
+
+  test('who is not wanted any more does not wait', async () => {
+    const end = new AbortController();
+    const other = failure(client.botUsers.get('bot_1', { ...call, signal: end.signal }));
+    await setImmediate();
+    end.abort(new Error('deleted'));
+    expect(await other).toMatchObject({ operation: 'bot_users.get', definite: true });
+    expect(urls()).toHaveLength(2);
+    tell(403);
+    await asking;
+  });
 });
 
 test('a question that was not let through is asked again soon', async () => {

@@ -7,6 +7,7 @@ import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
 import { type Call, type Priority, type Reserved, waitAway } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import { KeyGate } from './key-gate.ts';
 import type { Ask, Limiter, Slot } from './limiter.ts';
 import { BudgetPausedError } from './pause.ts';
@@ -132,9 +133,9 @@ export class Transport {
         // Nor is the turn of one key another one's.
         if (this.#options.limiter() !== limiter) continue;
         const sending = { key, gate, limiter, slot, sent };
-        if (!gate.asksForList()) return await this.#sendNow(operation, call, sending);
-        // Whatever it says of the service is what the call will be told.
-        await this.#sendNow(this.#probe, call, sending).catch(() => {});
+        if (gate.asksForList()) await gate.ask(() => this.#sendNow(this.#probe, call, sending));
+        else if (gate.question === undefined) return await this.#sendNow(operation, call, sending);
+        else await unlessNotWanted(gate.question, operation.name, call);
       } finally {
         slot.release(sent.yet);
       }
@@ -259,6 +260,14 @@ export class Transport {
 
 function isList({ name }: CloudOperation<unknown>): boolean {
   return name.endsWith('.list');
+}
+
+async function unlessNotWanted(wait: Promise<unknown>, operation: string, { signal }: Call): Promise<void> {
+  try {
+    await unlessAborted(wait, signal);
+  } catch (cause) {
+    throw notSent(operation, cause);
+  }
 }
 
 async function wait(limiter: Limiter, operation: string | undefined, ask: Ask): Promise<Slot> {

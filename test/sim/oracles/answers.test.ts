@@ -80,17 +80,6 @@ describe('known-bad-key', () => {
     expect(world.said).toEqual([]);
   });
 
-  test('what is sent beside the list that is to tell', async () => {
-    await refuse(3, 1);
-    const list = world.call({ method: 'GET', path: '/bot_users?limit=1', status: 403, arrives: false });
-    await refuse(20, 1);
-    await list;
-    expect(world.said).toEqual([]);
-    await world.pass(10_000);
-    await refuse(20, 1);
-    expect(world.said).toHaveLength(1);
-  });
-
   test('a permission that is missing is no bad key', async () => {
     for (let n = 0; n < 30; n += 1) {
       await get({ status: 403 });

@@ -1,35 +1,30 @@
 import type { Flight } from '../core/network.ts';
 import type { Report } from '../core/run.ts';
-import { keyOf, targetOf } from './cloud-model.ts';
+import { keyOf } from './cloud-model.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
 import { installationOf } from './who.ts';
-import { minute, second, type Witness } from './witness.ts';
+import { minute, type Witness } from './witness.ts';
 
 /** So many refusals in a row are no matter of a single permission. */
 const refusalsThatTell = 3;
 /** After 10 s, doubling to 5 minutes; and some where the list that is to tell what was refused has no answer. */
 const mostTries = 6 + 8;
-/** A list that has no answer by then is lost. */
-const answerMs = 10 * second;
 const spanMs = 10 * minute;
 
 interface Standing {
   refusals: number;
-  /** When those under way were sent, by their ids: one is to tell whether a 403 to something else is one to the key. */
-  readonly lists: Map<number, number>;
   /** Since they told. */
   readonly tries: RollingCount;
 }
 
 /** A key that the service refuses (401, or 403 to everything) is tried rarely by the process that knows it. */
 export function knownBadKey(world: Witness, report: Report) {
-  const standings = new ByKey((): Standing => ({ refusals: 0, lists: new Map(), tries: new RollingCount(spanMs) }));
+  const standings = new ByKey((): Standing => ({ refusals: 0, tries: new RollingCount(spanMs) }));
   const of = (flight: Flight) => standings.of(flight.from.name, flight.to.name, keyOf(flight));
   const { network, scheduler } = world;
   network.arrivals.add((flight, { status }) => {
     if (!concerns(flight)) return;
     const standing = of(flight);
-    standing.lists.delete(flight.id);
     if (status === 401 || status === 403) standing.refusals += 1;
     else {
       standing.refusals = 0;
@@ -38,13 +33,10 @@ export function knownBadKey(world: Witness, report: Report) {
   });
   network.sendings.add((flight) => {
     if (!concerns(flight)) return;
-    const { refusals, lists, tries } = of(flight);
-    const { now } = scheduler;
-    const isToldSoon = [...lists.values()].some((sentAt) => now - sentAt < answerMs);
-    if (isList(flight)) lists.set(flight.id, now);
-    if (refusals < refusalsThatTell || isToldSoon) return;
-    tries.add(now);
-    if (tries.count(now) <= mostTries) return;
+    const { refusals, tries } = of(flight);
+    if (refusals < refusalsThatTell) return;
+    tries.add(scheduler.now);
+    if (tries.count(scheduler.now) <= mostTries) return;
     const { from, to } = flight;
     report(
       'known-bad-key',
@@ -55,6 +47,3 @@ export function knownBadKey(world: Witness, report: Report) {
 }
 
 const concerns = ({ to, from }: Flight): boolean => to.name !== 'kube' && installationOf(from.name) !== undefined;
-
-const isList = ({ method, path }: Flight): boolean =>
-  method === 'GET' && targetOf(path.split('?')[0] ?? '').kind === 'list';
