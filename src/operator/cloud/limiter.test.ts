@@ -11,6 +11,16 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+test('what waits for an account that leaves has its turn though nothing is on record', async () => {
+  const limiter = new Limiter({ monotonic, requestsPerMinute: 10 });
+  for (const account of ['gone', 'there']) limiter.record(account, 0);
+  const wait = (account: string) => limiter.acquire({ priority: 'change', account });
+  const [gone, there] = [wait('gone'), wait('there')];
+  expect(await settled(gone, there)).toEqual([false, false]);
+  limiter.leave('gone');
+  expect(await settled(gone, there)).toEqual([true, false]);
+});
+
 describe('the window', () => {
   test('lets the budget through at once and the next when the first has left', async () => {
     const limiter = new Limiter({ monotonic, requestsPerMinute: 3 });

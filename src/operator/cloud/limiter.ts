@@ -193,9 +193,13 @@ export class Limiter {
     return ended.map(({ endedAt }) => endedAt);
   }
 
-  /** An account does not use it any more; what it sent still counts. */
+  /**
+   * An account does not use it any more; what it sent still counts. What waits for it has its turn, whatever is on record:
+   * whoever asked finds out by that, and sends nothing.
+   */
   leave(account: string): void {
     this.#tenants.leave(account);
+    this.#serveSoon();
   }
 
   /** Nothing of what was sent counts any more, and nothing is waited for. */
@@ -301,9 +305,9 @@ export class Limiter {
   }
 
   #standingOf(tenant: Tenant<Waiter>, priority: Priority, now: number): Standing {
-    const { use, limit, own, recorded } = tenant.account;
+    const { use, limit, own, recorded, hasLeft } = tenant.account;
     if (!use.admits(priority, limit)) return 'not now';
-    if (own >= recorded) {
+    if (own >= recorded && !hasLeft) {
       this.#options.onShort?.(tenant.account.name);
       return 'not now';
     }

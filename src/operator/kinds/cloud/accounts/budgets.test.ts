@@ -154,6 +154,31 @@ test('an account at another address is recorded by that while the one before sti
   await running;
 });
 
+test('one that follows in an account waits for what is on record, also when the one before has left', async () => {
+  // Nothing is known of the record yet.
+  const store = () => ({
+    read: () => new Promise<Stored>(() => {}),
+    write: async () => undefined,
+    isRefusal: () => false,
+  });
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  void budgets.run(0);
+  const before = account('k');
+  budgets.of(before);
+  const follower = { ...before };
+  budgets.join(follower);
+  let isGranted = false;
+  const waits = budgets.of(follower).limiter.acquire({ priority: 'change', account: follower.account });
+  void waits.then(() => {
+    isGranted = true;
+  });
+  budgets.leave(before);
+  await new Promise(setImmediate);
+  expect(isGranted).toBe(false);
+  budgets.leave(follower);
+  await waits;
+});
+
 test('the same key elsewhere is another credential, and no key is none', async () => {
   const elsewhere = account('k', 100, 'https://other.example.test');
   await use(account('k'), 3);

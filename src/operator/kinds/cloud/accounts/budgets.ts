@@ -227,9 +227,11 @@ export class Budgets {
     return sharers;
   }
 
-  /** It goes by another credential, or by none. */
+  /** It goes by another credential, or by none; one that followed it in the account may go by this one. */
   #parted(user: BudgetUser, before: string): void {
-    this.#credentials.get(before)?.limiter.leave(user.account);
+    const follower = this.#byAccount.get(user.account);
+    const isFollowed = follower !== undefined && follower !== user && this.#users.get(follower) === before;
+    if (!isFollowed) this.#credentials.get(before)?.limiter.leave(user.account);
     const sharers = this.#sharersOf(before);
     sharers.delete(user);
     if (sharers.size === 0) this.#sharers.delete(before);
