@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 export interface JsonMap {
   readonly [key: string]: unknown;
 }
@@ -24,14 +26,8 @@ export function stringsOf(value: unknown): readonly string[] {
   return listOf(value).filter((item) => typeof item === 'string');
 }
 
-/** Of values as JSON has them. */
 export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
-  if (!isMap(a) || !isMap(b)) return false;
-  const names = Object.keys(a);
-  if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]));
+  return a === b || isDeepStrictEqual(a, b);
 }
 
 /** A copy without `keys`. */
