@@ -9,7 +9,7 @@ import { type Call, type Priority, type Reserved, waitAway } from '../../common/
 import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import { KeyGate } from './key-gate.ts';
-import type { Ask, Limiter, Slot } from './limiter.ts';
+import type { Limiter, Slot } from './limiter.ts';
 import { BudgetPausedError } from './pause.ts';
 import { cloudService } from './service.ts';
 
@@ -135,7 +135,7 @@ export class Transport {
         const sending = { key, gate, limiter, slot, sent };
         if (gate.asksForList()) await gate.ask(() => this.#sendNow(this.#probe, call, sending));
         else if (gate.question === undefined) return await this.#sendNow(operation, call, sending);
-        else await unlessNotWanted(gate.question, operation.name, call);
+        else await waited(operation.name, unlessAborted(gate.question, call.signal));
       } finally {
         slot.release(sent.yet);
       }
@@ -144,7 +144,7 @@ export class Transport {
 
   async #turnOf(operation: string | undefined, limiter: Limiter, call: Call): Promise<Slot> {
     this.#admit(operation);
-    return wait(limiter, operation, { ...call, account: this.#options.account });
+    return waited(operation, limiter.acquire({ ...call, account: this.#options.account }));
   }
 
   /** The slot that was reserved; given back when the key has been replaced, or the service has asked for a pause, since. */
@@ -262,17 +262,10 @@ function isList({ name }: CloudOperation<unknown>): boolean {
   return name.endsWith('.list');
 }
 
-async function unlessNotWanted(wait: Promise<unknown>, operation: string, { signal }: Call): Promise<void> {
+/** What ends the wait of a call is why it was not sent. */
+async function waited<T>(operation: string | undefined, wait: Promise<T>): Promise<T> {
   try {
-    await unlessAborted(wait, signal);
-  } catch (cause) {
-    throw notSent(operation, cause);
-  }
-}
-
-async function wait(limiter: Limiter, operation: string | undefined, ask: Ask): Promise<Slot> {
-  try {
-    return await limiter.acquire(ask);
+    return await wait;
   } catch (cause) {
     if (!(cause instanceof BudgetPausedError)) throw notSent(operation, cause);
     const { message, retryAfterMs } = cause;
