@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { annotation } from '../annotations.ts';
+import { witnessesApartMs } from '../memory.ts';
+import { presenceOf, proven, scene, setScene, settleMs } from './presence.fixture.ts';
+
+beforeEach(setScene);
+
+test('what was listed or missed before a key was put in force says nothing of what that one opens', async () => {
+  scene.there = [];
+  const { presence, connection } = presenceOf([proven('a'), proven('b')]);
+  await presence.observe('a');
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await scene.clock.advance(settleMs);
+  // With the wrong key; now comes the right one.
+  [scene.there, connection.since] = [[{ id: 'a' }, { id: 'b' }], scene.clock.now()];
+  connection.confirmedAt = scene.clock.now();
+  expect(await presence.observe('a')).toEqual({ id: 'a' });
+  // And another wrong one.
+  await scene.clock.advance(1_000);
+  [scene.there, connection.since] = [[], scene.clock.now()];
+  await scene.clock.advance(1);
+  expect(await presence.observe('a')).toBeUndefined();
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await scene.clock.advance(witnessesApartMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+  await scene.clock.advance(settleMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/^2 of 2 objects .* vanished at once/);
+});
+
+describe('a lone one that is not found with what is in force since', () => {
+  let lone: ReturnType<typeof presenceOf>;
+
+  beforeEach(async () => {
+    scene.there = [{ id: 'a' }];
+    lone = presenceOf([proven('a')]);
+    expect(await lone.presence.observe('a')).toBeDefined();
+    await scene.clock.advance(settleMs);
+    [scene.there, lone.connection.since] = [[], scene.clock.now()];
+    await scene.clock.advance(1);
+  });
+
+  async function looks() {
+    await lone.presence.observe('a');
+    await lone.presence.confirmGone('a');
+    await scene.clock.advance(2 * settleMs);
+    return (await lone.presence.confirmGone('a'))?.message;
+  }
+
+  test('another key is not gone, unless a person says so', async () => {
+    lone.connection.hadAnotherKey = () => true;
+    expect(await looks()).toMatch(/^thing a was there with the API key before this one.* is it the right key\?/);
+    lone.connection.confirmedAt = scene.clock.now();
+    expect(await looks()).toBeUndefined();
+  });
+
+  test('another key is gone where that opens what was there before', async () => {
+    scene.there = [{ id: 'a' }, { id: 'b' }];
+    lone = presenceOf([proven('a'), proven('b')]);
+    await lone.presence.observe('a');
+    await scene.clock.advance(settleMs);
+    [scene.there, lone.connection.since] = [[{ id: 'b' }], scene.clock.now()];
+    lone.connection.hadAnotherKey = () => true;
+    await scene.clock.advance(1);
+    expect(await looks()).toBeUndefined();
+  });
+
+  test('the same key, as after another replica, is gone', async () => {
+    expect(await looks()).toBeUndefined();
+  });
+});
+
+describe('a lone one that an earlier process had, and this one never saw', () => {
+  test.each([
+    ['with another key is not gone', 'a1b2-00000002', /^thing a was there with the API key before this one/],
+    ['with this key is gone', 'a1b2-00000001', undefined],
+    ['is gone where nothing tells keys apart', undefined, undefined],
+  ])('%s', async (_, keyMark, said) => {
+    const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
+    const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
+    const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
+    const { presence } = presenceOf([made], { connection });
+    scene.there = [];
+    await presence.observe('a');
+    await presence.confirmGone('a');
+    await scene.clock.advance(settleMs);
+    const outcome = (await presence.confirmGone('a'))?.message;
+    if (said === undefined) expect(outcome).toBeUndefined();
+    else expect(outcome).toMatch(said);
+  });
+});
+
+test('a list during which another key came says nothing of what that one opens', async () => {
+  const { presence, connection } = presenceOf([proven('a'), proven('b')]);
+  await presence.observe('a');
+  await presence.confirmGone('a');
+  await scene.clock.advance(settleMs);
+  scene.onList = () => {
+    connection.since = scene.clock.now();
+  };
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+});
+
+test('what was seen by an answer that came after another key was not seen with that one', async () => {
+  scene.there = [{ id: 'a' }, { id: 'b' }];
+  const { presence, connection, occasion } = presenceOf([proven('a'), proven('b')]);
+  await presence.observe('a');
+  await scene.clock.advance(settleMs);
+  Object.assign(occasion, { lastDue: () => scene.clock.now() });
+  scene.onList = () => {
+    scene.clock.freeze(1);
+    connection.since = scene.clock.now();
+    scene.clock.freeze(1);
+  };
+  await presence.observe('a');
+  scene.onList = () => {};
+  scene.there = [{ id: 'b' }];
+  expect(await presence.observe('a')).toBeUndefined();
+  await presence.confirmGone('a');
+  await scene.clock.advance(witnessesApartMs);
+  expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
+});

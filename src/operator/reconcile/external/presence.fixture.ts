@@ -1,0 +1,104 @@
+import { ManualClock } from '../../controller/manual-clock.fixture.ts';
+import { annotation } from '../annotations.ts';
+import type { OddItem } from '../cache.ts';
+import { contextOf } from '../context.fixture.ts';
+import { Memory } from '../memory.ts';
+import { Peers } from '../peers.ts';
+import type { ManagedObject } from '../resource.ts';
+import { Census } from './census.ts';
+import { Claims } from './claims.ts';
+import { PendingCreates } from './pending-creates.ts';
+import { Presence } from './presence.ts';
+
+interface Thing {
+  readonly id: string;
+}
+
+export const settleMs = 10_000;
+/** What a test sets, anew before each. */
+export const scene = {
+  clock: new ManualClock(),
+  there: [] as readonly Thing[],
+  /** What lists have beside it. */
+  odd: [] as readonly OddItem[],
+  /** What happens while a list is under way. */
+  onList: () => {},
+};
+
+export function setScene(): void {
+  Object.assign(scene, { clock: new ManualClock(), there: [], odd: [], onList: () => {} });
+}
+
+function resource(name: string, more: Partial<ManagedObject>): ManagedObject {
+  const metadata = { name, namespace: 'ns', uid: name, ...more.metadata };
+  return { apiVersion: 'edge-operator.dev/v1alpha1', kind: 'Thing', spec: {}, ...more, metadata };
+}
+
+/** Its status says what it made, as only the operator writes it. */
+export const proven = (name: string, how: 'Created' | 'Imported' = 'Created') =>
+  resource(name, { status: { ownership: { installation: 'one', account: 'default', how, id: name } } });
+
+/** Its annotations say so, as whoever may write the resource writes them. */
+export const unproven = (name: string) => {
+  const annotations = { [annotation.recordOf]: name, [annotation.createdID]: name, [annotation.account]: 'default' };
+  return resource(name, { metadata: { name, annotations } });
+};
+
+interface TestConnection {
+  readonly key: string;
+  readonly client: undefined;
+  since?: number;
+  hadAnotherKey?: (at: number) => boolean;
+  keyMark?: string;
+  confirmedAt?: number;
+}
+
+/** Of the first one's object. */
+export function presenceOf(
+  all: readonly [ManagedObject, ...ManagedObject[]],
+  {
+    census = new Census(),
+    connection = { key: 'default', client: undefined },
+    memory = new Memory(),
+  }: { readonly census?: Census; readonly connection?: TestConnection; readonly memory?: Memory } = {},
+) {
+  const [first] = all;
+  const now = () => scene.clock.now();
+  const index = { get: () => first, list: () => all, claimants: () => [] };
+  const asked = contextOf(first, { writer: {}, connection, memory, now });
+  const occasion = { ...asked.occasion, requested: false, lastDue: () => Number.NEGATIVE_INFINITY };
+  const context = { ...asked, occasion, peers: new Peers({ index, memory }) };
+  const identity = ({ id }: Thing) => ({ id, createdAt: '2030-01-01T00:00:00Z' });
+  const pending = new PendingCreates<Thing>({
+    claims: new Claims(),
+    list: async function* (_: unknown, onOdd: (item: OddItem) => void) {
+      scene.onList();
+      for (const item of scene.odd) onOdd(item);
+      yield* scene.there;
+    } as never,
+    identityOf: identity,
+    now,
+  });
+  const contract = {
+    displayName: 'thing',
+    identity,
+    get: async (_: undefined, id: string) => scene.there.find((each) => each.id === id),
+  };
+  const presence = new Presence<Thing, undefined>(context, contract, pending, {
+    census,
+    createSettleMs: settleMs,
+  });
+  return { presence, connection, occasion, memory };
+}
+
+/** What is said of the first one's object, which two lists and a get do not show. */
+export async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Promise<string | undefined> {
+  const memory = new Memory();
+  for (const { metadata } of all) memory.of(metadata.uid ?? '').isElsewhere = metadata.name.startsWith('elsewhere');
+  const { presence } = presenceOf(all, { memory });
+  const { name } = all[0].metadata;
+  await presence.observe(name);
+  await presence.confirmGone(name);
+  scene.clock.advance(settleMs);
+  return (await presence.confirmGone(name))?.message;
+}

@@ -1,0 +1,116 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { annotation } from '../annotations.ts';
+import { Census } from './census.ts';
+import { presenceOf, proven, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
+
+beforeEach(setScene);
+
+test('of several that vanish at once nothing is concluded', async () => {
+  scene.there = [{ id: 'c' }];
+  expect(await saidOf(proven('a'), proven('b'), proven('c'))).toMatch(/^2 of 3 objects .* vanished at once/);
+});
+
+test('what somebody merely says that he made neither vanishes nor is there', async () => {
+  scene.there = [{ id: 'b' }];
+  expect(await saidOf(proven('a'), proven('b'), unproven('x'), unproven('y'))).toBeUndefined();
+});
+
+test('nor does it of another kind, where something is proven of any', async () => {
+  const census = new Census();
+  scene.there = [];
+  const forged = presenceOf([unproven('x'), unproven('y')], { census });
+  await forged.presence.observe('x');
+  await forged.presence.confirmGone('x');
+  await scene.clock.advance(settleMs);
+  expect((await forged.presence.confirmGone('x'))?.message).toMatch(/vanished at once/);
+  scene.there = [{ id: 'b' }];
+  const { presence } = presenceOf([proven('a'), proven('b')], { census, connection: forged.connection });
+  await presence.observe('a');
+  await presence.confirmGone('a');
+  await scene.clock.advance(settleMs);
+  expect(await presence.confirmGone('a')).toBeUndefined();
+});
+
+test('nor what is deleted already, and somebody else still holds', async () => {
+  scene.there = [{ id: 'b' }];
+  const released = (name: string) => {
+    const made = proven(name);
+    return {
+      ...made,
+      metadata: { ...made.metadata, deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: ['other'] },
+    };
+  };
+  expect(await saidOf(proven('a'), proven('b'), released('c'), released('d'))).toBeUndefined();
+});
+
+test('nor what was made at another address, and is not looked for at this one', async () => {
+  scene.there = [{ id: 'b' }];
+  expect(await saidOf(proven('a'), proven('b'), proven('elsewhere-1'), proven('elsewhere-2'))).toBeUndefined();
+});
+
+test.each([
+  ['an import', 'Imported', 'long before', settleMs + 1, undefined],
+  ['an import', 'Imported', 'just before', settleMs - 1, /^2 of 2 objects/],
+  ['what it made', 'Created', 'long before', settleMs + 1, /^2 of 2 objects/],
+  ['what it made and only observes', 'Observed', 'long before', settleMs + 1, undefined],
+] as const)('whether %s (%s) that was missed %s others vanishes with them', async (_, how, _when, apartMs, said) => {
+  const observed = { ...proven('b'), spec: { managementPolicy: 'Observe' } };
+  const { presence, memory } = presenceOf([proven('a'), how === 'Observed' ? observed : proven('b', how)]);
+  memory.of('b').absent = { id: 'b', at: scene.clock.now(), lookedAt: scene.clock.now(), confirmed: false };
+  scene.there = [{ id: 'a' }];
+  await scene.clock.advance(apartMs);
+  await presence.observe('a');
+  scene.there = [];
+  await scene.clock.advance(settleMs);
+  await presence.confirmGone('a');
+  await scene.clock.advance(settleMs);
+  const outcome = (await presence.confirmGone('a'))?.message;
+  if (said === undefined) expect(outcome).toBeUndefined();
+  else expect(outcome).toMatch(said);
+});
+
+test('but for where nothing is proven, as after the restore of a backup without statuses', async () => {
+  expect(await saidOf(unproven('a'), unproven('b'))).toMatch(/^2 of 2 objects .* vanished at once/);
+});
+
+test.each([
+  ['another trouble', 'connect ECONNREFUSED', /vanished at once/],
+  ['that', '2 of 2 objects vanished at once: %', undefined],
+])('what vanished at once is gone by the word of a person who was told of %s: %s', async (_, told, said) => {
+  const [a, b] = [proven('a'), proven('b')];
+  const { presence } = presenceOf([a, b]);
+  await presence.observe('a');
+  await presence.confirmGone('a');
+  await scene.clock.advance(settleMs);
+  const asked = (await presence.confirmGone('a'))?.message ?? '';
+  const message = told.replace('%', asked);
+  const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' } as const;
+  const metadata = { ...a.metadata, annotations: { [annotation.reconcileAt]: 'now' } };
+  const again = presenceOf([{ ...a, metadata, status: { ...a.status, conditions: [ready] } }, b]).presence;
+  await again.observe('a');
+  await again.confirmGone('a');
+  await scene.clock.advance(settleMs);
+  if (said === undefined) expect(await again.confirmGone('a')).toBeUndefined();
+  else expect((await again.confirmGone('a'))?.message).toMatch(said);
+});
+
+test('a kind that is whole again is not missed by others', async () => {
+  const census = new Census();
+  scene.there = [];
+  const both = presenceOf([proven('a'), proven('b')], { census });
+  await both.presence.observe('a');
+  await both.presence.confirmGone('a');
+  await scene.clock.advance(settleMs);
+  expect((await both.presence.confirmGone('a'))?.message).toMatch(/vanished at once/);
+  scene.there = [{ id: 'a' }, { id: 'b' }];
+  await scene.clock.advance(1_000);
+  Object.assign(both.occasion, { lastDue: () => scene.clock.now() });
+  expect(await both.presence.observe('a')).toEqual({ id: 'a' });
+  await scene.clock.advance(600_000);
+  scene.there = [];
+  const lone = presenceOf([proven('c')], { census, connection: both.connection });
+  await lone.presence.observe('c');
+  await lone.presence.confirmGone('c');
+  await scene.clock.advance(settleMs);
+  expect(await lone.presence.confirmGone('c')).toBeUndefined();
+});
