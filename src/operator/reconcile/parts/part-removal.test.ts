@@ -28,15 +28,16 @@ let isDenying: boolean;
 let since: number;
 /** It was seen at 0, by this process. */
 let seen: Seen;
-/** Who else names the same, in an account that is not read yet, and in the same account. */
+/** Who else names the same, in an account that is not read yet, in the same account, and in one of another key. */
 let unread: ManagedObject[];
 let others: ManagedObject[];
+let elsewhere: ManagedObject[];
 
 const createSettleMs = 60_000;
 
 beforeEach(() => {
   [now, memory, calls, isThere, isDenying, since] = [1, new Memory(), [], true, false, -1];
-  [unread, others, subject] = [[], [], object];
+  [unread, others, elsewhere, subject] = [[], [], [], object];
   seen = new Map([['c', { at: 0, observed: {}, uid: 'u', account: 'default' }]]);
 });
 
@@ -66,10 +67,11 @@ const probe = async () => {
 async function remove() {
   const connection = { key: 'default', client: undefined, since, probe };
   const context = contextOf(subject, { writer: {}, connection, memory, now: () => now });
-  const index = { get: () => subject, list: () => [subject], claimants: () => [...unread, ...others] };
+  const index = { get: () => subject, list: () => [subject], claimants: () => [...unread, ...others, ...elsewhere] };
   const accountOf = (each: ManagedObject) => {
     const isUnread = unread.includes(each);
-    return { identity: isUnread ? 'unread' : 'default', isUnread };
+    const isElsewhere = elsewhere.includes(each);
+    return { identity: isUnread ? 'unread' : isElsewhere ? 'elsewhere' : 'default', isUnread, url: 'http://api' };
   };
   const peers = new Peers({ index, memory, accountOf });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
@@ -159,6 +161,19 @@ describe('what annotations alone say is this resource’s', () => {
     others = [rival];
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual([]);
+  });
+
+  test('and another is proven to have, whose key opens another account for now, is not', async () => {
+    const having = (apiURL: string): ManagedObject => ({
+      ...other(younger),
+      status: { ownership: { installation: 'one', how: 'Applied', parts: ['thing'], apiURL } },
+    });
+    elsewhere = [having('http://api/')];
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual([]);
+    elsewhere = [having('http://another')];
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual(['delete']);
   });
 
   test.each<[string, ManagedObject]>([

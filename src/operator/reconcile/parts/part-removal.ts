@@ -4,7 +4,7 @@ import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { standingToRemovePart } from '../ownership.ts';
 import { isDeleting } from '../resource.ts';
-import { type AnyPart, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
+import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
@@ -61,8 +61,11 @@ export class PartRemoval<Spec, Client> {
   }
 
   #isKept(): boolean {
-    const { resource, peers } = this.#context;
-    return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(this.#part.name)) !== undefined;
+    const { name } = this.#part;
+    const { peers, resource } = this.#context;
+    // What is provenly another's is so whatever account his key opens: it may be a wrong one for a minute.
+    const reach = isProven(this.#part, resource.object) ? 'account' : 'address';
+    return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(name), reach) !== undefined;
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
