@@ -11,6 +11,7 @@ const connections = Number(inFlight);
 const kube = new Pool(kubeURL, { connections, connect: { rejectUnauthorized: false } });
 const cloud = new Pool(cloudURL, { connections });
 const installation = 'default-00000000';
+const keyMark = '0000-00000000';
 const collection = '/apis/edge-operator.dev/v1alpha1/namespaces/default/reservedaddrs';
 
 interface Resource {
@@ -36,7 +37,7 @@ async function create({ metadata: { name, uid }, spec: { description, metadata, 
   const path = `${collection}/${name}`;
   const own = (records: Record<string, string | null>) =>
     Object.fromEntries(Object.entries(records).map(([record, value]) => [`edge-operator.dev/${record}`, value]));
-  const place = { account: 'default', 'api-url': cloudURL, installation, 'record-of': uid };
+  const place = { account: 'default', 'api-url': cloudURL, installation, 'key-mark': keyMark, 'record-of': uid };
   const annotations = own({ 'create-intent': new Date().toISOString(), ...place });
   await send(kube, 'PATCH', path, {
     metadata: { finalizers: Object.keys(own({ 'external-resource': '' })), annotations },
