@@ -80,6 +80,37 @@ test('of two of one standing the one whose account has had its key for longer ha
   expect(rekeyed(older, 5).rivalOf(mine, 'x', (object) => (object === older ? 0 : 1))).toBe(older);
 });
 
+describe('what is proven to be there by one whose account had the same key once', () => {
+  const had: Record<string, readonly string[]> = { a: ['old', 'a'], b: ['old', 'b'], c: ['c'] };
+  const proven = (account: string): ManagedObject => ({
+    ...resource('proven', 3, account),
+    status: { ownership: { installation: 'one', how: 'Applied', parts: ['part'] } },
+  });
+  const rivalOf = (object: ManagedObject, other: ManagedObject) =>
+    new Peers({
+      index: { ...index, claimants: () => [object, other] },
+      memory,
+      accountOf: ({ spec: { account } }) => ({
+        identity: String(account),
+        identities: () => had[String(account)] ?? [],
+      }),
+    }).rivalOf(object, 'x', standingOnPart('part'));
+
+  test('is not for others to have, though the other was there first', () => {
+    const other = proven('b');
+    expect(rivalOf(mine, other)).toBe(other);
+  });
+
+  test('is another thing to who is proven to have it himself, and where no key was shared', () => {
+    expect(rivalOf({ ...mine, status: proven('a').status ?? {} }, proven('b'))).toBeUndefined();
+    expect(rivalOf(mine, proven('c'))).toBeUndefined();
+  });
+
+  test('is what only a wish or an annotation says no more', () => {
+    expect(rivalOf(mine, resource('wish', 3, 'b'))).toBeUndefined();
+  });
+});
+
 test('one that went, or gave way to a namesake, is not there', () => {
   expect(peers.isThere(mine)).toBe(true);
   expect(peers.isThere(older)).toBe(false);

@@ -22,6 +22,8 @@ export interface PeersOptions {
 export interface PeersAccount {
   /** The same for one key at one address, whatever its names. */
   readonly identity: string;
+  /** Those of every key that it had while this process ran. */
+  readonly identities?: () => readonly string[];
   /** It goes by its name while it, or its key, is being read: it may be any account. */
   readonly isUnread?: boolean;
   /** When another key took the place of its key, on the monotonic clock: what it had before may be another account's. */
@@ -145,9 +147,25 @@ export class Peers implements ClaimIndex {
     const isThere = (other: ManagedObject) =>
       url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
     const isUnproven = !isProof(standing(object));
+    const wasHere = (other: ManagedObject) =>
+      isUnproven && isProof(standing(other)) && this.#wereOneAccount(other, object);
     const isRival = (other: ManagedObject) => !isObserver(other) || (isUnproven && mayKeep(other));
     return this.claimants(claim).filter(
-      (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other)),
+      (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other) || wasHere(other)),
+    );
+  }
+
+  /**
+   * They had one key once. One of the two keys may be a wrong one now, or of the same account and rotated first: what is
+   * provenly somebody's is not for others to take meanwhile.
+   */
+  #wereOneAccount(one: ManagedObject, other: ManagedObject): boolean {
+    const { accountOf } = this.#options;
+    const had = accountOf?.(one).identities?.() ?? [];
+    return (
+      accountOf?.(other)
+        .identities?.()
+        .some((identity) => had.includes(identity)) === true
     );
   }
 }

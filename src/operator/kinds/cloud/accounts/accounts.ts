@@ -73,9 +73,10 @@ export class Accounts extends Registry<AccountEntry> {
   accountOf(object: ManagedObject): PeersAccount {
     const key = accountKeyOf(object);
     const entry = key === 'default' ? undefined : this.entry(key);
-    const { identity, rekeyedAt, url } = (key === 'default' ? this.#defaultAccount : entry?.connection) ?? {};
+    const connection = key === 'default' ? this.#defaultAccount : entry?.connection;
+    const { identity, rekeyedAt, url } = connection ?? {};
     const isUnread = key !== 'default' && identity === undefined && (entry?.isPending ?? this.isUnread);
-    return { identity: identity ?? key, isUnread, rekeyedAt, url };
+    return { identity: identity ?? key, isUnread, rekeyedAt, url, identities: () => connection?.identities ?? [] };
   }
 
   /** What the operator's own account really is; undefined without one, or without its key. */

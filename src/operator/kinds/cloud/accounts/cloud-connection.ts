@@ -118,6 +118,11 @@ export class CloudConnection implements Connection<CloudClient> {
     return this.#keys.rekeyedAt;
   }
 
+  /** As `identity`, of every key that the account had while this process ran. */
+  get identities(): readonly string[] {
+    return this.#keys.identities;
+  }
+
   hadAnotherKey(at: number): boolean {
     return this.#keys.wasAnother(at);
   }

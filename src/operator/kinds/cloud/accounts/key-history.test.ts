@@ -26,6 +26,15 @@ test('takes the same key for no other one, however often it is read', () => {
   expect([keys.rekeyedAt, keys.wasAnother(15)]).toEqual([undefined, false]);
 });
 
+test('knows every key that there was, and none of the times without one', () => {
+  const keys = new KeyHistory();
+  expect(keys.identities).toEqual([]);
+  keys.begin('first', 10);
+  keys.begin(undefined, 20);
+  keys.begin('second', 30);
+  expect(keys.identities).toEqual(['first', 'second']);
+});
+
 test('of what is older than it remembers nobody is sure', () => {
   const keys = new KeyHistory();
   for (let at = 0; at < 100; at += 1) keys.begin(`key ${at % 2}`, at);

@@ -19,6 +19,11 @@ export class KeyHistory {
     if (this.#keys.length > kept) this.#keys.shift();
   }
 
+  /** Of every key that it had, the one in force included. */
+  get identities(): readonly string[] {
+    return this.#keys.flatMap(({ identity }) => identity ?? []);
+  }
+
   /** When the key in force took the place of another one; undefined where it took no other's. */
   get rekeyedAt(): number | undefined {
     return this.#rekeyedAt;
