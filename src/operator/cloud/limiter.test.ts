@@ -11,14 +11,17 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('what waits for an account that leaves has its turn though nothing is on record', async () => {
+test('what waits for an account that leaves is told so at once, also while nothing may be sent', async () => {
   const limiter = new Limiter({ monotonic, requestsPerMinute: 10 });
   for (const account of ['gone', 'there']) limiter.record(account, 0);
-  const wait = (account: string) => limiter.acquire({ priority: 'change', account });
+  limiter.penalize(minute);
+  const wait = (account: string) => limiter.acquire({ priority: 'resync', account });
   const [gone, there] = [wait('gone'), wait('there')];
   expect(await settled(gone, there)).toEqual([false, false]);
   limiter.leave('gone');
   expect(await settled(gone, there)).toEqual([true, false]);
+  expect(await gone).toMatchObject({ isVoid: true });
+  expect(limiter.state()).toMatchObject({ used: 0, waiting: { resync: 1 } });
 });
 
 describe('the window', () => {

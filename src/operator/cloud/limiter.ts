@@ -31,6 +31,8 @@ export interface Ask {
 /** The right to send one request. */
 export interface Slot {
   readonly waitedMs: number;
+  /** It is none: the account has left meanwhile, and nothing may be sent by it. */
+  readonly isVoid?: true;
   /** To be called once: the request is over, answered or not. `sent` false: it never left this process. */
   release(sent?: boolean): void;
 }
@@ -193,13 +195,11 @@ export class Limiter {
     return ended.map(({ endedAt }) => endedAt);
   }
 
-  /**
-   * An account does not use it any more; what it sent still counts. What waits for it has its turn, whatever is on record:
-   * whoever asked finds out by that, and sends nothing.
-   */
+  /** An account does not use it any more; what it sent still counts. What waits for it is given a slot that is void. */
   leave(account: string): void {
-    this.#tenants.leave(account);
-    this.#serveSoon();
+    const now = this.#clock.now();
+    for (const { since, grant } of this.#tenants.leave(account))
+      grant({ waitedMs: now - since, isVoid: true, release: () => {} });
   }
 
   /** Nothing of what was sent counts any more, and nothing is waited for. */
@@ -305,9 +305,9 @@ export class Limiter {
   }
 
   #standingOf(tenant: Tenant<Waiter>, priority: Priority, now: number): Standing {
-    const { use, limit, own, recorded, hasLeft } = tenant.account;
+    const { use, limit, own, recorded } = tenant.account;
     if (!use.admits(priority, limit)) return 'not now';
-    if (own >= recorded && !hasLeft) {
+    if (own >= recorded) {
       this.#options.onShort?.(tenant.account.name);
       return 'not now';
     }

@@ -156,15 +156,26 @@ export class Tenants<Waiter extends Waiting> {
     if (!tenant.isIdle) return;
     const { account, name } = tenant;
     account.tenants.delete(name);
-    if (account.hasLeft) this.leave(account.name);
+    this.#forget(account);
   }
 
-  /** Forgets the account as soon as there is nothing to remember of it. */
-  leave(name: string): void {
+  /** Takes out everything of the account, which is forgotten as soon as there is nothing to remember of it. */
+  leave(name: string): readonly Waiter[] {
     const account = this.#accounts.get(name);
-    if (account === undefined) return;
+    if (account === undefined) return [];
     account.hasLeft = true;
-    if (account.tenants.size === 0) this.#accounts.delete(name);
+    const tenants = [...account.tenants.values()];
+    const waiters = tenants.flatMap(({ waiting }) => priorities.flatMap((priority) => [...waiting[priority]]));
+    for (const tenant of tenants) {
+      for (const priority of priorities) for (const waiter of tenant.waiting[priority]) this.delete(tenant, waiter);
+      this.settle(tenant);
+    }
+    this.#forget(account);
+    return waiters;
+  }
+
+  #forget({ name, tenants, hasLeft }: Account<Waiter>): void {
+    if (hasLeft && tenants.size === 0) this.#accounts.delete(name);
   }
 }
 

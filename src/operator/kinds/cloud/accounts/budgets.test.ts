@@ -179,6 +179,30 @@ test('one that follows in an account waits for what is on record, also when the 
   await waits;
 });
 
+test('what waits for the record goes on waiting for it where a key that two accounts share is rotated', async () => {
+  const store = () => ({
+    read: () => new Promise<Stored>(() => {}),
+    write: async () => undefined,
+    isRefusal: () => false,
+  });
+  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  void budgets.run(0);
+  let key = 'old';
+  const [one, two] = [account(''), account('')];
+  for (const each of [one, two]) each.apiKey = () => key;
+  const { limiter } = budgets.of(one);
+  budgets.of(two);
+  let isGranted = false;
+  void limiter.acquire({ priority: 'change', account: one.account }).then(() => {
+    isGranted = true;
+  });
+  key = 'new';
+  // Who is granted a turn there sends.
+  expect(budgets.of(one).limiter).toBe(limiter);
+  await new Promise(setImmediate);
+  expect(isGranted).toBe(false);
+});
+
 test('the same key elsewhere is another credential, and no key is none', async () => {
   const elsewhere = account('k', 100, 'https://other.example.test');
   await use(account('k'), 3);

@@ -89,7 +89,7 @@ export class Budgets {
     if (this.#byAccount.get(user.account) === user) this.#byAccount.delete(user.account);
     this.#charged.delete(user);
     if (credential === undefined) return;
-    this.#parted(user, credential);
+    this.#parted(user, credential, this.#limiterOf(credential));
     this.#unused.add(credential);
     this.#dropUnused();
   }
@@ -143,7 +143,7 @@ export class Budgets {
   }
 
   #useOf(user: BudgetUser): AccountUse {
-    const limiter = this.#credentials.get(this.#users.get(user) ?? '')?.limiter;
+    const limiter = this.#limiterOf(this.#users.get(user));
     const past = () => (limiter?.endedAt(user.account) ?? []).map((endedAt) => ({ count: 1, endedAt }));
     const own = limiter?.ownUse(user.account) ?? 0;
     return { account: recordedName(user), limit: user.requestsPerMinute, own, past };
@@ -159,8 +159,15 @@ export class Budgets {
   #find(user: BudgetUser, credential: string): Credential {
     const before = this.#users.get(user);
     this.#users.set(user, credential);
-    if (before !== undefined && before !== credential) this.#parted(user, before);
     if (before === credential) return this.#credentials.get(credential) ?? this.#add(credential, this.#fresh(user));
+    const limiter = this.#limiterOf(before);
+    const found = this.#goOn(user, before, credential);
+    if (before !== undefined) this.#parted(user, before, found.limiter === limiter ? undefined : limiter);
+    return found;
+  }
+
+  /** With another credential than before, if there was one. */
+  #goOn(user: BudgetUser, before: string | undefined, credential: string): Credential {
     if (before !== undefined) this.#unused.add(before);
     const known = this.#credentials.get(credential);
     if (known !== undefined) return known;
@@ -227,11 +234,19 @@ export class Budgets {
     return sharers;
   }
 
-  /** It goes by another credential, or by none; one that followed it in the account may go by this one. */
-  #parted(user: BudgetUser, before: string): void {
+  #limiterOf(credential = ''): Limiter | undefined {
+    return this.#credentials.get(credential)?.limiter;
+  }
+
+  /**
+   * It goes by another credential, or by none; one that followed it in the account may go by this one.
+   *
+   * @param limiter that it does not go on with
+   */
+  #parted(user: BudgetUser, before: string, limiter: Limiter | undefined): void {
     const follower = this.#byAccount.get(user.account);
     const isFollowed = follower !== undefined && follower !== user && this.#users.get(follower) === before;
-    if (!isFollowed) this.#credentials.get(before)?.limiter.leave(user.account);
+    if (!isFollowed) limiter?.leave(user.account);
     const sharers = this.#sharersOf(before);
     sharers.delete(user);
     if (sharers.size === 0) this.#sharers.delete(before);
