@@ -49,16 +49,19 @@ export class KeyGate {
 
   /** Whether such a list is to be sent, with {@link ask}. Answers true to one. */
   asksForList(): boolean {
-    if (!this.#isQuestioned || this.#breaker.failure !== undefined) return false;
+    if (!this.#isQuestioned || this.#breaker.failure !== undefined || this.#now() < this.#nextQuestionAt) return false;
     this.#isQuestioned = false;
     this.#nextQuestionAt = this.#now() + questionPauseMs.answered;
     return true;
   }
 
-  /** Whatever the list says of the service is what the calls that wait for it will be told. */
-  ask(list: () => Promise<unknown>): Promise<unknown> {
+  /** What the list says of the service is what the calls that wait for it will be told; `wasSent` false tells nothing. */
+  ask(list: () => Promise<unknown>, wasSent: () => boolean): Promise<unknown> {
     const over = () => {
       this.#question = undefined;
+      if (wasSent()) return;
+      this.#isQuestioned = true;
+      this.#askAgain();
     };
     this.#question = list().then(over, over);
     return this.#question;
@@ -94,7 +97,7 @@ export class KeyGate {
     if (this.#now() >= this.#nextQuestionAt) this.#isQuestioned = true;
   }
 
-  /** What stands in between did not let the question through. */
+  /** Something in between did not let the question through. */
   #askAgain(): void {
     this.#nextQuestionAt = Math.min(this.#nextQuestionAt, this.#now() + questionPauseMs.unanswered);
   }

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
+import { systemRuntime } from '../../common/runtime.ts';
 import type { CloudClient } from './client.ts';
+import { Limiter } from './limiter.ts';
 import { bot, call, failure, json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
 const answer = (status: number) => json(status, status === 200 ? bot : { error_code: `ERR_EDGE_${status}` });
@@ -104,9 +106,16 @@ test('where it is not the key, others are sent, and the question is not asked ag
 describe('while a list is to tell', () => {
   let tell: (status: number) => void;
   let asking: Promise<unknown>;
+  let limiter: Limiter;
   const urls = () => api.requests.map(({ url }) => url);
 
   beforeEach(async () => {
+    limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 10 });
+    client = api.client({
+      apiKey: () => key,
+      limiter: () => limiter,
+      monotonic: { ...systemClock, now: () => now },
+    });
     await answered(403);
     const asked = new Promise<void>((resolve) => {
       api.play((response) => {
@@ -131,6 +140,18 @@ describe('while a list is to tell', () => {
     expect(urls()).toHaveLength(requests);
   });
 
+  test('what waits takes nothing of the budget, which the next key goes on with', async () => {
+    const others = Array.from({ length: 12 }, get);
+    await setImmediate();
+    expect(limiter.state()).toMatchObject({ used: 2, waiting: { change: 0 } });
+    key = 'new';
+    await answered(200);
+    api.play(...Array.from({ length: 13 }, () => answer(200)));
+    limiter.setRequestsPerMinute(100);
+    tell(403);
+    await Promise.all([asking, ...others]);
+  });
+
   test('who is not wanted any more does not wait', async () => {
     const end = new AbortController();
     const other = failure(client.botUsers.get('bot_1', { ...call, signal: end.signal }));
@@ -149,6 +170,22 @@ test('a question that was not let through is asked again soon', async () => {
   await answered(403);
   now += 10_000;
   await answered(403);
+  api.play(json(403, {}));
+  expect(await get()).toBe('not sent');
+});
+
+test('a question that never left this process is asked again soon', async () => {
+  let looks = Number.POSITIVE_INFINITY;
+  const guard = () => {
+    looks -= 1;
+    if (looks === 0) throw new Error('superseded');
+  };
+  client = api.client({ guard, monotonic: { ...systemClock, now: () => now } });
+  await answered(403);
+  // Once before the turn of the call that carries it, and once right before it is sent.
+  looks = 2;
+  await answered(403);
+  now += 10_000;
   api.play(json(403, {}));
   expect(await get()).toBe('not sent');
 });

@@ -102,9 +102,7 @@ export class Transport {
   /** Waits for the turn of a call ahead of it, as before something is written that it is to follow at once. Throws as send. */
   async reserve(call: Call): Promise<Reserved> {
     const reservation = {};
-    const limiter = this.#options.limiter();
-    const slot = await waitAway(call, () => this.#turnOf(undefined, limiter, call));
-    this.#reserved.set(reservation, { slot, limiter });
+    this.#reserved.set(reservation, await waitAway(call, () => this.#turnOf(undefined, call)));
     const giveBack = () => this.#taken(reservation)?.slot.release(false);
     return { call: { ...call, reservation }, [Symbol.dispose]: giveBack };
   }
@@ -123,34 +121,41 @@ export class Transport {
   /** With the slot that a call has waited for goes the list that is to tell of the key, where one is asked for. */
   async #send<T>(operation: CloudOperation<T>, call: Call): Promise<T> {
     for (;;) {
-      const limiter = this.#options.limiter();
-      const slot = this.#ahead(limiter, call) ?? (await this.#turnOf(operation.name, limiter, call));
+      const { slot, limiter } = this.#ahead(call) ?? (await this.#turnOf(operation.name, call));
       const sent = { yet: false };
       try {
         // While the call waited, the key may have been replaced or refused, and the right to send lost.
         const { key, gate } = this.#admit(operation.name);
         this.#checkWanted(operation.name, call);
         // Nor is the turn of one key another one's.
-        if (this.#options.limiter() !== limiter) continue;
+        if (slot.isVoid || this.#options.limiter() !== limiter || gate.question !== undefined) continue;
         const sending = { key, gate, limiter, slot, sent };
-        if (gate.asksForList()) await gate.ask(() => this.#sendNow(this.#probe, call, sending));
-        else if (gate.question === undefined) return await this.#sendNow(operation, call, sending);
-        else await waited(operation.name, unlessAborted(gate.question, call.signal));
+        if (!gate.asksForList()) return await this.#sendNow(operation, call, sending);
+        await gate.ask(
+          () => this.#sendNow(this.#probe, call, sending),
+          () => sent.yet,
+        );
       } finally {
         slot.release(sent.yet);
       }
     }
   }
 
-  async #turnOf(operation: string | undefined, limiter: Limiter, call: Call): Promise<Slot> {
-    this.#admit(operation);
-    return waited(operation, limiter.acquire({ ...call, account: this.#options.account }));
+  /** What waits to hear whether its key is refused waits for that first: its turn is somebody else's meanwhile. */
+  async #turnOf(operation: string | undefined, call: Call): Promise<Turn> {
+    const { question } = this.#admit(operation).gate;
+    if (question !== undefined) {
+      await waited(operation, unlessAborted(question, call.signal));
+      this.#admit(operation);
+    }
+    const limiter = this.#options.limiter();
+    return { slot: await waited(operation, limiter.acquire({ ...call, account: this.#options.account })), limiter };
   }
 
-  /** The slot that was reserved; given back when the key has been replaced, or the service has asked for a pause, since. */
-  #ahead(limiter: Limiter, { reservation }: Call): Slot | undefined {
+  /** The turn that was reserved; given back when the key has been replaced, or the service has asked for a pause, since. */
+  #ahead({ reservation }: Call): Turn | undefined {
     const turn = this.#taken(reservation);
-    if (turn?.limiter === limiter && !limiter.isPaused) return turn.slot;
+    if (turn?.limiter === this.#options.limiter() && !turn.limiter.isPaused) return turn;
     turn?.slot.release(false);
     return undefined;
   }
