@@ -89,6 +89,42 @@ describe('a lone one that an earlier process had, and this one never saw', () =>
   });
 });
 
+describe('one of which an earlier process asked whether the key is the right one', () => {
+  const doubt = /^thing a was there with the API key before this one/;
+  const resource = (name: string, keyMark: string, message = '') => {
+    const { metadata, ...made } = proven(name);
+    const annotations = { [annotation.recordOf]: name, [annotation.keyMark]: keyMark };
+    const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' } as const;
+    return { ...made, metadata: { ...metadata, annotations }, status: { ...made.status, conditions: [ready] } };
+  };
+  const keyMark = 'a1b2-00000002';
+  const connection = { key: 'default', client: undefined, keyMark };
+  /** What was made with the key in force is there. */
+  const looks = async (message: string | undefined) => {
+    const { presence } = presenceOf([resource('a', 'a1b2-00000001', message), resource('b', keyMark)], { connection });
+    scene.there = [{ id: 'b' }];
+    await presence.observe('a');
+    const said = [(await presence.confirmGone('a'))?.message];
+    await scene.clock.advance(settleMs);
+    return [...said, (await presence.confirmGone('a'))?.message];
+  };
+  const asked = async () => {
+    const { presence } = presenceOf([resource('a', 'a1b2-00000001')], { connection });
+    scene.there = [];
+    await presence.confirmGone('a');
+    await scene.clock.advance(settleMs);
+    return (await presence.confirmGone('a'))?.message;
+  };
+
+  test('is asked for until somebody answers, whatever was made with that key meanwhile', async () => {
+    expect(await looks(await asked())).toEqual([expect.stringMatching(doubt), expect.stringMatching(doubt)]);
+  });
+
+  test('is gone where nobody was asked, and others are there', async () => {
+    expect(await looks('')).toEqual([expect.stringMatching(/making sure/), undefined]);
+  });
+});
+
 test('a list during which another key came says nothing of what that one opens', async () => {
   const { presence, connection } = presenceOf([proven('a'), proven('b')]);
   await presence.observe('a');

@@ -7,7 +7,7 @@ import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
-import { isDeleting, type ManagedObject } from '../resource.ts';
+import { conditionOf, isDeleting, type ManagedObject } from '../resource.ts';
 import { isReleased } from '../writer.ts';
 import {
   type Census,
@@ -115,7 +115,9 @@ export class Presence<Observed, Client> {
     const unsure = `${displayName} ${id} was not found: making sure that it is gone`;
     if (waitMs > 0) {
       this.#count();
-      return report(reason, unsure, { retry: { kind: 'after', ms: waitMs } });
+      const retry = { kind: 'after', ms: waitMs } as const;
+      const asked = confirmed ? undefined : this.#askedBefore(id);
+      return asked === undefined ? report(reason, unsure, { retry }) : report('Unreachable', asked, { retry });
     }
     await cache.sweep(secondAt, call);
     // Another key came during the list: neither witness is of what that one opens.
@@ -168,7 +170,8 @@ export class Presence<Observed, Client> {
     }
     const count = this.#count();
     // Another account's key opens nothing that was there before.
-    return count.present === 0 ? (this.#doubtOfKey(id) ?? doubtOf(count)) : doubtOf(count);
+    const doubtOfKey = count.present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
+    return doubtOfKey ?? doubtOf(count);
   }
 
   /** What was there with the key before this one: a key of another account is likelier than that it went just then. */
@@ -180,12 +183,29 @@ export class Presence<Observed, Client> {
     );
   }
 
+  /**
+   * What an earlier process asked of the key and nobody has answered: that one knew what was made with it meanwhile, and counts
+   * for nothing.
+   */
+  #askedBefore(id: string): string | undefined {
+    if (this.#hadAt(id) !== undefined) return undefined;
+    const doubt = this.#doubtOfKey(id);
+    return conditionOf(this.#context.resource.object, 'Ready')?.message === doubt ? doubt : undefined;
+  }
+
   /** It was last there with another key than the one in force: of what this process never saw, its record says so. */
   #isOfAnotherKey(id: string): boolean {
-    const { resource, facts, connection } = this.#context;
-    const had = [facts.seen, facts.made].flatMap((each) => (each?.id === id ? each.at : []));
-    if (had.length > 0) return connection.hadAnotherKey?.(Math.max(...had)) === true;
+    const { resource, connection } = this.#context;
+    const hadAt = this.#hadAt(id);
+    if (hadAt !== undefined) return connection.hadAnotherKey?.(hadAt) === true;
     return areTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
+  }
+
+  /** When this process last asked for it of those times that it was there; undefined: never. */
+  #hadAt(id: string): number | undefined {
+    const { seen, made } = this.#context.facts;
+    const had = [seen, made].flatMap((each) => (each?.id === id ? each.at : []));
+    return had.length === 0 ? undefined : Math.max(...had);
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */
