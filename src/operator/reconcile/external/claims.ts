@@ -5,6 +5,8 @@
 export class Claims {
   /** uid of a resource -> external id. */
   readonly #ids = new Map<string, string>();
+  /** The other way round. */
+  readonly #holders = new Map<string, string>();
   /** uid of a resource -> content of its create under way. */
   readonly #creating = new Map<string, string>();
 
@@ -23,16 +25,25 @@ export class Claims {
   }
 
   claim(uid: string, id: string): void {
+    this.unclaim(uid);
     this.#ids.set(uid, id);
+    this.#holders.set(id, uid);
   }
 
   unclaim(uid: string): void {
+    const id = this.#ids.get(uid);
     this.#ids.delete(uid);
+    if (id !== undefined && this.#holders.get(id) === uid) this.#holders.delete(id);
   }
 
   /** The object that a resource made or adopted and that may not be on record yet. */
   claimOf(uid: string): string | undefined {
     return this.#ids.get(uid);
+  }
+
+  /** The uid of the resource that claims it. */
+  holderOf(id: string): string | undefined {
+    return this.#holders.get(id);
   }
 
   claimedIDs(): ReadonlySet<string> {

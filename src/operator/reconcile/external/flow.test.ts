@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
+import { CurrentResource } from '../current-resource.ts';
 import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
+import type { ObjectWriter } from '../writer.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;
@@ -150,6 +152,32 @@ test('what another one turns out to have made, while it is looked at, is left as
   const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'default' }) });
   expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Conflict' });
   expect(updates).toBe(0);
+});
+
+test('what another one has made, and has yet to see on record, is neither taken over nor deleted', async () => {
+  const intent = { [annotation.createIntent]: '{}', [annotation.recordOf]: 'v' };
+  const maker = { ...thing.object, metadata: { name: 'maker', namespace: 'ns', uid: 'v' } };
+  const deletes: string[] = [];
+  thing.serve({
+    delete: async (_, id) => {
+      deletes.push(id);
+      return 'deleted';
+    },
+  });
+  const cut: Partial<ObjectWriter> = {
+    record: async () => maker,
+    insist: () => Promise.reject(new Error('no answer')),
+  };
+  const making = { resource: new CurrentResource(maker, cut as ObjectWriter), facts: thing.memory.of('v') };
+  await expect(thing.reconcile({}, making)).rejects.toThrow('no answer');
+  const known = { ...maker, metadata: { ...maker.metadata, annotations: intent } };
+  const index = { get: () => thing.object, list: () => [known, thing.object], claimants: () => [thing.object] };
+  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'default' }) });
+  await thing.annotate(thing.object, { [annotation.externalID]: 'thing_1' });
+  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Conflict' });
+  await thing.annotate(thing.object, { [annotation.createdID]: 'thing_1', [annotation.recordOf]: 'u' });
+  expect(await thing.remove({ peers })).toEqual({ kind: 'finished' });
+  expect(deletes).toEqual([]);
 });
 
 test('the key is on record with which the object was there for the last time', async () => {

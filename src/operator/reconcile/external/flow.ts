@@ -14,6 +14,7 @@ import {
   rivalName,
   standingOn,
 } from '../ownership.ts';
+import type { Peers } from '../peers.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
@@ -39,6 +40,8 @@ interface Means<Spec extends ManagedSpec, Observed, Client> {
   readonly presence: Presence<Observed, Client>;
   readonly record: ExternalRecord;
 }
+
+type Rivals = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;
 
 /** The flow of kinds whose external id the service assigns: crash-safe create, adoption, shared sweeps. */
 export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
@@ -82,7 +85,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unresolved = await lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    if (id !== undefined && context.peers.keeperOf(resource.object, id, standingOn(id), 'address') === undefined) {
+    if (id !== undefined && !this.#isKept(context, id)) {
       const unsure = await change.delete(id, presence);
       if (unsure !== undefined) return unsure;
     }
@@ -247,11 +250,26 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     };
   }
 
-  #conflict(context: ReconcileContext<Client>): Report | undefined {
-    const rival = rivalOf(context);
+  #conflict({ resource: { object }, peers }: Rivals): Report | undefined {
+    const [id] = claimOf(object);
+    if (id === undefined) return undefined;
+    const rival = peers.rivalOf(object, id, standingOn(id), 'address') ?? this.#makerOf(id, object, peers);
     if (rival === undefined) return undefined;
-    const name = rivalName(context.resource.object, rival);
+    const name = rivalName(object, rival);
     return report('Conflict', `the ${this.#contract.displayName} is managed by ${name}: remove one of the two`);
+  }
+
+  /** It is another one's to delete. */
+  #isKept({ resource: { object }, peers }: Rivals, id: string): boolean {
+    const keeper = peers.keeperOf(object, id, standingOn(id), 'address') ?? this.#makerOf(id, object, peers);
+    return keeper !== undefined;
+  }
+
+  /** Who made it just now, of which the cache of resources knows nothing yet. */
+  #makerOf(id: string, object: ManagedObject, peers: Peers): ManagedObject | undefined {
+    const holder = this.#claims.holderOf(id);
+    if (holder === undefined || holder === object.metadata.uid || ownershipOf(object).id === id) return undefined;
+    return peers.list().find((each) => each.metadata.uid === holder && intentOf(each) !== undefined);
   }
 
   #misnamed(id: string, misnamed: string): string {
@@ -274,13 +292,4 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         }),
     );
   }
-}
-
-/** Who has a better claim on what the resource stands for. */
-function rivalOf({
-  resource: { object },
-  peers,
-}: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>): ManagedObject | undefined {
-  const [claim] = claimOf(object);
-  return claim === undefined ? undefined : peers.rivalOf(object, claim, standingOn(claim), 'address');
 }
