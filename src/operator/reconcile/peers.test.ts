@@ -81,10 +81,10 @@ test('of two of one standing the one whose account has had its key for longer ha
 });
 
 describe('what is proven to be there by one whose account had the same key once', () => {
-  const had: Record<string, readonly string[]> = { a: ['old', 'a'], b: ['old', 'b'], c: ['c'] };
-  const proven = (account: string): ManagedObject => ({
+  const had: Record<string, readonly string[]> = { a: ['old', 'a'], b: ['old', 'b'], c: ['c'], keyless: [] };
+  const proven = (account: string, apiURL = 'https://api'): ManagedObject => ({
     ...resource('proven', 3, account),
-    status: { ownership: { installation: 'one', how: 'Applied', parts: ['part'] } },
+    status: { ownership: { installation: 'one', how: 'Applied', parts: ['part'], apiURL } },
   });
   const rivalOf = (object: ManagedObject, other: ManagedObject) =>
     new Peers({
@@ -93,6 +93,7 @@ describe('what is proven to be there by one whose account had the same key once'
       accountOf: ({ spec: { account } }) => ({
         identity: String(account),
         identities: () => had[String(account)] ?? [],
+        url: 'https://api',
       }),
     }).rivalOf(object, 'x', standingOnPart('part'));
 
@@ -104,6 +105,11 @@ describe('what is proven to be there by one whose account had the same key once'
   test('is another thing to who is proven to have it himself, and where no key was shared', () => {
     expect(rivalOf({ ...mine, status: proven('a').status ?? {} }, proven('b'))).toBeUndefined();
     expect(rivalOf(mine, proven('c'))).toBeUndefined();
+  });
+
+  test('is not either while it is not known what his key opens', () => {
+    expect(rivalOf(mine, proven('keyless'))).toBeDefined();
+    expect(rivalOf(mine, proven('keyless', 'https://another'))).toBeUndefined();
   });
 
   test('is what only a wish or an annotation says no more', () => {

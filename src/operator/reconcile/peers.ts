@@ -22,7 +22,7 @@ export interface PeersOptions {
 export interface PeersAccount {
   /** The same for one key at one address, whatever its names. */
   readonly identity: string;
-  /** Those of every key that it had while this process ran. */
+  /** Those of every key that it had while this process ran; absent where there are no keys. */
   readonly identities?: () => readonly string[];
   /** It goes by its name while it, or its key, is being read: it may be any account. */
   readonly isUnread?: boolean;
@@ -148,7 +148,7 @@ export class Peers implements ClaimIndex {
       url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
     const isUnproven = !isProof(standing(object));
     const wasHere = (other: ManagedObject) =>
-      isUnproven && isProof(standing(other)) && this.#wereOneAccount(other, object);
+      isUnproven && isProof(standing(other)) && this.#mayBeOneAccount(other, object);
     const isRival = (other: ManagedObject) => !isObserver(other) || (isUnproven && mayKeep(other));
     return this.claimants(claim).filter(
       (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other) || wasHere(other)),
@@ -156,17 +156,16 @@ export class Peers implements ClaimIndex {
   }
 
   /**
-   * They had one key once. One of the two keys may be a wrong one now, or of the same account and rotated first: what is
-   * provenly somebody's is not for others to take meanwhile.
+   * They had one key once, or the other has shown none, at the same address. One of two keys may be a wrong one now, or of the
+   * same account and rotated first: what is provenly somebody's is not for others to take meanwhile.
    */
-  #wereOneAccount(one: ManagedObject, other: ManagedObject): boolean {
+  #mayBeOneAccount(other: ManagedObject, object: ManagedObject): boolean {
     const { accountOf } = this.#options;
-    const had = accountOf?.(one).identities?.() ?? [];
-    return (
-      accountOf?.(other)
-        .identities?.()
-        .some((identity) => had.includes(identity)) === true
-    );
+    const [his, mine] = [accountOf?.(other), accountOf?.(object)];
+    const had = his?.identities?.();
+    if (had === undefined) return false;
+    if (had.length > 0) return mine?.identities?.().some((identity) => had.includes(identity)) === true;
+    return his?.isUnread !== true && isSameURL(recordedURLOf(other) ?? '', mine?.url ?? '');
   }
 }
 

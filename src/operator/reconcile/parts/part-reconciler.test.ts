@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
+import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
@@ -22,7 +23,7 @@ interface Given {
   readonly size?: number;
   readonly memory?: Memory;
   readonly resource?: ManagedObject;
-  readonly rivalOf?: () => ManagedObject | undefined;
+  readonly rivalOf?: Peers['rivalOf'];
   readonly mayBeKept?: () => boolean;
 }
 
@@ -99,6 +100,20 @@ test.each([
   expect(report).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('managed by Things ns/b') });
   // What was put on record meanwhile is not its own.
   expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
+});
+
+test('a part that another was said to manage is his for as long as he is proven to have it, whatever his key opens', async () => {
+  const other = { ...object, metadata: { ...object.metadata, uid: 'other', name: 'b' } };
+  const rivalOf: Peers['rivalOf'] = (_object, _claim, _standing, reach) => (reach === 'address' ? other : undefined);
+  const told = (reason: string, status: object = {}) => {
+    const condition = { type: 'ThingReady', status: 'False', reason, message: '', lastTransitionTime: '' } as const;
+    return reconcile({ rivalOf, resource: { ...object, status: { ...status, conditions: [condition] } } });
+  };
+  expect((await told('Conflict')).report?.reason).toBe('Conflict');
+  expect(puts).toEqual([]);
+  const proof = { ownership: { installation: 'one', how: 'Applied', parts: ['thing'] } };
+  expect((await told('Conflict', proof)).report?.reason).toBe('Available');
+  expect((await told('Unreachable')).report?.reason).toBe('Available');
 });
 
 test('a part that another one manages is only looked at by who only observes it', async () => {

@@ -1,6 +1,6 @@
 import type { ReconcileContext } from '../context.ts';
 import { isProof, standingOnPart } from '../ownership.ts';
-import type { ManagedObject } from '../resource.ts';
+import { conditionOf, type ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
@@ -46,13 +46,19 @@ export interface PartScope<Spec> {
   readonly createSettleMs: number;
 }
 
-/** Who has a better claim on the part. */
+type Conditioned = Pick<Part<unknown, unknown, unknown, unknown>, 'name' | 'condition'>;
+
+/**
+ * Who has a better claim on the part. Of whom that was said once, who is still proven to have it at that address, has it
+ * whatever account his key opens now: to a process that never knew another key it may open another one, or none.
+ */
 export function rivalOf(
-  { name }: { readonly name: string },
-  { resource, peers }: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>,
+  { name, condition = 'Ready' }: Conditioned,
+  { resource: { object }, peers }: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>,
   { claim }: { readonly claim: string },
 ): ManagedObject | undefined {
-  return peers.rivalOf(resource.object, claim, standingOnPart(name));
+  const wasTold = conditionOf(object, condition)?.reason === 'Conflict' && !isProven({ name }, object);
+  return peers.rivalOf(object, claim, standingOnPart(name), wasTold ? 'address' : 'account');
 }
 
 /** The keys of accounts are read at once, and within seconds after a start. */
