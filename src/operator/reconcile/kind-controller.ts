@@ -1,7 +1,6 @@
 import type { Log, LogFields } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ControllerMetrics, type ReconcileResult } from '../controller/controller.ts';
-import type { Change } from '../controller/informer.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -19,6 +18,7 @@ import { Peers, type PeersOptions } from './peers.ts';
 import type { Place, Placement } from './placement.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
+import { releasedBy } from './released.ts';
 import type { ManagedObject } from './resource.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 import { isReleased, ObjectWriter } from './writer.ts';
@@ -135,8 +135,8 @@ export function kindController<Client>(
     flow,
   );
   const claimsOf = (object: ManagedObject) =>
-    isReleased(object) || options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
-  resources.addIndex('claim', claimsOf);
+    options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
+  resources.addIndex('claim', (object) => (isReleased(object) ? [] : claimsOf(object)));
   const urgencyOf = (object: ManagedObject) => priorityOf(object, memory.of(object.metadata.uid ?? ''));
   const { relocate } = options;
   const isOurs = (object: ManagedObject) => placement.isCharge?.(object) ?? placement.isMine(object);
@@ -146,22 +146,15 @@ export function kindController<Client>(
     if (change === 'delete' || isSuperseded(old, object)) controller.supersede(keyOf(object), urgency);
     else if (isOurs(object)) queue.add(keyOf(object), urgency);
   });
-  // What lost a conflict with this one may take over when it lets go, by whoever's hand. To all others it is no news: whoever
-  // may name a thing could otherwise have them look at it, and spend their budget, with each edit.
-  const released = ({ type: change, object, old }: Pick<Change<ManagedObject>, 'type' | 'object' | 'old'>) => {
-    const former = change === 'delete' ? object : old;
-    if (former === undefined) return [];
-    const kept = new Set(change === 'delete' ? [] : claimsOf(object));
-    const isNews = (rival: ManagedObject, claim: string) =>
-      isInConflict(rival) || (!kept.has(claim) && peers.isOneAccount(rival, former));
-    return claimsOf(former).flatMap((claim) =>
-      resources.byIndex('claim', claim).filter((rival) => isNews(rival, claim)),
-    );
+  const releasing = {
+    claimsOf,
+    claimants: index.claimants,
+    isOneAccount: (one: ManagedObject, other: ManagedObject) => peers.isOneAccount(one, other),
   };
   resources.onChange(
     (change) => {
       if (change.type !== 'delete') reconciler.note(change.object);
-      for (const rival of released(change)) {
+      for (const rival of releasedBy(change, releasing)) {
         if (keyOf(rival) !== keyOf(change.object) && isOurs(rival)) queue.add(keyOf(rival), 'change');
       }
     },
@@ -216,11 +209,6 @@ export function kindController<Client>(
   };
   const leavesNothing = flow.remove === undefined;
   return { kind: type.kind, type, leavesNothing, resources, controller, run, take, drop, enqueue };
-}
-
-/** It, or a part of it, is another one's as far as was written. */
-function isInConflict({ status }: ManagedObject): boolean {
-  return status?.conditions?.some(({ reason }) => reason === 'Conflict') === true;
 }
 
 /** Something that a reconcile goes by is not as it was; statuses and labels are not. */
