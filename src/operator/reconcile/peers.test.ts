@@ -81,7 +81,13 @@ test('of two of one standing the one whose account has had its key for longer ha
 });
 
 describe('what is proven to be there by one whose account had the same key once', () => {
-  const had: Record<string, readonly string[]> = { a: ['old', 'a'], b: ['old', 'b'], c: ['c'], keyless: [] };
+  const had: Record<string, readonly string[]> = {
+    a: ['old', 'a'],
+    b: ['old', 'b'],
+    c: ['c'],
+    keyless: [],
+    moved: ['m'],
+  };
   const proven = (account: string, apiURL = 'https://api'): ManagedObject => ({
     ...resource('proven', 3, account),
     status: { ownership: { installation: 'one', how: 'Applied', parts: ['part'], apiURL } },
@@ -93,7 +99,7 @@ describe('what is proven to be there by one whose account had the same key once'
       accountOf: ({ spec: { account } }) => ({
         identity: String(account),
         identities: () => had[String(account)] ?? [],
-        url: 'https://api',
+        url: account === 'moved' ? 'https://another' : 'https://api',
       }),
     }).rivalOf(object, 'x', standingOnPart('part'));
 
@@ -110,6 +116,8 @@ describe('what is proven to be there by one whose account had the same key once'
   test('is not either while it is not known what his key opens', () => {
     expect(rivalOf(mine, proven('keyless'))).toBeDefined();
     expect(rivalOf(mine, proven('keyless', 'https://another'))).toBeUndefined();
+    expect(rivalOf(mine, proven('moved'))).toBeDefined();
+    expect(rivalOf(mine, proven('moved', 'https://another'))).toBeUndefined();
   });
 
   test('is what only a wish or an annotation says no more', () => {

@@ -156,16 +156,19 @@ export class Peers implements ClaimIndex {
   }
 
   /**
-   * They had one key once, or the other has shown none, at the same address. One of two keys may be a wrong one now, or of the
-   * same account and rotated first: what is provenly somebody's is not for others to take meanwhile.
+   * They had one key once; or what the other is proven to have is at the same address, where his account has shown no key, or is
+   * no more. One of two keys may be a wrong one now, as an address may, or of the same account and rotated first: what is provenly
+   * somebody's is not for others to take meanwhile.
    */
   #mayBeOneAccount(other: ManagedObject, object: ManagedObject): boolean {
     const { accountOf } = this.#options;
     const [his, mine] = [accountOf?.(other), accountOf?.(object)];
     const had = his?.identities?.();
-    if (had === undefined) return false;
-    if (had.length > 0) return mine?.identities?.().some((identity) => had.includes(identity)) === true;
-    return his?.isUnread !== true && isSameURL(recordedURLOf(other) ?? '', mine?.url ?? '');
+    if (had === undefined || his?.isUnread === true) return false;
+    if (had.length > 0 && !this.#isAtAnotherAddress(other)) {
+      return mine?.identities?.().some((identity) => had.includes(identity)) === true;
+    }
+    return isSameURL(recordedURLOf(other) ?? '', mine?.url ?? '');
   }
 }
 
