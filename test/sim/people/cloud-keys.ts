@@ -8,7 +8,7 @@ export const cloudKeys = {
   main: [mainKey, 'main-key-CANARY-1'],
   blue: ['blue-key-CANARY-2', 'blue-key-CANARY-3'],
   green: ['green-key-CANARY-4', 'green-key-CANARY-5'],
-  shared: ['shared-key-CANARY-6'],
+  shared: ['shared-key-CANARY-6', 'shared-key-CANARY-12'],
   doomed: ['doomed-key-CANARY-7'],
   poor: ['poor-key-CANARY-8'],
   narrow: ['narrow-key-CANARY-9'],

@@ -1,6 +1,7 @@
 import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
-import { annotate, apply, edit, idOf, manifestOf, note, remove } from '../acts.ts';
+import { annotate, apply, edit, idOf, keySecret, manifestOf, note, remove } from '../acts.ts';
+import { cloudKeys, keyOf, revokedKey } from '../cloud-keys.ts';
 import { otherSpec, ownText, type Role, roleOf, specFor } from '../content.ts';
 import { edgeOf } from '../edges.ts';
 import { type CastAccount, type CastResource, isExternal, type Scene, secretOf } from '../scene.ts';
@@ -14,6 +15,10 @@ function account(namespace: string, name: string, bornAt: number): CastAccount {
   const spec = { apiKeySecretRef: { name: secretOf({ name }), key: 'api-key' }, requestsPerMinute: 120 };
   return { namespace, name, holds: 'shared', bornAt, spec };
 }
+
+const sharersOf = ({ accounts }: Scene) => accounts.filter(({ holds }) => holds === 'shared');
+
+const sharersIn = ({ resources }: Scene) => resources.filter(({ name }) => name.startsWith('sharer-'));
 
 /** Two of a kind, each through an account of its own: the second is made to point at what the first made. */
 function pair(kind: string, accounts: readonly CastAccount[], chance: Chance, scene: Scene): readonly CastResource[] {
@@ -30,8 +35,6 @@ function pair(kind: string, accounts: readonly CastAccount[], chance: Chance, sc
   });
 }
 
-const sharersIn = ({ resources }: Scene) => resources.filter(({ name }) => name.startsWith('sharer-'));
-
 /** Ends with the resource gone, or with its own object. */
 function pointing(second: CastResource, first: CastResource, chance: Chance, scene: Scene): readonly Act[] {
   const at = after(chance, scene, second.bornAt, 1_000, 60_000);
@@ -42,8 +45,28 @@ function pointing(second: CastResource, first: CastResource, chance: Chance, sce
   ];
 }
 
+/** One of the two gets the next key of both, and much later the other does, or it gets the first one back; or a wrong one, or none. */
+function rekeyed(accounts: readonly CastAccount[], chance: Chance, scene: Scene): readonly Act[] {
+  const [account, other] = chance.shuffled(accounts);
+  if (account === undefined || other === undefined) return [];
+  const [first, next] = cloudKeys.shared;
+  // Mostly once both are in each other's way.
+  const from = chance.chance(0.8) ? Math.max(...sharersIn(scene).map(({ bornAt }) => bornAt)) : account.bornAt;
+  const at = someTime(chance, scene, from);
+  const end = after(chance, scene, at, 1_000, 600_000);
+  const gone = remove(at, { kind: 'Secret', namespace: account.namespace, name: secretOf(account) });
+  return chance.pick([
+    [apply(at, keySecret(account, next)), apply(end, keySecret(other, next))],
+    [apply(at, keySecret(account, next)), apply(end, keySecret(account, first))],
+    [apply(at, keySecret(account, keyOf('green'))), apply(end, keySecret(account, first))],
+    [apply(at, keySecret(account, revokedKey)), apply(end, keySecret(account, first))],
+    [gone, apply(end, keySecret(account, first))],
+  ]);
+}
+
 export const sharedKey: Habit = {
-  about: 'two CloudAccounts have the same key: their users meet at one object and one route; one has a budget of 1',
+  about:
+    'two CloudAccounts have the same key, one of them another for a time: their users meet at one object and one route; one has a budget of 1',
   cast: (chance, scene) => {
     // One that no installation has for itself: of the sharers in another's namespace none would know.
     const namespaces = ['a', chance.pick(['a', 'c'])];
@@ -72,6 +95,7 @@ export const sharedKey: Habit = {
             edit(after(chance, scene, at, 10_000, 300_000), ref, { requestsPerMinute: 120 }),
           ]
         : []),
+      ...(chance.chance(0.5) ? rekeyed(sharersOf(scene), chance, scene) : []),
     ];
   },
 };
