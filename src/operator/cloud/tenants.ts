@@ -110,16 +110,15 @@ export class Tenants<Waiter extends Waiting> {
     return [...tenants].reduce((sum, tenant) => sum + tenant.waiting[priority].size, 0);
   }
 
-  /** Takes out everything of a class. */
-  drain(priority: Priority): readonly Waiter[] {
-    const tenants = [...this.#queued[priority]];
-    const drained = tenants.flatMap((tenant) => [...tenant.waiting[priority]]);
-    this.#queued[priority].clear();
-    for (const tenant of tenants) {
+  /** Takes out everything of a class, of all tenants or of these. */
+  drain(priority: Priority, tenants: Iterable<Tenant<Waiter>> = this.#queued[priority]): readonly Waiter[] {
+    return [...tenants].flatMap((tenant) => {
+      const drained = [...tenant.waiting[priority]];
       tenant.waiting[priority].clear();
+      this.#queued[priority].delete(tenant);
       this.settle(tenant);
-    }
-    return drained;
+      return drained;
+    });
   }
 
   /** Whose turn it is in a class; and since when the one that waits longest, of those that may start, does. */
@@ -164,12 +163,7 @@ export class Tenants<Waiter extends Waiting> {
     const account = this.#accounts.get(name);
     if (account === undefined) return [];
     account.hasLeft = true;
-    const tenants = [...account.tenants.values()];
-    const waiters = tenants.flatMap(({ waiting }) => priorities.flatMap((priority) => [...waiting[priority]]));
-    for (const tenant of tenants) {
-      for (const priority of priorities) for (const waiter of tenant.waiting[priority]) this.delete(tenant, waiter);
-      this.settle(tenant);
-    }
+    const waiters = priorities.flatMap((priority) => this.drain(priority, account.tenants.values()));
     this.#forget(account);
     return waiters;
   }

@@ -5,6 +5,7 @@ import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import { recordedURLOf } from '../ownership.ts';
+import { Peers } from '../peers.ts';
 import { References } from '../references.ts';
 import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource.ts';
 import type { Annotations, ObjectWriter } from '../writer.ts';
@@ -240,4 +241,22 @@ test('what only an annotation says is there becomes proof by a call of ours, not
   const restored = left(undefined);
   const found = await flow().ensure(contextFor(restored));
   expect(found).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
+});
+
+test('what another one has is on record until he has it no more', async () => {
+  const object = left(undefined, { generation: 1 });
+  const wish = { ...object, metadata: { ...object.metadata, annotations: { [annotation.recordOf]: 'u' } } };
+  const status = { ownership: { how: 'Applied' as const, parts: ['thing'] } };
+  const holder: ManagedObject = { ...wish, metadata: { ...wish.metadata, name: 'b', uid: 'v' }, status };
+  let holders = [holder];
+  const index = { get: () => undefined, list: () => [], claimants: () => holders };
+  const ensure = () => {
+    const peers = new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) });
+    return flow().ensure({ ...contextFor(wish, annotating(wish)), peers });
+  };
+  expect(await ensure()).toMatchObject({ reason: 'Conflict', ownership: { contested: ['thing'] } });
+  holders = [];
+  const taken = await ensure();
+  expect(taken).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
+  expect(taken).not.toHaveProperty('ownership.contested');
 });

@@ -61,7 +61,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     await record.remove(foreign(parts, results));
     return {
       ...this.#summary(object, parsed.spec, parts, results, time.now()),
-      ...record.ownership(tried(parts, plans, results)),
+      ...record.ownership(tried(parts, plans, results), contested(parts)),
     };
   }
 
@@ -185,6 +185,13 @@ function tried<Spec extends ManagedSpec, Client>(
 ): readonly string[] {
   const lost = parts.filter((_, index) => results[index]?.report?.reason === 'Conflict').map(({ part }) => part.name);
   return toApply(parts, plans).filter((name) => !lost.includes(name));
+}
+
+/** Those that another one has. */
+function contested<Spec extends ManagedSpec, Client>(
+  parts: readonly PartReconciler<Spec, Client>[],
+): readonly string[] {
+  return parts.filter(({ rival }) => rival !== undefined).map(({ part }) => part.name);
 }
 
 /** Those that turned out not to be the resource's. */

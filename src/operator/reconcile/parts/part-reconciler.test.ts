@@ -3,7 +3,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import type { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
+import type { ManagedObject, Ownership } from '../resource.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
 import type { Seen } from './part-scope.ts';
@@ -102,18 +102,14 @@ test.each([
   expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
 });
 
-test('a part that another was said to manage is his for as long as he is proven to have it, whatever his key opens', async () => {
+test('a part that another had before is his for as long as he is proven to have it, whatever his key opens', async () => {
   const other = { ...object, metadata: { ...object.metadata, uid: 'other', name: 'b' } };
   const rivalOf: Peers['rivalOf'] = (_object, _claim, _standing, reach) => (reach === 'address' ? other : undefined);
-  const told = (reason: string, status: object = {}) => {
-    const condition = { type: 'ThingReady', status: 'False', reason, message: '', lastTransitionTime: '' } as const;
-    return reconcile({ rivalOf, resource: { ...object, status: { ...status, conditions: [condition] } } });
-  };
-  expect((await told('Conflict')).report?.reason).toBe('Conflict');
+  const recorded = (ownership: Ownership) => reconcile({ rivalOf, resource: { ...object, status: { ownership } } });
+  expect((await recorded({ contested: ['thing'] })).report?.reason).toBe('Conflict');
   expect(puts).toEqual([]);
-  const proof = { ownership: { installation: 'one', how: 'Applied', parts: ['thing'] } };
-  expect((await told('Conflict', proof)).report?.reason).toBe('Available');
-  expect((await told('Unreachable')).report?.reason).toBe('Available');
+  expect((await recorded({ contested: ['thing'], parts: ['thing'] })).report?.reason).toBe('Available');
+  expect((await recorded({ contested: ['another'] })).report?.reason).toBe('Available');
 });
 
 test('a part that another one manages is only looked at by who only observes it', async () => {

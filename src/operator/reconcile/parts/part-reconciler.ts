@@ -4,7 +4,7 @@ import { fingerprint } from '../json.ts';
 import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
 import { rivalName } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { conditionOf, type ManagedSpec } from '../resource.ts';
+import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
 import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
@@ -182,14 +182,22 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
   }
 
-  /** Somebody has a better claim on a part that is asked for; who only observes it has none, and no rivals. */
+  /** Who has a better claim on a part that is asked for. */
+  get rival(): ManagedObject | undefined {
+    return this.#isWanted ? rivalOf(this.part, this.#context, this.#scope) : undefined;
+  }
+
+  /** Who only observes a part has no claim on it, and no rivals. */
+  get #isWanted(): boolean {
+    return this.named && this.#scope.spec.managementPolicy !== 'Observe';
+  }
+
   #conflict(): StoppedPlan | undefined {
-    if (!this.named || this.#scope.spec.managementPolicy === 'Observe') return undefined;
     const { object } = this.#context.resource;
-    const rival = rivalOf(this.part, this.#context, this.#scope);
+    const { rival } = this;
     if (rival === undefined) {
-      const isOpen = !isProven(this.part, object) && mayBeKept(this.part, this.#context, this.#scope);
-      return isOpen ? this.#unknownOwner() : undefined;
+      const mayBeAnothers = this.#isWanted && !isProven(this.part, object);
+      return mayBeAnothers && mayBeKept(this.part, this.#context, this.#scope) ? this.#unknownOwner() : undefined;
     }
     const who = rivalName(object, rival);
     return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));

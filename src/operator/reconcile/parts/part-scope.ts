@@ -1,6 +1,6 @@
 import type { ReconcileContext } from '../context.ts';
-import { isProof, standingOnPart } from '../ownership.ts';
-import { conditionOf, type ManagedObject } from '../resource.ts';
+import { isProof, ownershipOf, standingOnPart } from '../ownership.ts';
+import type { ManagedObject } from '../resource.ts';
 import type { Part } from './part.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads
@@ -46,19 +46,17 @@ export interface PartScope<Spec> {
   readonly createSettleMs: number;
 }
 
-type Conditioned = Pick<Part<unknown, unknown, unknown, unknown>, 'name' | 'condition'>;
-
 /**
- * Who has a better claim on the part. Of whom that was said once, who is still proven to have it at that address, has it
- * whatever account his key opens now: to a process that never knew another key it may open another one, or none.
+ * Who has a better claim on the part. Where one had it before, who is still proven to have it at that address has it whatever
+ * account his key opens now: to a process that never knew another key it may open another one, or none.
  */
 export function rivalOf(
-  { name, condition = 'Ready' }: Conditioned,
+  { name }: { readonly name: string },
   { resource: { object }, peers }: Pick<ReconcileContext<unknown>, 'resource' | 'peers'>,
   { claim }: { readonly claim: string },
 ): ManagedObject | undefined {
-  const wasTold = conditionOf(object, condition)?.reason === 'Conflict' && !isProven({ name }, object);
-  return peers.rivalOf(object, claim, standingOnPart(name), wasTold ? 'address' : 'account');
+  const isContested = ownershipOf(object).contested?.includes(name) === true && !isProven({ name }, object);
+  return peers.rivalOf(object, claim, standingOnPart(name), isContested ? 'address' : 'account');
 }
 
 /** The keys of accounts are read at once, and within seconds after a start. */

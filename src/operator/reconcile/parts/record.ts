@@ -42,15 +42,18 @@ export class PartsRecord {
   /**
    * What is this resource's from now on, for the status: what that said before, and `tried`, those for which a call was made or
    * which are as asked for. An annotation alone, which anyone may have written, does not become proof.
+   *
+   * @param contested those that another one has
    */
-  ownership(tried: readonly string[] = []): Pick<Report, 'ownership'> {
+  ownership(tried: readonly string[] = [], contested: readonly string[] = []): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
     const proven = new Set([...(ownershipOf(object).parts ?? []), ...tried]);
     const parts = [...appliedParts(object).intersection(proven)].sort();
     if (isObserver(object)) return {};
-    if (parts.length === 0) return { ownership: {} };
-    return { ownership: { ...placeOf(connection), how: 'Applied', parts } };
+    const lost = contested.length === 0 ? {} : { contested: contested.toSorted() };
+    if (parts.length === 0) return { ownership: lost };
+    return { ownership: { ...placeOf(connection), how: 'Applied', parts, ...lost } };
   }
 }
 

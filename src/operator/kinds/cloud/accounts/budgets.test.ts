@@ -35,6 +35,18 @@ async function use(user: BudgetUser, times: number): Promise<void> {
   }
 }
 
+/** Nothing is known of the record yet: nothing may be sent. */
+function withUnreadRecord(): Budgets {
+  const store = () => ({
+    read: () => new Promise<Stored>(() => {}),
+    write: async () => undefined,
+    isRefusal: () => false,
+  });
+  const made = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  void made.run(0);
+  return made;
+}
+
 describe('accounts of one credential', () => {
   test('share one budget, the highest of theirs', async () => {
     const [one, two] = [account('k', 100), account('k', 60)];
@@ -155,14 +167,7 @@ test('an account at another address is recorded by that while the one before sti
 });
 
 test('one that follows in an account waits for what is on record, also when the one before has left', async () => {
-  // Nothing is known of the record yet.
-  const store = () => ({
-    read: () => new Promise<Stored>(() => {}),
-    write: async () => undefined,
-    isRefusal: () => false,
-  });
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
-  void budgets.run(0);
+  budgets = withUnreadRecord();
   const before = account('k');
   budgets.of(before);
   const follower = { ...before };
@@ -180,13 +185,7 @@ test('one that follows in an account waits for what is on record, also when the 
 });
 
 test('what waits for the record goes on waiting for it where a key that two accounts share is rotated', async () => {
-  const store = () => ({
-    read: () => new Promise<Stored>(() => {}),
-    write: async () => undefined,
-    isRefusal: () => false,
-  });
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
-  void budgets.run(0);
+  budgets = withUnreadRecord();
   let key = 'old';
   const [one, two] = [account(''), account('')];
   for (const each of [one, two]) each.apiKey = () => key;
