@@ -96,6 +96,13 @@ export class Registry<Entry extends RegistryEntry> {
     await Promise.all(this.entries().map((entry) => entry.close()));
   }
 
+  /** Something of it changed that the resource does not show. */
+  protected wakeDependents(key: string): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) this.#known.set(key, { ...known, problem: known.entry.problem() });
+    this.#options.enqueueDependents(key, 'all');
+  }
+
   #put(key: string, object: ManagedObject): void {
     const before = this.#known.get(key);
     before?.entry.follow(object);

@@ -87,7 +87,8 @@ export class ModuleOwnership {
     return this.#naming(path)
       .filter((resource) => resource.livedIn(...span) && installation.serves(resource, span[1]))
       .filter((resource) => {
-        const whole: Span = [resource.createdAt, span[1]];
+        // What is known of its account may be older than it is.
+        const whole: Span = [Math.min(resource.createdAt, span[0]), span[1]];
         const accesses = this.#accounts.during(installation, resource, resource.versions.all, whole);
         return account === undefined || accesses.some((access) => access.account === account);
       });

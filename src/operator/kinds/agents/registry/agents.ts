@@ -108,7 +108,7 @@ export class Agents extends Registry<AgentEntry> {
   constructor(options: AgentsOptions) {
     const { hosts, open, enqueue, enqueueDependents, monotonic } = options;
     const openEntry = (key: string, object: ManagedObject) => {
-      const hooks = { onChange: () => enqueueDependents(key, 'all'), onCount: () => enqueue(key) };
+      const hooks = { onChange: () => this.wakeDependents(key), onCount: () => enqueue(key) };
       return new AgentEntry(object, hosts, (address) => open(key, address, hooks));
     };
     super({ open: openEntry, enqueueDependents, monotonic });

@@ -88,6 +88,15 @@ test('users are woken when it matters to them: all when it is met and by trouble
   expect(here.woken).toEqual(['all users of default/acct']);
 });
 
+test('users are woken by the first trouble of an account that was as it is when the operator started', async () => {
+  await writeKey('k1');
+  follow({}, available);
+  await known();
+  here.woken.length = 0;
+  follow({}, { status: 'False', reason: 'Unauthorized' });
+  expect(here.woken).toEqual(['all users of default/acct']);
+});
+
 describe('the operator’s own key', () => {
   const withDefault = useAccounts({ hasDefault: true });
 

@@ -41,7 +41,7 @@ export class Accounts extends Registry<AccountEntry> {
         ...entry,
         references,
         // All: those of another account may be rivals from now on.
-        onRotated: () => enqueueDependents(key, 'all'),
+        onRotated: () => this.wakeDependents(key),
         onDoubt: () => enqueue(key),
       });
     super({ open, enqueueDependents, monotonic });
