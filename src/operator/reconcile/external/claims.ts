@@ -1,3 +1,6 @@
+/** So many are remembered: what is deleted within a minute or two. */
+const mostDeleted = 1_000;
+
 /**
  * Creates of one kind on their way, and whose an object is between its creation and the record of it. Of all accounts:
  * two of them may be one, by their key.
@@ -7,6 +10,8 @@ export class Claims {
   readonly #ids = new Map<string, string>();
   /** The other way round. */
   readonly #holders = new Map<string, string>();
+  /** The latest last. */
+  readonly #deleted = new Set<string>();
   /** uid of a resource -> content of its create under way. */
   readonly #creating = new Map<string, string>();
 
@@ -46,7 +51,14 @@ export class Claims {
     return this.#holders.get(id);
   }
 
-  claimedIDs(): ReadonlySet<string> {
-    return new Set(this.#ids.values());
+  deleted(id: string): void {
+    this.#deleted.add(id);
+    const [oldest = id] = this.#deleted;
+    if (this.#deleted.size > mostDeleted) this.#deleted.delete(oldest);
+  }
+
+  /** What is somebody's, or was until it was deleted: a list that lags may show it still. */
+  takenIDs(): ReadonlySet<string> {
+    return new Set([...this.#ids.values(), ...this.#deleted]);
   }
 }

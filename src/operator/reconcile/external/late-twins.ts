@@ -20,7 +20,7 @@ export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
   const suspect = suspects.get(uid);
   if (suspect === undefined) return;
   if (time.now() > suspect.until) suspects.delete(uid);
-  const held = new Set([...pending.claims.claimedIDs(), ...peers.list().map(externalIDOf)]);
+  const held = new Set([...pending.claims.takenIDs(), ...peers.list().map(externalIDOf)]);
   for (const each of cache.current()) {
     const { id, createdAt } = identity(each);
     if (Date.parse(createdAt) < suspect.backTo || held.has(id) || suspect.toldOf.has(id)) continue;

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
+import { CurrentResource } from '../current-resource.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
+import type { ObjectWriter } from '../writer.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
@@ -41,6 +43,23 @@ test('what a create made is looked for, too, where a person names what is anothe
   thing.clock.advance(settleMs);
   expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Rejected' });
   expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_lost' });
+});
+
+test('what this process has deleted is not adopted from a list that lags', async () => {
+  const { object } = thing;
+  const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_theirs' } };
+  const twin = { ...object, metadata: { name: 'twin', namespace: 'ns', uid: 'v' }, status };
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_theirs' };
+    },
+  });
+  const resource = new CurrentResource(twin, thing.writer as ObjectWriter);
+  expect(await thing.remove({ resource, facts: thing.memory.of('v') })).toEqual({ kind: 'finished' });
+  thing.object = object;
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
+  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
 });
 
 test('what could not be read is read again, and not taken from a list that was there before', async () => {

@@ -211,7 +211,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
   #claimed(resources: readonly ManagedObject[]): ReadonlySet<string | undefined> {
     const others = resources.filter(({ metadata }) => metadata.uid !== this.#context.resource.uid);
-    return new Set([...this.#pending.claims.claimedIDs(), ...others.map(externalIDOf)]);
+    return new Set([...this.#pending.claims.takenIDs(), ...others.map(externalIDOf)]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */
