@@ -206,6 +206,24 @@ describe('modules', () => {
   });
 
   test.each([
+    [
+      'goes by where it may have heard of nothing since',
+      [{ at: 0, do: 'trouble', name: 'watches-frozen', forMs: 200_000 }] as const,
+      0,
+    ],
+    ['does not go by a minute later', [], 1],
+  ])('are set for a younger resource too with the key before, which an operator %s', async (_, acts, spoken) => {
+    world = new FakeWorld({ acts, cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key', 'main=also-main'] } });
+    world.judge(nothingStolen);
+    await account('a', 'own', mainKey);
+    await world.data('Secret', 'own', { key: 'b-key' }, 'a');
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', 'one', { spec: { ...spec, accountRef: { name: 'own' } } });
+    await put();
+    expect(spoke()).toHaveLength(spoken);
+  });
+
+  test.each([
     ['an account that he may use', {}, 0],
     ['another one', { accountRef: { name: 'own' } }, 1],
   ])('that people set go with whose word it is that he applied them, in %s', async (_, more, spoken) => {
