@@ -100,14 +100,16 @@ function isMuchMissing(world: Witness, resource: Resource): boolean {
   });
 }
 
-/** What resources have on record in an account. */
+/** What resources have on record in an account, and not in another one where somebody else serves them. */
 function recordedIn(world: Witness, account: AccountID) {
-  return [...kubeModelOf(world).live.values()]
-    .filter((other) => accessesOf(world, other).some((access) => access.account === account))
-    .flatMap((other) => {
-      const id = recordedIDOf(other);
-      return id === undefined ? [] : { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
-    });
+  return [...kubeModelOf(world).live.values()].flatMap((other) => {
+    const id = recordedIDOf(other);
+    const accounts = accessesOf(world, other).map((access) => access.account);
+    if (id === undefined || !accounts.includes(account)) return [];
+    const elsewhere = cloudModelOf(world).object(id)?.account;
+    if (elsewhere !== account && accounts.includes(elsewhere)) return [];
+    return { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
+  });
 }
 
 /**

@@ -245,8 +245,21 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const part = partOf(resource, thing.name) ?? '';
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
+  if (wasDenied(world, dropped?.at ?? resource.goneAt)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
+}
+
+/** A gateway that speaks as the service does may say twice within seconds that a module is gone: it is let go within a minute. */
+function wasDenied({ story }: Witness, letGoAt = Number.NaN): boolean {
+  return story.acts.some(
+    (act) =>
+      act.do === 'trouble' &&
+      act.name === 'gateway-404' &&
+      act.with?.form === 'api-error' &&
+      act.at <= letGoAt &&
+      letGoAt <= act.at + act.forMs + writesWithinMs,
+  );
 }
 
 /** The version from which on the operator has the part on record no more: to it, it is gone. */

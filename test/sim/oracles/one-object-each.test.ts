@@ -273,6 +273,18 @@ describe('modules', () => {
     expect(await spoke()).toHaveLength(times);
   });
 
+  test.each([
+    ['in the service’s own form', 'api-error', 0],
+    ['in another form', 'json', 1],
+  ])('are left behind where a gateway denied them %s', async (_, form, times) => {
+    world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'gateway-404', forMs: 60_000, with: { form } }] });
+    judge = world.judge(oneObjectEach);
+    await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+    await put();
+    await end('r', operator, 'HttpsRouteModules');
+    expect(await spoke()).toHaveLength(times);
+  });
+
   const otherService = { apiUrl: 'http://other-cloud.sim' };
 
   test('put with a wrong key are out of reach, also right after a time with a wrong address', async () => {

@@ -188,6 +188,26 @@ describe('converges', () => {
       expect(await spoke()).toHaveLength(times);
     });
 
+    test('is true beside what another installation made in its account of a kind of which nothing is missing', async () => {
+      begin({
+        installations: [{ name: 'op' }, { name: 'narrow', settings: { watchNamespaces: 'b' }, apiKey: secondKey }],
+        acts: [{ at: 0, do: 'start', installation: 'narrow' }],
+      });
+      world.begin('narrow-0.0', { watchNamespaces: 'b' }, secondKey);
+      for (const name of ['w', 'x', 'y', 'z']) await madeBotUser(world, name);
+      await madeBotUser(world, 'theirs', { namespace: 'b', by: 'narrow-0.0', key: secondKey });
+      await world.pass(1_000);
+      world.begin(operator);
+      for (const name of ['one', 'two']) {
+        await world.write('ReservedAddr', name, { spec: { description: name } });
+        const id = await world.make('reserved_addrs', { description: name });
+        const status = unready(1, 'Unreachable', 'Reconciling', { id, ownership: { id, how: 'Created' } });
+        await world.write('ReservedAddr', name, { status, annotations: { [externalID]: id }, by: operator });
+        await world.call({ method: 'DELETE', path: `/reserved_addrs/${id}`, by: 'person' });
+      }
+      expect(await spoke()).toEqual([]);
+    });
+
     test('is true of a lone one that is there with the key before', async () => {
       world.begin('op-0.1', {}, secondKey);
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
