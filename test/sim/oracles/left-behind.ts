@@ -245,7 +245,7 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const part = partOf(resource, thing.name) ?? '';
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
-  if (wasDenied(world, dropped?.at ?? resource.goneAt)) return true;
+  if (wasDenied(world, dropped?.at ?? resource.goneAt) || wasPartForgotten(resource, part)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
 }
@@ -260,6 +260,19 @@ function wasDenied({ story }: Witness, letGoAt = Number.NaN): boolean {
       act.at <= letGoAt &&
       letGoAt <= act.at + act.forMs + writesWithinMs,
   );
+}
+
+/** People wiped it from annotations and status both before an operator could put it back. */
+function wasPartForgotten({ versions, statuses }: Resource, part: string): boolean {
+  const all = versions.all;
+  const wiped = all.findLastIndex((version, index) => {
+    const before = all[index - 1];
+    return version.by === undefined && before !== undefined && saysApplied(before, part) && !saysApplied(version, part);
+  });
+  if (wiped < 0) return false;
+  const next = all.slice(wiped).find(({ by }) => by !== undefined)?.at ?? Number.POSITIVE_INFINITY;
+  const last = statuses.all.findLast(({ at }) => at < next);
+  return last !== undefined && last.by === undefined && fieldsOf(last.fields.ownership).parts === undefined;
 }
 
 /** The version from which on the operator has the part on record no more: to it, it is gone. */

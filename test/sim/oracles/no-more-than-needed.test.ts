@@ -41,6 +41,25 @@ test('the same again, after a look with another key', async () => {
   expect(world.said).toEqual([]);
 });
 
+test.each([
+  ['did so too', 'narrow-0.0', 0],
+  ['had done so', operator, 1],
+])('the same as another installation, since the look of this one, %s', async (_, by, times) => {
+  await world.call({ method: 'GET', path, status: 404 });
+  await world.pass(10);
+  await put(true, { by });
+  await put(true);
+  expect(world.said).toHaveLength(times);
+});
+
+test('the same as another installation had put before the look', async () => {
+  await put(true, { by: 'narrow-0.0' });
+  await world.pass(10);
+  await world.call({ method: 'GET', path, answer: { enabled: true } });
+  await put(true);
+  expect(world.said).toHaveLength(1);
+});
+
 test('the same once more, where no status says that it is as the edited spec asks', async () => {
   const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: {} };
   await world.write('HttpsRouteModules', 'route', { spec });

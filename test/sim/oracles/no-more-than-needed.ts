@@ -24,15 +24,15 @@ export function noMoreThanNeeded(world: Witness, report: Report) {
   const idle = new Map<Flight, Call>();
   const lastBodies = new Map<string, string>();
   const shown = new Map<string, string>();
-  /** With which key a path was read last. */
-  const readWith = new Map<string, string>();
+  /** When, and with which key, an installation last read a path. */
+  const looks = new Map<string, Pick<Call, 'at' | 'key'>>();
 
   world.network.sendings.add((flight) => {
     if (isChange(flight)) sent.of(flight.to.name, flight.path).flights.add(flight);
   });
   cloudModelOf(world).calls.add((call) => {
     const path = `${call.installation} ${call.service} ${call.path}`;
-    if (call.method === 'GET') readWith.set(path, call.key);
+    if (call.method === 'GET') looks.set(path, call);
     if (!isMutating(call) || !succeeded(call) || call.thing === undefined) return;
     const { thing, flight } = call;
     const name = `${thing.account} ${thing.name}`;
@@ -43,8 +43,12 @@ export function noMoreThanNeeded(world: Witness, report: Report) {
     // Of a module there may be more than it shows.
     const isSame = before === after && (call.method === 'PATCH' || body === flight.body);
     // Another key came between the look and the change.
-    const isOfOther = (readWith.get(path) ?? call.key) !== call.key;
-    const isBlind = isOfOther || mayHaveReadWrong(world, call) || mayHaveMetMore(world, call);
+    const look = looks.get(path);
+    const isOfOther = (look?.key ?? call.key) !== call.key;
+    // Two that take a resource for theirs, of which a person wiped whose it is.
+    const former = thing.edits.at(-2);
+    const isOutpaced = former?.installation !== call.installation && (former?.at ?? 0) > (look?.at ?? call.at);
+    const isBlind = isOfOther || isOutpaced || mayHaveReadWrong(world, call) || mayHaveMetMore(world, call);
     if (isSame && isChange(flight) && !isBlind) idle.set(flight, call);
   });
   world.network.arrivals.add((flight, { status }) => {

@@ -285,6 +285,25 @@ describe('modules', () => {
     expect(await spoke()).toHaveLength(times);
   });
 
+  test.each([
+    ['status and annotations', {}, undefined, 0],
+    ['annotations alone', { parts: ['compression'] }, operator, 1],
+  ])('are left behind where a person wiped %s of what names them no more', async (_, more, by, times) => {
+    const appliedParts = 'edge-operator.dev/applied-parts';
+    const ownership = { how: 'Applied', parts: ['compression'] };
+    const route = { spec: { ...parent, compression: {} }, annotations: { [appliedParts]: 'compression' } };
+    await world.write('HttpsRouteModules', 'r', { ...route, status: available(1, { ownership }), by: operator });
+    await put();
+    await world.pass(10);
+    const status = available(1, { ownership: { how: 'Applied', ...more } });
+    await world.write('HttpsRouteModules', 'r', { status, ...(by && { by }) });
+    await world.pass(10);
+    await world.write('HttpsRouteModules', 'r', { spec: parent, annotations: { [appliedParts]: null } });
+    await world.pass(10);
+    await world.write('HttpsRouteModules', 'r', { annotations: { x: 'y' }, by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
   const otherService = { apiUrl: 'http://other-cloud.sim' };
 
   test('put with a wrong key are out of reach, also right after a time with a wrong address', async () => {
