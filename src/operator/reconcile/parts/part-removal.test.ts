@@ -65,7 +65,8 @@ const probe = async () => {
 };
 
 async function remove() {
-  const connection = { key: 'default', client: undefined, since, probe };
+  const hadAnotherKey = (at: number) => at < since;
+  const connection = { key: 'default', client: undefined, since, hadAnotherKey, probe };
   const context = contextOf(subject, { writer: {}, connection, memory, now: () => now });
   const index = { get: () => subject, list: () => [subject], claimants: () => [...unread, ...others, ...elsewhere] };
   const accountOf = (each: ManagedObject) => {
@@ -174,6 +175,17 @@ describe('what annotations alone say is this resource’s', () => {
     elsewhere = [having('http://another')];
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual(['delete']);
+  });
+
+  test.each([
+    ['with the key in force', 0, 'delete'],
+    ['with another one', -2, undefined],
+  ])('is removed beside that where this process put it %s: the answer may have been lost', async (_, at, call) => {
+    const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['thing'], apiURL: 'http://api' } };
+    elsewhere = [{ ...other(younger), status }];
+    memory.of('u').inPlace = new Map([['thing', [{ fingerprint: undefined, fields: [], at }]]]);
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual(call === undefined ? [] : [call]);
   });
 
   test.each<[string, ManagedObject]>([

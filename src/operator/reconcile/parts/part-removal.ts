@@ -64,8 +64,16 @@ export class PartRemoval<Spec, Client> {
     const { name } = this.#part;
     const { peers, resource } = this.#context;
     // What is provenly another's is so whatever account his key opens: it may be a wrong one for a minute.
-    const reach = isProven(this.#part, resource.object) ? 'account' : 'address';
+    const isOurs = isProven(this.#part, resource.object) || this.#wasInPlace();
+    const reach = isOurs ? 'account' : 'address';
     return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(name), reach) !== undefined;
+  }
+
+  /** This process put it there, or found it as asked, with the key in force; the status may not say so yet. */
+  #wasInPlace(): boolean {
+    const { facts, connection } = this.#context;
+    const known = facts.inPlace?.get(this.#part.name) ?? [];
+    return known.some(({ at }) => connection.hadAnotherKey?.(at) !== true);
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
