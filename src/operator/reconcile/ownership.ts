@@ -179,10 +179,11 @@ export function isProof(standing: number): boolean {
   return standing < 2;
 }
 
-/** As `standingOn`, of a part. */
+/** As `standingOn`, of a part: who lost it to another one before that one turned out to have it too, has it no more. */
 export function standingOnPart(part: string): Standing {
   return (object) => {
-    if (ownershipOf(object).parts?.includes(part)) return 0;
+    const { parts, contested } = ownershipOf(object);
+    if (parts?.includes(part)) return contested?.includes(part) ? 1 : 0;
     return appliedParts(object).has(part) ? 2 : wish;
   };
 }

@@ -113,6 +113,19 @@ describe('what is proven to be there by one whose account had the same key once'
     expect(rivalOf(mine, proven('c'))).toBeUndefined();
   });
 
+  test('is not for who lost it to him, though he has it too, with the key that is his own now', () => {
+    const lost = (account: string, contested: string[]): ManagedObject => ({
+      ...resource('lost', 1, account),
+      status: { ownership: { how: 'Applied', parts: ['part'], contested } },
+    });
+    const holder = proven('b');
+    expect(rivalOf(lost('old', ['part']), holder)).toBe(holder);
+    expect(rivalOf(lost('old', ['another']), holder)).toBeUndefined();
+    // With his own key again he has another thing.
+    expect(rivalOf(lost('c', ['part']), holder)).toBeUndefined();
+    expect(rivalOf(holder, lost('b', ['part']))).toBeUndefined();
+  });
+
   test('is not either while it is not known what his key opens', () => {
     expect(rivalOf(mine, proven('keyless'))).toBeDefined();
     expect(rivalOf(mine, proven('keyless', 'https://another'))).toBeUndefined();

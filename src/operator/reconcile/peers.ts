@@ -147,12 +147,22 @@ export class Peers implements ClaimIndex {
     const isThere = (other: ManagedObject) =>
       url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
     const isUnproven = !isProof(standing(object));
-    const wasHere = (other: ManagedObject) =>
-      isUnproven && isProof(standing(other)) && this.#mayBeOneAccount(other, object);
+    const wasHere = (other: ManagedObject) => {
+      if (!isProof(standing(other))) return false;
+      if (isUnproven) return this.#mayBeOneAccount(other, object);
+      return standing(other) < standing(object) && this.#hadKeyOf(other, object);
+    };
     const isRival = (other: ManagedObject) => !isObserver(other) || (isUnproven && mayKeep(other));
     return this.claimants(claim).filter(
       (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other) || wasHere(other)),
     );
+  }
+
+  /** The other's account had the key that the object's has now. */
+  #hadKeyOf(other: ManagedObject, object: ManagedObject): boolean {
+    const { accountOf } = this.#options;
+    const mine = accountOf?.(object).identity;
+    return mine !== undefined && accountOf?.(other).identities?.().includes(mine) === true;
   }
 
   /**
