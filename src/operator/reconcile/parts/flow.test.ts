@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
@@ -243,20 +243,55 @@ test('what only an annotation says is there becomes proof by a call of ours, not
   expect(found).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
 });
 
-test('what another one has is on record until he has it no more', async () => {
-  const object = left(undefined, { generation: 1 });
+describe('what another one has', () => {
+  const object = left(undefined, { generation: 1, spec: { thing: {}, other: {} } });
   const wish = { ...object, metadata: { ...object.metadata, annotations: { [annotation.recordOf]: 'u' } } };
-  const status = { ownership: { how: 'Applied' as const, parts: ['thing'] } };
-  const holder: ManagedObject = { ...wish, metadata: { ...wish.metadata, name: 'b', uid: 'v' }, status };
-  let holders = [holder];
-  const index = { get: () => undefined, list: () => [], claimants: () => holders };
-  const ensure = () => {
-    const peers = new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) });
-    return flow().ensure({ ...contextFor(wish, annotating(wish)), peers });
+  const ownership = { how: 'Applied' as const, parts: ['thing'] };
+  const holder: ManagedObject = { ...wish, metadata: { ...wish.metadata, name: 'b', uid: 'v' }, status: { ownership } };
+  const other: typeof part = { ...part, name: 'other', condition: 'OtherReady' };
+
+  let holders: ManagedObject[];
+  beforeEach(() => {
+    holders = [holder];
+  });
+
+  const index = {
+    get: () => undefined,
+    list: () => [],
+    claimants: (claim: string) => (claim.endsWith('thing') ? holders : []),
   };
-  expect(await ensure()).toMatchObject({ reason: 'Conflict', ownership: { contested: ['thing'] } });
-  holders = [];
-  const taken = await ensure();
-  expect(taken).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
-  expect(taken).not.toHaveProperty('ownership.contested');
+  const ensure = (parts = [part], resource: ManagedObject = wish) => {
+    const peers = new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) });
+    return flow(parts).ensure({ ...contextFor(resource, annotating(resource)), peers });
+  };
+
+  test('is on record until he has it no more', async () => {
+    expect(await ensure()).toMatchObject({ reason: 'Conflict', ownership: { contested: ['thing'] } });
+    holders = [];
+    const taken = await ensure();
+    expect(taken).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
+    expect(taken).not.toHaveProperty('ownership.contested');
+  });
+
+  test('is looked at once more where he went while another part waited for its turn', async () => {
+    const get = async () => {
+      holders = [];
+      return {};
+    };
+    const freed = await ensure([part, { ...other, get }]);
+    expect(freed).toMatchObject({
+      reason: 'Creating',
+      retry: { kind: 'after', ms: 0 },
+      ownership: { parts: ['other'] },
+    });
+    expect(freed).not.toHaveProperty('ownership.contested');
+  });
+
+  test('is no matter of record of who only observes it', async () => {
+    const spec = { ...wish.spec, managementPolicy: 'Observe' };
+    const status = { ownership: { how: 'Applied' as const, parts: ['other'], contested: ['thing'] } };
+    const seen = await ensure([part], { ...wish, spec, status });
+    expect(seen).toHaveProperty('ownership', { how: 'Applied', parts: ['other'] });
+    expect(await ensure([part], { ...wish, spec })).not.toHaveProperty('ownership');
+  });
 });

@@ -51,17 +51,18 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const plans = await Promise.all(parts.map((part) => timed(part.plan(session.read), time)));
     session.end();
     if (parsed.spec.managementPolicy !== 'Observe') await record.add(toApply(parts, plans));
-    const results = await Promise.all(
+    const acted = await Promise.all(
       parts.map(async (part, index) => {
         const plan = plans[index] as Timed<PartPlan>;
         const result = await timed(part.act(plan), time);
         return plan.action.kind === 'stop' ? { ...result, at: plan.at } : result;
       }),
     );
-    await record.remove(foreign(parts, results));
+    await record.remove(foreign(parts, acted));
+    const results = acted.map((result, index) => ({ ...result, ...parts[index]?.settle(result) }));
     return {
       ...this.#summary(object, parsed.spec, parts, results, time.now()),
-      ...record.ownership(tried(parts, plans, results), contested(parts)),
+      ...record.ownership(tried(parts, plans, acted), contested(parts)),
     };
   }
 

@@ -35,6 +35,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly #context: ReconcileContext<Client>;
   readonly #scope: PartScope<Spec>;
   readonly #inPlace: InPlace;
+  #isLost = false;
 
   constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
     this.part = part;
@@ -73,6 +74,13 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       return this.#taken(body, replaced);
     });
     return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
+  }
+
+  /** Who has a part that is asked for may have gone while the other parts waited for their turn. */
+  settle(result: PartResult): PartResult {
+    if (!this.#isLost || this.rival !== undefined) return result;
+    const message = `the ${this.part.displayName} is nobody else's any more`;
+    return { ...result, report: report(this.#underway, message, { retry: { kind: 'after', ms: 0 } }) };
   }
 
   /** Reports while it is not certain that it is gone; throws as calls do. */
@@ -199,15 +207,15 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       const mayBeAnothers = this.#isWanted && !isProven(this.part, object);
       return mayBeAnothers && mayBeKept(this.part, this.#context, this.#scope) ? this.#unknownOwner() : undefined;
     }
+    this.#isLost = true;
     const who = rivalName(object, rival);
     return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
   }
 
   /** Applied now, it might be taken from who has it, whose account is not read yet. */
   #unknownOwner(): StoppedPlan {
-    const reason = this.#scope.applied ? 'Updating' : 'Creating';
     const message = `it is not known yet whose the ${this.part.displayName} is`;
-    return stop(report(reason, message, { retry: { kind: 'after', ms: unreadMs } }));
+    return stop(report(this.#underway, message, { retry: { kind: 'after', ms: unreadMs } }));
   }
 
   /** @param at before the call: while it was under way another key may have been put in force */
@@ -218,15 +226,19 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (observed !== undefined) facts.absentParts?.delete(this.part.name);
   }
 
+  get #underway(): 'Updating' | 'Creating' {
+    return this.#scope.applied ? 'Updating' : 'Creating';
+  }
+
   /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
   #unsettled(): StoppedPlan | undefined {
-    const { claim, lostDeletes, createSettleMs, applied } = this.#scope;
+    const { claim, lostDeletes, createSettleMs } = this.#scope;
     const lostAt = this.named ? lostDeletes.get(claim) : undefined;
     if (lostAt === undefined) return undefined;
     const ms = lostAt + createSettleMs - this.#context.time.now();
     if (ms > 0) {
       const message = `an unanswered delete of the ${this.part.displayName} may still be carried out`;
-      return stop(report(applied ? 'Updating' : 'Creating', message, { retry: { kind: 'after', ms } }));
+      return stop(report(this.#underway, message, { retry: { kind: 'after', ms } }));
     }
     lostDeletes.delete(claim);
     return undefined;

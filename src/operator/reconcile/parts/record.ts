@@ -2,6 +2,7 @@ import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
 import { appliedParts, isObserver, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
+import type { Ownership } from '../resource.ts';
 import type { Annotations } from '../writer.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'facts'>;
@@ -50,7 +51,7 @@ export class PartsRecord {
     const { object } = resource;
     const proven = new Set([...(ownershipOf(object).parts ?? []), ...tried]);
     const parts = [...appliedParts(object).intersection(proven)].sort();
-    if (isObserver(object)) return {};
+    if (isObserver(object)) return withoutContested(ownershipOf(object));
     const lost = contested.length === 0 ? {} : { contested: contested.toSorted() };
     if (parts.length === 0) return { ownership: lost };
     return { ownership: { ...placeOf(connection), how: 'Applied', parts, ...lost } };
@@ -61,4 +62,9 @@ export class PartsRecord {
 function listOf(parts: ReadonlySet<string>): Annotations {
   if (parts.size === 0) return { [annotation.appliedParts]: null, [annotation.apiURL]: null };
   return { [annotation.appliedParts]: [...parts].sort().join(',') };
+}
+
+/** Who only observes asks for nothing. */
+function withoutContested({ contested, ...rest }: Ownership): Pick<Report, 'ownership'> {
+  return contested === undefined ? {} : { ownership: rest };
 }
