@@ -43,6 +43,15 @@ test('a write that failed leaves it as it was', async () => {
   expect(failing.object).toBe(read);
 });
 
+test('that it is there is made sure of by one write, unless another was that', async () => {
+  const facts = {};
+  for (let n = 0; n < 2; n += 1) await resource.confirm(facts);
+  expect(bases).toEqual(['1']);
+  await resource.annotate({});
+  await resource.confirm({});
+  expect(bases).toEqual(['1', '2']);
+});
+
 test('what was read since is what the next write is based on', async () => {
   resource.take({ ...read, metadata: { ...read.metadata, resourceVersion: '7' } });
   await resource.delete();

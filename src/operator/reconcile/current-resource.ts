@@ -1,3 +1,4 @@
+import type { Facts } from './memory.ts';
 import type { ManagedObject } from './resource.ts';
 import type { Annotations, ObjectWriter } from './writer.ts';
 
@@ -7,9 +8,11 @@ import type { Annotations, ObjectWriter } from './writer.ts';
  */
 export class CurrentResource {
   readonly #writer: ObjectWriter;
+  readonly #read: ManagedObject;
   #object: ManagedObject;
 
   constructor(object: ManagedObject, writer: ObjectWriter) {
+    this.#read = object;
     this.#object = object;
     this.#writer = writer;
   }
@@ -30,6 +33,15 @@ export class CurrentResource {
   /** By the finalizer: from now on it does not go before it is released. */
   hold(): Promise<void> {
     return this.record({});
+  }
+
+  /**
+   * Before the first call of this process that puts or removes something for it: a list that is behind has what has gone, and
+   * what that had may be another's by now. Writes something, if nothing was: of what has gone that fails.
+   */
+  async confirm(facts: Pick<Facts, 'isHeld'>): Promise<void> {
+    if (facts.isHeld !== true && this.#object === this.#read) await this.annotate({});
+    facts.isHeld = true;
   }
 
   /** See {@link ObjectWriter.record}. */

@@ -34,7 +34,7 @@ export interface Facts {
   failedAt?: number;
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
   refused?: Map<string, { readonly until: number; readonly message: string }>;
-  /** This process has written that it holds the resource: it was there then. */
+  /** This process has written to the resource: it was there then. */
   isHeld?: boolean;
   /** Of each part what this process last knew to be in place with each key, the last first: where another is asked for, that is no drift. */
   inPlace?: Map<string, readonly PartInPlace[]>;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
+import { finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
@@ -27,6 +28,7 @@ beforeEach(() => {
 async function reconcile(
   happens: (reconciler: Reconciler<undefined>) => void,
   changes: Partial<ReconcilerOptions<undefined>> = {},
+  more: Partial<Flow<undefined>> = {},
 ) {
   const flow: Flow<undefined> = {
     ensure: async (context) => {
@@ -34,6 +36,7 @@ async function reconcile(
       context.facts.observed = true;
       return report('Available', 'it is there');
     },
+    ...more,
   };
   const options: Partial<ReconcilerOptions<undefined>> = {
     ...{ memory, log: silentLog, time: { now: () => 0, wall: () => 0 } },
@@ -100,6 +103,25 @@ test('what another installation has is not looked for in the account of this one
   expect(memory.of('u').isElsewhere).toBe(true);
   await reconcile(() => {}, { installation: installed(true) });
   expect(memory.of('u').isElsewhere).toBeUndefined();
+});
+
+test('nothing is removed for one that is listed still, and has gone', async () => {
+  const ending = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [finalizer] };
+  cached = { ...object, metadata: { ...object.metadata, ...ending } };
+  const done: string[] = [];
+  const remove = async () => {
+    done.push('removed');
+    return { kind: 'finished' } as const;
+  };
+  const end = (annotate: () => Promise<unknown>) => reconcile(() => {}, { writer: { annotate } as never }, { remove });
+  await expect(end(() => Promise.reject(new Error('404')))).rejects.toThrow('404');
+  expect(done).toEqual([]);
+  const confirm = async () => {
+    done.push('confirmed');
+    return cached;
+  };
+  for (let n = 0; n < 2; n += 1) await end(confirm);
+  expect(done).toEqual(['confirmed', 'removed', 'removed']);
 });
 
 describe('one that was replaced by a manifest without finalizer while no operator ran', () => {

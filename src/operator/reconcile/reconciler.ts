@@ -153,7 +153,10 @@ export class Reconciler<Client> {
       const unproven = unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
       const context = this.#context(options, object, waiting);
-      return this.#movedAddress(context) ?? (await flow.remove(context));
+      const moved = this.#movedAddress(context);
+      if (moved !== undefined) return moved;
+      await context.resource.confirm(context.facts);
+      return await flow.remove(context);
     } catch (error) {
       if (error instanceof UnreadError) throw error;
       const failure = reportFailure(error);

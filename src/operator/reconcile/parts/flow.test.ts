@@ -130,12 +130,14 @@ test('what has been in place for less than a change may take is removed when tha
   expect(await one.remove(contextFor(object))).toEqual({ kind: 'finished' });
 });
 
-test('nothing is put for a resource that has gone and is listed still, though all is on record', async () => {
+test('nothing is put or removed for a resource that has gone and is listed still, though all is on record', async () => {
   const object = left({}, { generation: 1 });
   const gone = new Error('404');
   const differing = flow([{ ...part, diff: () => ['size'] }]);
-  const writer = { record: async () => object, annotate: () => Promise.reject(gone) };
+  const writer = { record: async (same: ManagedObject) => same, annotate: () => Promise.reject(gone) };
   await expect(differing.ensure(contextFor(object, writer))).rejects.toBe(gone);
+  const without = left({}, { generation: 1, spec: {} });
+  await expect(differing.ensure(contextFor(without, writer))).rejects.toBe(gone);
   expect(calls).toEqual([]);
   let asked = 0;
   const there = {

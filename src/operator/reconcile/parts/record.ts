@@ -5,7 +5,7 @@ import { appliedParts, isObserver, ownershipOf, placeOf, placeRecord } from '../
 import type { Ownership } from '../resource.ts';
 import type { Annotations } from '../writer.ts';
 
-type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'facts'>;
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection'>;
 
 /** Which parts are one resource's: those that it applied. */
 export class PartsRecord {
@@ -15,19 +15,11 @@ export class PartsRecord {
     this.#context = context;
   }
 
-  /**
-   * Before any call that applies them: they are this resource's to remove. The first one of this process is told to
-   * Kubernetes though all is on record: of a resource that has gone, and that a replica which is behind still lists, it
-   * would be left behind.
-   */
+  /** Before any call that applies them: they are this resource's to remove. */
   async add(names: readonly string[]): Promise<void> {
-    const { resource, connection, facts } = this.#context;
-    const before = resource.object;
-    const applied = new Set([...appliedParts(before), ...names]);
+    const { resource, connection } = this.#context;
+    const applied = new Set([...appliedParts(resource.object), ...names]);
     if (applied.size > 0) await resource.record({ ...listOf(applied), ...placeRecord(connection) });
-    if (names.length === 0) return;
-    if (resource.object === before && facts.isHeld !== true) await resource.annotate({});
-    facts.isHeld = true;
   }
 
   /**
