@@ -3,6 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Clock, WallClock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Answer, malformed, type Read } from './answer.ts';
+import { readText } from './body.ts';
 import { failed, notSent } from './failure.ts';
 import './late-streams.ts';
 import { type Permit, PermittedSending } from './permitted-sending.ts';
@@ -140,16 +141,4 @@ export class HttpClient {
       secretFields.includes(field) && typeof value === 'string' ? [value] : [],
     );
   }
-}
-
-async function readText(body: Dispatcher.ResponseData['body'], largest: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (size > largest) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -224,8 +224,7 @@ export class Informer<T extends KubeObject> {
 
   /** Without `managedFields`, which nobody reads here and which are half of an object. */
   #slim(object: T): T {
-    const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
-    return this.#texts.share(this.#transform({ ...object, metadata }));
+    return this.#texts.share(withoutManagedFields(this.#transform(object)));
   }
 
   #notify(changes: readonly StoreChange<T>[], initial: boolean): void {
@@ -247,4 +246,10 @@ export class Informer<T extends KubeObject> {
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#log.error('a change handler failed', { key: keyOf(change.object), change: change.type, error: cause });
   }
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (!('managedFields' in object.metadata)) return object;
+  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
+  return { ...object, metadata };
 }

@@ -17,6 +17,8 @@ export class StoreIndex<T> {
 
   set(key: string, object: T): void {
     const values = this.#valuesOf(object);
+    // Mostly nothing of it has changed: one value may be of thousands of objects.
+    if (isSame(this.#values.get(key), values)) return;
     this.delete(key);
     const [first] = values;
     if (first === undefined) return;
@@ -41,6 +43,11 @@ export class StoreIndex<T> {
     if (keys === key) this.#keys.delete(value);
     else if (keys instanceof Set && keys.delete(key) && keys.size === 0) this.#keys.delete(value);
   }
+}
+
+function isSame(known: OneOrMore<readonly string[]> | undefined, values: readonly string[]): boolean {
+  const had = typeof known === 'string' ? [known] : (known ?? []);
+  return had.length === values.length && values.every((value, index) => value === had[index]);
 }
 
 function listOf(some: OneOrMore<Iterable<string>> | undefined): readonly string[] {

@@ -129,7 +129,7 @@ export class ObjectStore<T extends KubeObject> {
     const notified = this.#own.notified(key, stored);
     if (notified !== undefined && version <= versionOf(notified)) return [];
     const current = version > versionOf(stored) ? object : stored;
-    this.#put(key, current);
+    if (current !== stored) this.#put(key, current);
     // A list cannot show whether someone else wrote before our own write, so there it counts as a change.
     const echo = !listed && this.#own.isEcho(key, version) && !hidesChange(notified, object);
     this.#own.notify(key, echo ? object : current, current);

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { readText } from '../../common/http/body.ts';
 import { PermittedSending } from '../../common/http/permitted-sending.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
@@ -221,17 +223,13 @@ function responseOf(request: KubeRequest, answer: KubeAnswer): KubeResponse {
   };
 }
 
-async function textOf(request: KubeRequest, body: AsyncIterable<Uint8Array>): Promise<string> {
-  const { mostBytes = Number.POSITIVE_INFINITY, doing } = request;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of translated(request, body)) {
-    bytes += chunk.byteLength;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > mostBytes) throw new AnswerTooLargeError(doing, mostBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+async function textOf(request: KubeRequest, body: Readable): Promise<string> {
+  const { mostBytes, doing } = request;
+  const text = await readText(body, mostBytes).catch((error: unknown) => {
+    throw failure(request, error);
+  });
+  if (text === undefined) throw new AnswerTooLargeError(doing, mostBytes ?? 0);
+  return text;
 }
 
 async function* translated(request: KubeRequest, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

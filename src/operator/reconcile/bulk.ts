@@ -20,6 +20,7 @@ const known: ReadonlySet<string> = new Set(Object.values(annotation));
 const lacksBulk = Symbol('lacks bulk');
 
 type Cached = ManagedObject & { readonly [lacksBulk]?: true };
+type Whole = ManagedObject['metadata'] & { readonly managedFields?: unknown };
 
 /**
  * The resource without what nobody reads in a cache: labels, owners, and annotations of others; and without what is large
@@ -35,7 +36,7 @@ export function withoutBulk(object: ManagedObject): ManagedObject {
 
 /** The resource with all of its spec, as `withoutBulk` has the rest. */
 export function withoutForeign(object: ManagedObject): ManagedObject {
-  const { labels: _, ownerReferences: __, annotations, ...metadata } = object.metadata;
+  const { labels: _, ownerReferences: __, managedFields: ___, annotations, ...metadata } = object.metadata as Whole;
   const kept = annotations === undefined ? {} : { annotations: ownAnnotations(annotations) };
   return { ...object, metadata: { ...metadata, ...kept } };
 }
@@ -56,13 +57,9 @@ function withoutLarge(value: unknown): unknown {
  * records are short, and must not give way to what somebody made long.
  */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const all = Object.entries(annotations);
-  const own = all.filter(
-    ([name, value]) => name.startsWith('edge-operator.dev/') && value.length <= mostAnnotationBytes,
-  );
-  const sum = own.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0);
   // Mostly there are no others, and no copy is needed.
-  if (own.length === all.length && sum <= mostAnnotationsBytes) return annotations;
+  if (areOwn(annotations)) return annotations;
+  const own = Object.entries(annotations).filter(([name, value]) => isOwn(name, value));
   const kept: Record<string, string> = {};
   let bytes = 0;
   const order = ([a, one]: readonly [string, string], [b, other]: readonly [string, string]) =>
@@ -72,4 +69,18 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly
     if (bytes <= mostAnnotationsBytes) kept[name] = value;
   }
   return kept;
+}
+
+function areOwn(annotations: Readonly<Record<string, string>>): boolean {
+  let bytes = 0;
+  for (const name in annotations) {
+    const value = annotations[name] ?? '';
+    bytes += name.length + value.length;
+    if (bytes > mostAnnotationsBytes || !isOwn(name, value)) return false;
+  }
+  return true;
+}
+
+function isOwn(name: string, value: string): boolean {
+  return name.startsWith('edge-operator.dev/') && value.length <= mostAnnotationBytes;
 }

@@ -17,12 +17,19 @@ export function mergePatch(current: JsonObject, next: JsonObject): JsonObject | 
   const patch: Record<string, unknown> = {};
   for (const key of new Set([...Object.keys(current), ...Object.keys(next)])) {
     const [before, after] = [current[key], next[key]];
-    if (canonical(before) === canonical(after)) continue;
+    if (isSame(before, after)) continue;
     if (after === undefined) patch[key] = null;
     else patch[key] = isObject(before) && isObject(after) ? mergePatch(before, after) : after;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
+
+/** Only what has parts need be written out to be compared. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || (hasParts(one) && hasParts(other) && canonical(one) === canonical(other));
+}
+
+const hasParts = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

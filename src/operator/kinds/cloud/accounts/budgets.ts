@@ -52,6 +52,8 @@ export class Budgets {
   readonly #users = new Map<BudgetUser, string | undefined>();
   /** By the account; of two that follow one another, as after a change of its address, the later. */
   readonly #byAccount = new Map<string, BudgetUser>();
+  /** The last mark of the key of each: every check of every resource asks for it. */
+  readonly #marks = new WeakMap<BudgetUser, { readonly secret: string; readonly key: string; readonly mark: string }>();
   /** Those of each credential. */
   readonly #sharers = new Map<string, Sharers>();
 
@@ -109,10 +111,15 @@ export class Budgets {
   }
 
   /** Undefined without a key, and where nothing can be recorded. */
-  keyMarkOf({ account, apiKey }: BudgetUser): string | undefined {
-    const secret = this.#records.get(this.#options?.shardOf(account) ?? 0)?.secret;
-    const key = keyOf(apiKey);
-    return secret === undefined || key === undefined ? undefined : keyMarkOf(secret, account, key);
+  keyMarkOf(user: BudgetUser): string | undefined {
+    const secret = this.#records.get(this.#options?.shardOf(user.account) ?? 0)?.secret;
+    const key = keyOf(user.apiKey);
+    if (secret === undefined || key === undefined) return undefined;
+    const known = this.#marks.get(user);
+    if (known?.secret === secret && known.key === key) return known.mark;
+    const mark = keyMarkOf(secret, user.account, key);
+    this.#marks.set(user, { secret, key, mark });
+    return mark;
   }
 
   /** What is on record is what may be used. */
@@ -282,9 +289,9 @@ class Sharers {
   }
 }
 
-/** Nothing of its key. */
+/** Nothing of its key, nor of the path of its address. */
 function recordedName({ account, url }: BudgetUser): string {
-  return `${account} ${new URL(url).origin}`;
+  return `${account} ${url.split('/', 3).join('/')}`;
 }
 
 /** The key in force at its address; undefined without a key. */
