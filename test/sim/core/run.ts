@@ -269,12 +269,15 @@ class Actor {
 
   #resolvedText(text: string): string {
     return text
-      .replace(/\{\{id:([^}]+)\}\}/g, (_, key: string) => this.#ids.get(key) ?? 'ra_unknown')
-      .replace(/\{\{made:([^}]+)\}\}/g, (_, key: string) => this.#firstIds.get(key) ?? 'ra_unknown')
+      .replace(/\{\{id:([^}]+)\}\}/g, (_, key: string) => this.#ids.get(key) ?? unknownID)
+      .replace(/\{\{made:([^}]+)\}\}/g, (_, key: string) => this.#firstIds.get(key) ?? unknownID)
       .replace(/\{\{uid:([^}]+)\}\}/g, (_, key: string) => this.#uids.get(key) ?? '')
-      .replace(/\{\{foreign:([^}]+)\}\}/g, (_, name: string) => this.#foreign.get(name) ?? 'ra_unknown');
+      .replace(/\{\{foreign:([^}]+)\}\}/g, (_, name: string) => this.#foreign.get(name) ?? unknownID);
   }
 }
+
+/** In place of the id of what nobody could make. */
+export const unknownID = 'ra_unknown';
 
 const keyOf = (kind: string, { namespace = '', name = '' }: { readonly namespace?: string; readonly name?: string }) =>
   `${kind}/${namespace}/${name}`;

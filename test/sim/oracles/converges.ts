@@ -1,10 +1,10 @@
-import type { Report } from '../core/run.ts';
+import { type Report, unknownID } from '../core/run.ts';
 import { isMadeElsewhere, isSoFor } from './excuses.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { servants } from './look.ts';
 import { mutationsOf } from './mutations.ts';
 import { refusalsOf } from './refusals.ts';
-import type { Resource } from './resource.ts';
+import { externalIDOf, type Resource } from './resource.ts';
 import { sightingsOf } from './sightings.ts';
 import type { Witness } from './witness.ts';
 
@@ -28,8 +28,11 @@ function isUnsettled(world: Witness, resource: Resource): string | undefined {
   const { kind, namespace, name, ready, version } = resource;
   const expected = world.story.expect?.[`${kind}/${namespace}/${name}`];
   if (expected !== undefined) {
-    // Whoever was served at another address for a while is refused now, whatever else would be said.
-    return ready?.reason === expected || (ready?.reason === 'Rejected' && isMadeElsewhere(world, resource))
+    // Whoever was served at another address for a while is refused now, whatever else would be said; and what a person could
+    // not make, as the service was asked too much just then, cannot be found.
+    const isElsewhere = ready?.reason === 'Rejected' && isMadeElsewhere(world, resource);
+    const isNothing = ready?.reason === 'ExternalNotFound' && externalIDOf(version) === unknownID;
+    return ready?.reason === expected || isElsewhere || isNothing
       ? undefined
       : `is ${ready?.reason ?? 'without a condition'}, and cannot be but ${expected}`;
   }

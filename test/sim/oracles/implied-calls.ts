@@ -157,7 +157,10 @@ class Implications {
   /** What is nobody's any more goes with whoever says that he applied it, and who might apply it as well. */
   #isClaimedByForger({ path, at }: Call): boolean {
     const saying = moduleOwnershipOf(this.#world).sayingApplied(path, [at, at]);
-    return saying.some((resource) => resource.version.deleting && isForged(resource));
+    return saying.some((resource) => {
+      const isToGo = resource.version.deleting || !names(resource.version, partOf(resource, path) ?? '');
+      return isToGo && isForged(resource);
+    });
   }
 }
 

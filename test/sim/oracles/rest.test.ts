@@ -307,6 +307,16 @@ describe('converges', () => {
     await madeBotUser(world);
     expect(await spoke()).toEqual(['BotUser a/bot is Available, and cannot be but Conflict']);
   });
+
+  test.each([
+    ['ra_unknown', []],
+    ['bot_gone', ['BotUser a/bot is ExternalNotFound, and cannot be but DriftDetected']],
+  ])('what the story expects of an import cannot be where nobody could make it: %s', async (id, said) => {
+    begin({ expect: { 'BotUser/a/bot': 'DriftDetected' } });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, annotations: { [externalID]: id } });
+    await say('BotUser', 'bot', 'ExternalNotFound');
+    expect(await spoke()).toEqual(said);
+  });
 });
 
 describe('calm', () => {

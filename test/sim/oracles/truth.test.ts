@@ -190,3 +190,24 @@ describe('what a status says', () => {
     ]);
   });
 });
+
+test('a hash tells of no policy that was put after it was written', async () => {
+  const path = '/edges/tls/edgtls_a/traffic_policy';
+  const put = (name: string) =>
+    world.call({ method: 'PUT', path, body: { enabled: true, value: JSON.stringify({ inbound: [{ name }] }) } });
+  const policy = { inbound: [{ name: 'own' }] };
+  await world.write('TlsEdgeTrafficPolicy', 't', { spec: { edgeID: 'edgtls_a', policy } });
+  await put('own');
+  await world.write('TlsEdgeTrafficPolicy', 't', {
+    status: available(1, { appliedPolicyHash: 'a', ruleCount: 1 }),
+    by: operator,
+  });
+  await world.pass(1_000);
+  await put('another');
+  await world.pass(31_000);
+  world.said.length = 0;
+  await put('own');
+  await world.pass(31_000);
+  await judge.atRest?.();
+  expect(world.said).toEqual([]);
+});
