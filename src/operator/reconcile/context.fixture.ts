@@ -22,7 +22,8 @@ export function contextOf<Client>(
   object: ManagedObject,
   { writer, connection, memory = new Memory(), now = () => 0 }: Given<Client>,
 ): ReconcileContext<Client> {
-  const resource = new CurrentResource(object, writer as ObjectWriter);
+  const there: Partial<ObjectWriter> = { confirm: async (same) => same, isThere: async () => true };
+  const resource = new CurrentResource(object, { ...there, ...writer } as ObjectWriter);
   const index = { get: () => object, list: () => [object], claimants: () => [] };
   return {
     ...{ resource, connection },

@@ -21,7 +21,15 @@ beforeEach(() => {
   };
   const end = async (object: ManagedObject) => void (await write(object));
   const writer: Partial<ObjectWriter> = {
-    ...{ record: write, annotate: write, insist: write, writeStatus: write, removeFinalizer: end, delete: end },
+    ...{
+      record: write,
+      annotate: write,
+      confirm: write,
+      insist: write,
+      writeStatus: write,
+      removeFinalizer: end,
+      delete: end,
+    },
   };
   resource = new CurrentResource(read, writer as ObjectWriter);
 });
@@ -43,7 +51,7 @@ test('a write that failed leaves it as it was', async () => {
   expect(failing.object).toBe(read);
 });
 
-test('that it is there is made sure of by one write, unless another was that', async () => {
+test('that it is there is made sure of once, unless a write was that', async () => {
   const facts = {};
   for (let n = 0; n < 2; n += 1) await resource.confirm(facts);
   expect(bases).toEqual(['1']);

@@ -37,11 +37,16 @@ export class CurrentResource {
 
   /**
    * Before the first call of this process that puts or removes something for it: a list that is behind has what has gone, and
-   * what that had may be another's by now. Writes something, if nothing was: of what has gone that fails.
+   * what that had may be another's by now. See {@link ObjectWriter.confirm}; what was written since it was read is there.
    */
   async confirm(facts: Pick<Facts, 'isHeld'>): Promise<void> {
-    if (facts.isHeld !== true && this.#object === this.#read) await this.annotate({});
+    if (facts.isHeld !== true && this.#object === this.#read) this.#object = await this.#writer.confirm(this.#object);
     facts.isHeld = true;
+  }
+
+  /** Another one of its kind has not gone, whatever the cache has. */
+  isThere(other: ManagedObject): Promise<boolean> {
+    return this.#writer.isThere(other);
   }
 
   /** See {@link ObjectWriter.record}. */

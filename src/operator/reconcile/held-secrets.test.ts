@@ -57,15 +57,21 @@ const finalizersOf = (name: string) => secrets.get(name)?.metadata.finalizers;
 const secret = (name: string, isUsable = true) => ({ name, isUsable, metadata: secrets.get(name)?.metadata });
 
 function current(object: ManagedObject): CurrentResource {
-  const resource = { object, record: async () => {} };
+  const confirm = async () => {
+    if (isGone) throw new Error('it has gone');
+  };
+  const resource = { object, record: async () => {}, confirm };
   return resource as unknown as CurrentResource;
 }
+
+/** The holder, of which the cache knows nothing yet. */
+let isGone: boolean;
 
 beforeEach(() => {
   secrets = new Map();
   patches = 0;
   conflicts = 0;
-  isForbidden = false;
+  [isForbidden, isGone] = [false, false];
   warnings = [];
   give('key', [foreign]);
   give('other', [own, foreign]);
@@ -127,4 +133,10 @@ test('one that always comes too late is left to the next reconcile', async () =>
   conflicts = Number.POSITIVE_INFINITY;
   await expect(held.hold(current(holder()), secret('key'))).rejects.toThrow('has been modified');
   expect(patches).toBe(4);
+});
+
+test('nothing is held for what has gone, which nobody would let go', async () => {
+  isGone = true;
+  await expect(held.hold(current(holder()), secret('key'))).rejects.toThrow('it has gone');
+  expect(finalizersOf('key')).toEqual([foreign]);
 });

@@ -113,7 +113,7 @@ test('nothing is removed for one that is listed still, and has gone', async () =
     done.push('removed');
     return { kind: 'finished' } as const;
   };
-  const end = (annotate: () => Promise<unknown>) => reconcile(() => {}, { writer: { annotate } as never }, { remove });
+  const end = (confirm: () => Promise<unknown>) => reconcile(() => {}, { writer: { confirm } as never }, { remove });
   await expect(end(() => Promise.reject(new Error('404')))).rejects.toThrow('404');
   expect(done).toEqual([]);
   const confirm = async () => {

@@ -79,3 +79,41 @@ describe('a finalizer', () => {
     expect(taken).toEqual([]);
   });
 });
+
+describe('a resource is as it was read', () => {
+  const read = widget('1', {});
+  const later = (more: Partial<ManagedObject['metadata']>): ManagedObject => ({
+    ...read,
+    metadata: { ...read.metadata, resourceVersion: '2', ...more },
+  });
+
+  test.each<[string, Partial<ManagedObject['metadata']>]>([
+    ['labels', { labels: { a: 'b' } }],
+    ['annotations of others', { annotations: { 'example.com/a': 'b' } }],
+    ['fields’ managers', { managedFields: [] } as never],
+  ])('where %s have changed meanwhile', async (_, more) => {
+    const { writer } = serverOf(later(more));
+    expect((await writer.confirm(read)).metadata.resourceVersion).toBe('2');
+  });
+
+  test.each<[string, Partial<ManagedObject['metadata']>]>([
+    ['a namesake', { uid: 'v' }],
+    ['to go', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
+    ['of another spec', { generation: 2 }],
+    ['held no more, or by now', { finalizers: [finalizer] }],
+    ['told otherwise by an annotation', { annotations: { [annotation.paused]: 'true' } }],
+  ])('not where it is %s', async (_, more) => {
+    await expect(serverOf(later(more)).writer.confirm(read)).rejects.toThrow('Widget a/b is otherwise by now');
+  });
+
+  test('not where it has gone', async () => {
+    const { writer } = serverOf(undefined as never);
+    await expect(writer.confirm(read)).rejects.toThrow('behind');
+    expect(await writer.isThere(read)).toBe(false);
+  });
+
+  test('and there, where one of its uid is', async () => {
+    expect(await serverOf(later({})).writer.isThere(read)).toBe(true);
+    expect(await serverOf(later({ uid: 'v' })).writer.isThere(read)).toBe(false);
+  });
+});

@@ -2,7 +2,8 @@ import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer } from './annotations.ts';
-import { mergePatch } from './json.ts';
+import { withoutForeign } from './bulk.ts';
+import { canonical, mergePatch } from './json.ts';
 import { installationOf, isSameInstallation } from './ownership.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
 
@@ -42,6 +43,22 @@ export class ObjectWriter {
   /** Where nothing is done because the resource says so: of one that was changed since it was read this is a conflict. */
   async removeFinalizerAsRead(object: ManagedObject): Promise<void> {
     await this.#release(object, () => this.#patch(object, unguarded(object)));
+  }
+
+  /**
+   * The resource, as it is now where somebody changed what is no matter here. Throws where it has gone, or is to be otherwise
+   * than was read: whoever goes by a list that is behind is to look again.
+   */
+  async confirm(object: ManagedObject): Promise<ManagedObject> {
+    const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+    if (latest !== undefined && latest.metadata.resourceVersion === object.metadata.resourceVersion) return object;
+    const known = latest && withoutForeign(latest);
+    if (known !== undefined && isAsRead(known, object)) return known;
+    throw new Error(`${object.kind} ${keyOf(object)} is otherwise by now: what was read of it is behind`);
+  }
+
+  async isThere({ metadata }: ManagedObject): Promise<boolean> {
+    return (await this.#client.get(this.#type, metadata))?.metadata.uid === metadata.uid;
   }
 
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
@@ -149,4 +166,13 @@ function withFinalizer(object: ManagedObject): readonly string[] {
 
 function unguarded({ metadata }: ManagedObject): MergePatch {
   return { metadata: { finalizers: metadata.finalizers?.filter((name) => name !== finalizer) ?? [] } };
+}
+
+/** The same resource, with the same wishes and records; its status is the operator's. */
+function isAsRead(latest: ManagedObject, object: ManagedObject): boolean {
+  const known = ({ metadata }: ManagedObject) => {
+    const { uid, generation, deletionTimestamp, annotations = {} } = metadata;
+    return canonical({ uid, generation, deletionTimestamp, annotations });
+  };
+  return known(latest) === known(object) && hasFinalizer(latest) === hasFinalizer(object);
 }

@@ -74,7 +74,7 @@ function left(shown: Partial<Condition> | undefined, { generation = 2, spec = { 
 
 function contextFor(object: ManagedObject, more: Partial<ObjectWriter> = {}) {
   const same = async () => object;
-  const writer = { removeFinalizer: async () => {}, insist: same, record: same, annotate: same, ...more };
+  const writer = { removeFinalizer: async () => {}, insist: same, record: same, ...more };
   return contextOf(object, { writer, connection: { key: 'default', client: undefined }, memory, now: () => now });
 }
 
@@ -134,7 +134,7 @@ test('nothing is put or removed for a resource that has gone and is listed still
   const object = left({}, { generation: 1 });
   const gone = new Error('404');
   const differing = flow([{ ...part, diff: () => ['size'] }]);
-  const writer = { record: async (same: ManagedObject) => same, annotate: () => Promise.reject(gone) };
+  const writer = { record: async (same: ManagedObject) => same, confirm: () => Promise.reject(gone) };
   await expect(differing.ensure(contextFor(object, writer))).rejects.toBe(gone);
   const without = left({}, { generation: 1, spec: {} });
   await expect(differing.ensure(contextFor(without, writer))).rejects.toBe(gone);
@@ -142,7 +142,7 @@ test('nothing is put or removed for a resource that has gone and is listed still
   let asked = 0;
   const there = {
     ...writer,
-    annotate: async () => {
+    confirm: async () => {
       asked += 1;
       return object;
     },

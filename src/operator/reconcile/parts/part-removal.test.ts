@@ -32,12 +32,14 @@ let seen: Seen;
 let unread: ManagedObject[];
 let others: ManagedObject[];
 let elsewhere: ManagedObject[];
+/** They have gone, and the cache knows nothing of it. */
+let isGhost: boolean;
 
 const createSettleMs = 60_000;
 
 beforeEach(() => {
   [now, memory, calls, isThere, isDenying, since] = [1, new Memory(), [], true, false, -1];
-  [unread, others, elsewhere, subject] = [[], [], [], object];
+  [unread, others, elsewhere, subject, isGhost] = [[], [], [], object, false];
   seen = new Map([['c', { at: 0, observed: {}, uid: 'u', account: 'default' }]]);
 });
 
@@ -67,7 +69,8 @@ const probe = async () => {
 async function remove() {
   const hadAnotherKey = (at: number) => at < since;
   const connection = { key: 'default', client: undefined, since, hadAnotherKey, probe };
-  const context = contextOf(subject, { writer: {}, connection, memory, now: () => now });
+  const writer = { isThere: async () => !isGhost };
+  const context = contextOf(subject, { writer, connection, memory, now: () => now });
   const index = { get: () => subject, list: () => [subject], claimants: () => [...unread, ...others, ...elsewhere] };
   const accountOf = (each: ManagedObject) => {
     const isUnread = unread.includes(each);
@@ -193,6 +196,38 @@ describe('what annotations alone say is this resource’s', () => {
     ['an older one asks for that is to go', other(older, { deletionTimestamp: younger })],
   ])('and %s is', async (_, rival) => {
     others = [rival];
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual(['delete']);
+  });
+});
+
+describe('what two are proven to have', () => {
+  const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['thing'], apiURL: 'http://api' } };
+  const proven = (name: string, uid: string): ManagedObject => ({
+    ...object,
+    metadata: { ...object.metadata, name, uid },
+    status,
+  });
+
+  beforeEach(() => {
+    subject = proven('a', 'u');
+    others = [proven('b', 'v')];
+  });
+
+  test('is left to the other, who is not to leave it to this one', async () => {
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual([]);
+    [subject, others] = [proven('b', 'v'), [proven('a', 'u')]];
+    seen.clear();
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual(['delete']);
+  });
+
+  test('is not left to one that has gone, which the cache does not know yet', async () => {
+    isGhost = true;
+    expect(await remove()).toMatchObject({ message: expect.stringContaining('may have gone') });
+    expect(memory.of('u').letGo?.size).toBe(0);
+    others = [];
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual(['delete']);
   });

@@ -1,9 +1,10 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
+import { keeperGoneMs, leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { standingToRemovePart } from '../ownership.ts';
-import { isDeleting } from '../resource.ts';
+import { isDeleting, type ManagedObject } from '../resource.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
@@ -25,7 +26,11 @@ export class PartRemoval<Spec, Client> {
    * throws as calls do.
    */
   async perform(): Promise<Report | undefined> {
-    if (this.#isKept()) return undefined;
+    const keeper = this.#keeper();
+    if (keeper !== undefined) {
+      if (await leaveTo(this.#context, keeper, this.#scope.claim)) return undefined;
+      return this.#waiting(`who has the ${this.#part.displayName} too may have gone`, keeperGoneMs);
+    }
     if (mayBeKept(this.#part, this.#context, this.#scope)) {
       return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, unreadMs);
     }
@@ -60,13 +65,13 @@ export class PartRemoval<Spec, Client> {
     }
   }
 
-  #isKept(): boolean {
+  #keeper(): ManagedObject | undefined {
     const { name } = this.#part;
     const { peers, resource } = this.#context;
     // What is provenly another's is so whatever account his key opens: it may be a wrong one for a minute.
     const isOurs = isProven(this.#part, resource.object) || this.#wasInPlace();
     const reach = isOurs ? 'account' : 'address';
-    return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(name), reach) !== undefined;
+    return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(name), reach);
   }
 
   /** This process put it there, or found it as asked, with the key in force; the status may not say so yet. */

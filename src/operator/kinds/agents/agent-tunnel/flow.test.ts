@@ -18,6 +18,8 @@ let running: Tunnel | undefined;
 /** What the agent does with the next POST. */
 let onStart: (asked: Tunnel) => Tunnel;
 let memory: Memory;
+/** Of which the cache knows nothing yet. */
+let isGone: boolean;
 
 const agent = {
   url: 'http://agent',
@@ -40,7 +42,7 @@ beforeEach(() => {
     metadata: { name: 'web', namespace: 'ns', uid: 'u', generation: 1 },
     spec: { agentRef: { name: 'dev' }, proto: 'http', addr: '8080' },
   };
-  [running, memory] = [undefined, new Memory()];
+  [running, memory, isGone] = [undefined, new Memory(), false];
 });
 
 function shown({ name = '', proto, addr }: TunnelDefinition): Tunnel {
@@ -55,10 +57,17 @@ async function annotate(read: ManagedObject, annotations: Annotations): Promise<
   return object;
 }
 const writer = {
-  record: annotate,
+  record: async (read: ManagedObject, records: Annotations) => {
+    const isThere = Object.entries(records).every(([name, value]) => read.metadata.annotations?.[name] === value);
+    return isThere ? read : annotate(read, records);
+  },
   insist: (read: ManagedObject, annotations: (latest: ManagedObject) => Annotations) =>
     annotate(read, annotations(read)),
   removeFinalizer: async () => {},
+  confirm: async (read: ManagedObject) => {
+    if (isGone) throw new Error('it has gone');
+    return read;
+  },
 } as unknown as ObjectWriter;
 
 const context = () => contextOf(object, { writer, memory, connection: { key: 'ns/dev', client: undefined } });
@@ -105,4 +114,22 @@ test('what was refused and never asked for before is on no record', async () => 
   };
   expect(await reconcile()).toBe('Rejected');
   expect(flow.leavesNothing(object)).toBe(true);
+});
+
+test.each([
+  ['started', undefined],
+  ['stopped, to be started otherwise', { addr: '9090' }],
+  ['stopped, to be started under another name', { tunnelName: 'other' }],
+])('no tunnel is %s by another process for what has gone', async (_, edit) => {
+  onStart = (asked) => {
+    running = asked;
+    return asked;
+  };
+  expect(await reconcile()).toBe('Available');
+  if (edit === undefined) running = undefined;
+  const before = running;
+  object = { ...object, spec: { ...object.spec, ...edit } };
+  [memory, isGone] = [new Memory(), true];
+  await expect(reconcile()).rejects.toThrow('it has gone');
+  expect(running).toBe(before);
 });
