@@ -48,3 +48,13 @@ describe('what a reconcile is worth', () => {
     expect(priorityOf(object, known)).toBe(priority);
   });
 });
+
+test.each([
+  ['names none any more, and observes the one of before', undefined, 'resync'],
+  ['names another one', 'bot_new', 'change'],
+])('what it is worth to look at a resource that %s', (_, id, priority) => {
+  const seen = resource('Available');
+  const annotations = id === undefined ? {} : { [annotation.externalID]: id };
+  const object = { ...seen, metadata: { ...seen.metadata, annotations }, status: { ...seen.status, id: 'bot_old' } };
+  expect(priorityOf(object, { ...new Memory().of('u'), observed: true })).toBe(priority);
+});

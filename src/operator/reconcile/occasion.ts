@@ -1,6 +1,7 @@
 import type { Priority } from '../../common/priority.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import type { Facts } from './memory.ts';
+import { externalIDOf } from './ownership.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
 import type { Schedule } from './schedule.ts';
@@ -40,7 +41,7 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
 
 export function isRequested(object: ManagedObject): boolean {
   if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
-  if (annotationOf(object, annotation.externalID) !== lookedFor(object)) return true;
+  if ((annotationOf(object, annotation.externalID) ?? externalIDOf(object)) !== lookedFor(object)) return true;
   const ready = conditionOf(object, 'Ready');
   return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
 }

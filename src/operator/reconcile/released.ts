@@ -1,4 +1,5 @@
 import type { Change } from '../controller/informer.ts';
+import { isObserver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 import { isReleased } from './writer.ts';
 
@@ -22,10 +23,13 @@ export function releasedBy(
   // What is gone was most often released before, and this process may hear of both at once.
   const former = isGone ? object : old;
   if (former === undefined) return [];
+  // Who takes up again what is proven to be his has a better claim than whoever took it over meanwhile.
+  const begun = !isGone && isObserver(former) && !isObserver(object) ? claimsOf(former) : [];
   const kept = new Set(isGone || isReleased(object) ? [] : claimsOf(object));
   const isNews = (rival: ManagedObject, claim: string) =>
     isInConflict(rival) || (!kept.has(claim) && isOneAccount(rival, former));
-  return claimsOf(former).flatMap((claim) => claimants(claim).filter((rival) => isNews(rival, claim)));
+  const released = claimsOf(former).flatMap((claim) => claimants(claim).filter((rival) => isNews(rival, claim)));
+  return [...released, ...begun.flatMap(claimants)];
 }
 
 /** It, or a part of it, is another one's as far as was written. */

@@ -45,6 +45,36 @@ describe('of two that it may be, an id that a person named', () => {
     expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_theirs' } });
   });
 
+  test('is deleted with its resource', async () => {
+    expect(await looksOf('thing_theirs')).toBe('AmbiguousCreate');
+    const deletes: string[] = [];
+    thing.serve({
+      list: async function* () {
+        yield { id: 'thing_mine' };
+        yield { id: 'thing_theirs' };
+      },
+      delete: async (_, id) => {
+        deletes.push(id);
+        return 'deleted';
+      },
+    });
+    expect(await thing.remove()).toEqual({ kind: 'finished' });
+    expect(deletes).toEqual(['thing_theirs']);
+  });
+
+  test('is asked for otherwise of a resource that is to go', async () => {
+    thing.serve({
+      list: async function* () {
+        yield { id: 'thing_mine' };
+        yield { id: 'thing_theirs' };
+      },
+    });
+    thing.clock.advance(settleMs);
+    expect(await thing.remove()).toMatchObject({
+      message: expect.stringMatching(/the one to delete with this resource, or remove .* to leave them all$/),
+    });
+  });
+
   test('and is neither of them does not settle it: the resource stays, with the record of what it may have made', async () => {
     expect(await looksOf('thing_unknown')).toBe('AmbiguousCreate');
     expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });

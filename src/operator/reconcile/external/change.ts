@@ -49,7 +49,7 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
       if (unsure !== undefined) return unsure;
     }
     facts.deletedID = id;
-    this.#pending.claims.deleted(id);
+    this.#pending.claims.letGo(id);
     this.#pending.cache.forget(id);
     journal.event('Deleted', `${this.#contract.displayName} ${id} ${how}`);
     return undefined;

@@ -1,5 +1,9 @@
-/** So many are remembered: what is deleted within a minute or two. */
-const mostDeleted = 1_000;
+import { claimOf, ownedIDOf } from '../ownership.ts';
+import type { Peers } from '../peers.ts';
+import type { ManagedObject } from '../resource.ts';
+
+/** So many are remembered: what is let go within a minute or two. */
+const mostFormer = 1_000;
 
 /**
  * Creates of one kind on their way, and whose an object is between its creation and the record of it. Of all accounts:
@@ -10,8 +14,8 @@ export class Claims {
   readonly #ids = new Map<string, string>();
   /** The other way round. */
   readonly #holders = new Map<string, string>();
-  /** The latest last. */
-  readonly #deleted = new Set<string>();
+  /** What somebody had: it was deleted, or its resource went and left it. The latest last. */
+  readonly #former = new Set<string>();
   /** uid of a resource -> content of its create under way. */
   readonly #creating = new Map<string, string>();
 
@@ -51,14 +55,25 @@ export class Claims {
     return this.#holders.get(id);
   }
 
-  deleted(id: string): void {
-    this.#deleted.add(id);
-    const [oldest = id] = this.#deleted;
-    if (this.#deleted.size > mostDeleted) this.#deleted.delete(oldest);
+  letGo(id: string): void {
+    this.#former.add(id);
+    const [oldest = id] = this.#former;
+    if (this.#former.size > mostFormer) this.#former.delete(oldest);
   }
 
-  /** What is somebody's, or was until it was deleted: a list that lags may show it still. */
+  /** What is somebody's, or was: a list that lags shows what was deleted, and any what was left on purpose. */
   takenIDs(): ReadonlySet<string> {
-    return new Set([...this.#ids.values(), ...this.#deleted]);
+    return new Set([...this.#ids.values(), ...this.#former]);
   }
+}
+
+/** What others than this resource hold: what they own, and what they name in the same account. Who only observes holds nothing. */
+export function heldByOthers(
+  object: ManagedObject,
+  all: readonly ManagedObject[],
+  peers: Pick<Peers, 'isOneAccount'>,
+): readonly string[] {
+  return all
+    .filter(({ metadata }) => metadata.uid !== object.metadata.uid)
+    .flatMap((other) => ownedIDOf(other) ?? (peers.isOneAccount(other, object) ? claimOf(other) : []));
 }

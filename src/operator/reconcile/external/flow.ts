@@ -1,6 +1,7 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
+import { keeperGoneMs, leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
 import {
   claimOf,
@@ -19,6 +20,7 @@ import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
+import { doubtRetryMs } from './census.ts';
 import { SafeChange } from './change.ts';
 import { Claims } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
@@ -85,9 +87,14 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unresolved = await lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    if (id !== undefined && !this.#isKept(context, id)) {
+    const keeper = id === undefined ? undefined : this.#keeperOf(context, id);
+    if (id !== undefined && keeper === undefined) {
       const unsure = await change.delete(id, presence);
       if (unsure !== undefined) return unsure;
+    }
+    if (id !== undefined && keeper !== undefined && !(await leaveTo(context, keeper, id))) {
+      const message = `who has ${this.#contract.displayName} ${id} too may have gone`;
+      return report('Deleting', message, { retry: { kind: 'after', ms: keeperGoneMs } });
     }
     await resource.release();
     return { kind: 'finished' };
@@ -99,7 +106,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return id === undefined ? `what an unanswered create of the ${displayName} may have made` : `${displayName} ${id}`;
   }
 
-  forget({ metadata: { uid = '' } }: ManagedObject): void {
+  forget(object: ManagedObject): void {
+    const { uid = '' } = object.metadata;
+    const had = this.#claims.claimOf(uid) ?? ownedIDOf(object);
+    if (had !== undefined) this.#claims.letGo(had);
     this.#claims.unclaim(uid);
     for (const pending of this.#pending.all()) pending.forget(uid);
   }
@@ -155,8 +165,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     switch (action.kind) {
       case 'none':
         return this.#available(context, means.record, id as string, fields);
-      case 'stop':
+      case 'stop': {
+        const isOwn = id !== undefined && observed === undefined && ownedIDOf(object) === id;
+        const doubt = isOwn ? means.presence.doubtOfImport(id) : undefined;
+        if (doubt !== undefined) return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
         return report(action.reason, action.message, { fields });
+      }
       case 'create':
         return (await this.#giveUp(means, id)) ?? this.#replace(context, means, spec);
       case 'update': {
@@ -259,10 +273,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return report('Conflict', `the ${this.#contract.displayName} is managed by ${name}: remove one of the two`);
   }
 
-  /** It is another one's to delete. */
-  #isKept({ resource: { object }, peers }: Rivals, id: string): boolean {
-    const keeper = peers.keeperOf(object, id, standingOn(id), 'address') ?? this.#makerOf(id, object, peers);
-    return keeper !== undefined;
+  /** Whose it is to delete, where that is another one. */
+  #keeperOf({ resource: { object }, peers }: Rivals, id: string): ManagedObject | undefined {
+    return peers.keeperOf(object, id, standingOn(id), 'address') ?? this.#makerOf(id, object, peers);
   }
 
   /** Who made it just now, of which the cache of resources knows nothing yet. */

@@ -2,13 +2,14 @@ import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { externalIDOf } from '../ownership.ts';
 import type { ManagedSpec } from '../resource.ts';
+import { heldByOthers } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 /** Tells of what a create made that was taken for lost, and that nobody holds. */
 export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
   {
-    resource: { uid },
+    resource: { uid, object },
     peers,
     time,
     journal,
@@ -20,7 +21,11 @@ export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
   const suspect = suspects.get(uid);
   if (suspect === undefined) return;
   if (time.now() > suspect.until) suspects.delete(uid);
-  const held = new Set([...pending.claims.takenIDs(), ...peers.list().map(externalIDOf)]);
+  const held = new Set([
+    externalIDOf(object),
+    ...pending.claims.takenIDs(),
+    ...heldByOthers(object, peers.list(), peers),
+  ]);
   for (const each of cache.current()) {
     const { id, createdAt } = identity(each);
     if (Date.parse(createdAt) < suspect.backTo || held.has(id) || suspect.toldOf.has(id)) continue;

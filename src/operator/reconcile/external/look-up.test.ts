@@ -45,6 +45,64 @@ test('what a create made is looked for, too, where a person names what is anothe
   expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_lost' });
 });
 
+test.each([
+  ['another one only observes', { managementPolicy: 'Observe' }, {}, true],
+  ['another one names in another account', { accountRef: { name: 'none' } }, {}, true],
+  ['another one names in the same account', {}, {}, false],
+  [
+    'another one is proven to have, whatever its account',
+    { accountRef: { name: 'none' } },
+    { id: 'thing_lost' },
+    false,
+  ],
+])('what a create made is adopted, or not, where %s', async (_, more, owned, isAdopted) => {
+  const metadata = { name: 'b', namespace: 'ns', uid: 'v', annotations: { [annotation.externalID]: 'thing_lost' } };
+  const status = { ownership: { account: 'default', how: 'Created' as const, ...owned } };
+  const other: ManagedObject = { ...thing.object, metadata, spec: { ...thing.object.spec, ...more }, status };
+  const index = { get: () => other, list: () => [thing.object, other], claimants: () => [] };
+  const accountOf = ({ spec }: ManagedObject) => ({ identity: spec.accountRef === undefined ? 'default' : 'none' });
+  const peers = new Peers({ index, memory: thing.memory, accountOf });
+  const list = async function* () {
+    yield { id: 'thing_lost' };
+  };
+  thing.serve({ list }, [other]);
+  thing.clock.advance(settleMs);
+  await thing.reconcile({}, { peers });
+  expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_lost').toBe(isAdopted);
+});
+
+test('what cannot be read keeps a resource that is to go for two minutes, and says what to do', async () => {
+  thing.serve({
+    list: async function* (_client, _call, onOdd) {
+      onOdd({ id: 'thing_odd', createdAt: undefined, problem: 'active: expected boolean' });
+      yield* [];
+    },
+  });
+  thing.clock.advance(settleMs);
+  await expect(thing.remove()).rejects.toThrow(
+    /cannot be read.* remove the annotation edge-operator.dev\/create-intent/,
+  );
+  for (let n = 0; n < 2; n += 1) {
+    thing.clock.advance(settleMs + 120_000);
+    await thing.remove().catch(() => {});
+  }
+  thing.clock.advance(2_000);
+  expect(await thing.remove()).toEqual({ kind: 'finished' });
+});
+
+test('what a resource that has gone left on purpose is not adopted', async () => {
+  const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_left' } };
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_left' };
+    },
+  });
+  thing.forget({ ...thing.object, metadata: { name: 'left', namespace: 'ns', uid: 'v' }, status });
+  thing.clock.advance(settleMs);
+  await thing.reconcile();
+  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
+});
+
 test('what this process has deleted is not adopted from a list that lags', async () => {
   const { object } = thing;
   const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_theirs' } };

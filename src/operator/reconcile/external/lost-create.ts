@@ -9,6 +9,7 @@ import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recorded
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
+import { heldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -101,23 +102,26 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
     if ('ids' in resolution && isChosen(latest, resolution.ids)) {
       resource.take(latest);
-      await withdraw(resource);
+      const chosen = annotationOf(latest, annotation.externalID);
+      // What is to go takes with it what it may have made, where that is known.
+      if (isDeleting(latest) && chosen !== undefined) await recordCreated(resource, chosen);
+      else await withdraw(resource);
       return undefined;
     }
     if (resolution.kind === 'ambiguous') {
       delete unresolved.lookedAt;
-      return ambiguous(resolution.ids);
+      return this.#ambiguous(resolution.ids);
     }
     if (resolution.kind === 'adopt') return this.#adopt(resolution.id, found);
     const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
     const unread = unreadable(this.#contract.displayName, mine, odd);
-    if (unread !== undefined) throw unread;
+    if (unread !== undefined && !this.#isKeptTooLong()) throw unread;
     const firstLook = unresolved.lookedAt;
     if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
-    if (resolution.kind === 'unlikely') return ambiguous(resolution.ids);
+    if (resolution.kind === 'unlikely') return this.#ambiguous(resolution.ids);
     // Before the second look, which begins anew: else the status would say now the one, now the other.
     const doubt = this.#doubt();
     if (doubt !== undefined) return doubt;
@@ -138,17 +142,23 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
   /** An account in which nothing else is found either is not searched for the last time: it may be another one. */
   #doubt(): Report | undefined {
-    const { facts, time, resource, connection } = this.#context;
-    const { census, createSettleMs } = this.#options;
-    const { since = time.now(), confirmed } = facts.unresolved ?? {};
+    const { facts, connection } = this.#context;
+    const { census } = this.#options;
+    const { confirmed } = facts.unresolved ?? {};
     // No restore keeps the mark of a create and loses the statuses.
     const missing = confirmed === true ? undefined : doubtOf(census.of(connection).proven);
     if (missing === undefined) return undefined;
-    const isTooLong = time.now() - since >= createSettleMs + doubtOfDeletedMs;
-    if (isDeleting(resource.object) && isTooLong) return undefined;
+    if (this.#isKeptTooLong()) return undefined;
     delete facts.unresolved?.lookedAt;
     const message = `what an unanswered create of the ${this.#contract.displayName} may have made is not found, but ${missing}`;
     return report('Unreachable', message, { retry: { kind: 'backoff', atLeastMs: doubtRetryMs } });
+  }
+
+  /** A resource that is to go does not wait for ever for what cannot be known. */
+  #isKeptTooLong(): boolean {
+    const { facts, time, resource } = this.#context;
+    const { since = time.now() } = facts.unresolved ?? {};
+    return isDeleting(resource.object) && time.now() - since >= this.#options.createSettleMs + doubtOfDeletedMs;
   }
 
   /** From when on a list is news. */
@@ -209,9 +219,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       .filter((identity) => !claimed.has(identity.id));
   }
 
-  #claimed(resources: readonly ManagedObject[]): ReadonlySet<string | undefined> {
-    const others = resources.filter(({ metadata }) => metadata.uid !== this.#context.resource.uid);
-    return new Set([...this.#pending.claims.takenIDs(), ...others.map(externalIDOf)]);
+  #claimed(resources: readonly ManagedObject[]): ReadonlySet<string> {
+    const { resource, peers } = this.#context;
+    return new Set([...this.#pending.claims.takenIDs(), ...heldByOthers(resource.object, resources, peers)]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */
@@ -246,6 +256,18 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     return other !== undefined && mine !== undefined && !isSameInstallation(other, mine);
   }
 
+  #ambiguous(ids: readonly string[]): Report {
+    const named = ids.slice(0, mostNamed).join(', ');
+    const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
+    const [kept, other] = isDeleting(this.#context.resource.object)
+      ? ['delete with this resource', 'leave them all']
+      : ['keep', 'create another'];
+    const message =
+      `an unanswered create may have made any of ${named}${more}: set the annotation ${annotation.externalID} to the ` +
+      `one to ${kept}, or remove the annotation ${annotation.createIntent} to ${other}`;
+    return report('AmbiguousCreate', message);
+  }
+
   #wait(ms: number): Report {
     const reason = isDeleting(this.#context.resource.object) ? 'Deleting' : 'Creating';
     const message = `looking for what an unanswered create of the ${this.#contract.displayName} may have made`;
@@ -264,13 +286,4 @@ function isChosen(object: ManagedObject, ids: readonly string[]): boolean {
 
 function isAmbiguous(object: ManagedObject): boolean {
   return conditionOf(object, 'Ready')?.reason === 'AmbiguousCreate';
-}
-
-function ambiguous(ids: readonly string[]): Report {
-  const named = ids.slice(0, mostNamed).join(', ');
-  const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
-  const message =
-    `an unanswered create may have made any of ${named}${more}: set the annotation ${annotation.externalID} to the ` +
-    `one to keep, or remove the annotation ${annotation.createIntent} to create another`;
-  return report('AmbiguousCreate', message);
 }

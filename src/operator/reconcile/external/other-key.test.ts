@@ -53,6 +53,16 @@ describe('a lone one that is not found with what is in force since', () => {
     expect(await looks()).toBeUndefined();
   });
 
+  test('another key may not be told to be gone where it is not made again either, unless a person says so', async () => {
+    lone.connection.hadAnotherKey = () => true;
+    await lone.presence.observe('a');
+    expect(lone.presence.doubtOfImport('a')).toMatch(/is it the right key\?/);
+    lone.connection.confirmedAt = scene.clock.now();
+    expect(lone.presence.doubtOfImport('a')).toBeUndefined();
+    delete lone.connection.confirmedAt;
+    expect(lone.presence.doubtOfImport('a')).toBeUndefined();
+  });
+
   test('another key is gone where that opens what was there before', async () => {
     scene.there = [{ id: 'a' }, { id: 'b' }];
     lone = presenceOf([proven('a'), proven('b')]);

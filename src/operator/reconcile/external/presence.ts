@@ -174,6 +174,19 @@ export class Presence<Observed, Client> {
     return doubtOfKey ?? doubtOf(count);
   }
 
+  /**
+   * Of what is owned and not made again, why it may not be gone: it was there with another key. Undefined once a person said
+   * that it is.
+   */
+  doubtOfImport(id: string): string | undefined {
+    const { facts, time } = this.#context;
+    const absent = this.#absent(id);
+    const confirmed = absent?.confirmed === true || isConfirmed(this.#context, absent?.at ?? time.now());
+    if (absent !== undefined) facts.absent = { ...absent, confirmed };
+    if (confirmed) return undefined;
+    return this.#count().present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
+  }
+
   /** What was there with the key before this one: a key of another account is likelier than that it went just then. */
   #doubtOfKey(id: string): string | undefined {
     if (!this.#isOfAnotherKey(id) || this.former() !== undefined) return undefined;

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import type { CreateIntent } from '../annotations.ts';
+import { annotation, type CreateIntent } from '../annotations.ts';
 import type { OddItem } from '../cache.ts';
 import type { Identity } from './contract.ts';
 
@@ -137,6 +137,8 @@ export function unreadable(
   const [first] = mayBeMine.toSorted((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1));
   if (first === undefined) return undefined;
   const which = first.id === undefined ? 'an item without an id' : `item ${first.id}`;
-  const message = `${which} of the list may be the ${displayName} of an unanswered create, and cannot be read: ${first.problem}`;
+  const message =
+    `${which} of the list may be the ${displayName} of an unanswered create, and cannot be read: ${first.problem}; if it is ` +
+    `somebody else's, remove the annotation ${annotation.createIntent}`;
   return new ApiError(message, { reason: 'Unreachable', definite: false });
 }

@@ -114,6 +114,10 @@ export class ThingFixture {
     return this.#flow.ensure(contextOf(object, { ...this, writer, connection: other, now: () => this.clock.now() }));
   }
 
+  forget(object: ManagedObject): void {
+    this.#flow.forget(object);
+  }
+
   remove(changes: Partial<ThingContext> = {}) {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     this.object = { ...this.object, metadata: { ...this.object.metadata, deletionTimestamp } };
