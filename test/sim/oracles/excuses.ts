@@ -283,6 +283,8 @@ export function isForged({ versions }: Resource): boolean {
 /** It is told to take another object than the one it has. */
 function namesAnother(world: Witness, resource: Resource): boolean {
   const id = externalIDOf(resource.version);
+  const imported = textOf(fieldsOf(resource.status?.fields.ownership).id);
+  if (id !== undefined && imported !== undefined && imported !== id) return true;
   return ownershipOf(world)
     .madeFor(resource)
     .some(({ name }) => name !== id);

@@ -273,6 +273,16 @@ describe('converges', () => {
     });
   });
 
+  test.each([
+    ['another', 'bot_other', []],
+    ['that', 'bot_own', ['BotUser a/bot is not Ready: Rejected, so it is']],
+  ])('Rejected, of what imported one object, and names %s', async (_, named, said) => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, annotations: { [externalID]: named } });
+    const status = unready(1, 'Rejected', 'Stalled', { ownership: { id: 'bot_own', how: 'Imported' } });
+    await world.write('BotUser', 'bot', { status, by: operator });
+    expect(await spoke()).toEqual(said);
+  });
+
   test('Rejected is true of what is asked now, not of what was asked', async () => {
     await world.write('TlsEdgeTrafficPolicy', 't', { spec: policy });
     const put = (value: object) => ({

@@ -1,6 +1,7 @@
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
 import type { ManagedSpec } from '../resource.ts';
+import { doubtOfDeletedMs } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
 import type { Presence } from './presence.ts';
@@ -34,7 +35,7 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
 
   /** Once. Confirmed by an answer, or, of what was gone already, by a second witness; reports while it is not. */
   async delete(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
-    const { facts, journal, connection, call } = this.#context;
+    const { facts, journal, connection, call, time } = this.#context;
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
     let how = 'was gone already';
@@ -47,6 +48,9 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     } else {
       const unsure = await presence.confirmGone(id);
       if (unsure !== undefined) return unsure;
+      // What was in doubt for minutes goes on record as gone: the service is asked for the last time.
+      const isOld = time.now() - denied.at >= doubtOfDeletedMs;
+      if (isOld && (await this.#contract.delete(connection.client, id, call)) === 'deleted') how = 'deleted';
     }
     facts.deletedID = id;
     this.#pending.claims.letGo(id);

@@ -109,6 +109,24 @@ test.each([
   expect(deletes).toBe(2);
 });
 
+test('what was denied, and in doubt for minutes, is deleted once more before it counts as gone', async () => {
+  await thing.reconcile();
+  let deletes = 0;
+  thing.serve({
+    list: async function* (_client, _call, onOdd) {
+      onOdd({ id: undefined, createdAt: undefined, problem: 'id: expected string' });
+      yield* [];
+    },
+    delete: async () => (++deletes === 1 ? 'absent' : 'deleted'),
+  });
+  expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
+  thing.clock.advance(90_000);
+  expect(await thing.remove()).toMatchObject({ reason: 'Unreachable' });
+  thing.clock.advance(60_000);
+  expect(await thing.remove()).toEqual({ kind: 'finished' });
+  expect(deletes).toBe(2);
+});
+
 test('a 404 after a delete that was not answered is one witness, and that delete was perhaps never carried out', async () => {
   await thing.reconcile();
   const lost = new ApiError('408', { reason: 'Unreachable', definite: false });
