@@ -23,11 +23,12 @@ export function contextOf<Client>(
   { writer, connection, memory = new Memory(), now = () => 0 }: Given<Client>,
 ): ReconcileContext<Client> {
   const there: Partial<ObjectWriter> = { confirm: async (same) => same, isThere: async () => true };
-  const resource = new CurrentResource(object, { ...there, ...writer } as ObjectWriter);
+  const facts = memory.of(object.metadata.uid ?? '');
+  const resource = new CurrentResource(object, { ...there, ...writer } as ObjectWriter, facts);
   const index = { get: () => object, list: () => [object], claimants: () => [] };
   return {
     ...{ resource, connection },
-    facts: memory.of(resource.uid),
+    facts,
     occasion: { startedAt: now(), requested: true, drift: false, lastDue: () => 0 },
     call: { priority: 'change', signal: new AbortController().signal },
     peers: new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) }),

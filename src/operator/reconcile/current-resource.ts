@@ -8,13 +8,14 @@ import type { Annotations, ObjectWriter } from './writer.ts';
  */
 export class CurrentResource {
   readonly #writer: ObjectWriter;
-  readonly #read: ManagedObject;
+  readonly #facts: Pick<Facts, 'isHeld'>;
   #object: ManagedObject;
 
-  constructor(object: ManagedObject, writer: ObjectWriter) {
-    this.#read = object;
+  /** @param facts where this process remembers that it has written to it */
+  constructor(object: ManagedObject, writer: ObjectWriter, facts: Pick<Facts, 'isHeld'> = {}) {
     this.#object = object;
     this.#writer = writer;
+    this.#facts = facts;
   }
 
   get object(): ManagedObject {
@@ -37,11 +38,12 @@ export class CurrentResource {
 
   /**
    * Before the first call of this process that puts or removes something for it: a list that is behind has what has gone, and
-   * what that had may be another's by now. See {@link ObjectWriter.confirm}; what was written since it was read is there.
+   * what that had may be another's by now. See {@link ObjectWriter.confirm}; what this process has written to is there.
    */
-  async confirm(facts: Pick<Facts, 'isHeld'>): Promise<void> {
-    if (facts.isHeld !== true && this.#object === this.#read) this.#object = await this.#writer.confirm(this.#object);
-    facts.isHeld = true;
+  async confirm(): Promise<void> {
+    if (this.#facts.isHeld === true) return;
+    this.#object = await this.#writer.confirm(this.#object);
+    this.#facts.isHeld = true;
   }
 
   /** Another one of its kind has not gone, whatever the cache has. */
@@ -51,20 +53,20 @@ export class CurrentResource {
 
   /** See {@link ObjectWriter.record}. */
   async record(records: Annotations): Promise<void> {
-    this.#object = await this.#writer.record(this.#object, records);
+    this.#written(await this.#writer.record(this.#object, records));
   }
 
   async annotate(annotations: Annotations): Promise<void> {
-    this.#object = await this.#writer.annotate(this.#object, annotations);
+    this.#written(await this.#writer.annotate(this.#object, annotations));
   }
 
   /** See {@link ObjectWriter.insist}. */
   async insist(annotations: (latest: ManagedObject) => Annotations): Promise<void> {
-    this.#object = await this.#writer.insist(this.#object, annotations);
+    this.#written(await this.#writer.insist(this.#object, annotations));
   }
 
   async writeStatus(status: Readonly<Record<string, unknown>>): Promise<void> {
-    this.#object = await this.#writer.writeStatus(this.#object, status);
+    this.#written(await this.#writer.writeStatus(this.#object, status));
   }
 
   /** Whatever else was changed meanwhile: what the finalizer guards is gone. */
@@ -74,5 +76,10 @@ export class CurrentResource {
 
   delete(): Promise<void> {
     return this.#writer.delete(this.#object);
+  }
+
+  #written(latest: ManagedObject): void {
+    if (latest !== this.#object) this.#facts.isHeld = true;
+    this.#object = latest;
   }
 }

@@ -58,7 +58,7 @@ export class HeldSecrets {
     if (metadata.deletionTimestamp === undefined) {
       if (isHeld || !secret.isUsable) return;
       // For what has gone it would be held for ever.
-      await resource.confirm({});
+      await resource.confirm();
       await this.#change(holder, secret.name, holding);
     } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name, metadata.uid);
   }

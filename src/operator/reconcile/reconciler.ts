@@ -155,7 +155,7 @@ export class Reconciler<Client> {
       const context = this.#context(options, object, waiting);
       const moved = this.#movedAddress(context);
       if (moved !== undefined) return moved;
-      await context.resource.confirm(context.facts);
+      await context.resource.confirm();
       return await flow.remove(context);
     } catch (error) {
       if (error instanceof UnreadError) throw error;
@@ -174,7 +174,7 @@ export class Reconciler<Client> {
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
     const { writer, connectionOf, schedule, peers, time } = options;
     const facts = this.#factsOf(object);
-    const resource = new CurrentResource(object, writer);
+    const resource = new CurrentResource(object, writer, facts);
     return {
       resource,
       facts,

@@ -41,7 +41,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
-    const { resource, facts, time } = context;
+    const { resource, time } = context;
     const { object } = resource;
     const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;
@@ -51,7 +51,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const plans = await Promise.all(parts.map((part) => timed(part.plan(session.read), time)));
     session.end();
     if (parsed.spec.managementPolicy !== 'Observe') await record.add(toApply(parts, plans));
-    if (plans.some(({ action: { kind } }) => kind === 'replace' || kind === 'delete')) await resource.confirm(facts);
+    if (plans.some(({ action: { kind } }) => kind === 'replace' || kind === 'delete')) await resource.confirm();
     const acted = await Promise.all(
       parts.map(async (part, index) => {
         const plan = plans[index] as Timed<PartPlan>;

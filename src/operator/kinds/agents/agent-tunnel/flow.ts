@@ -81,7 +81,7 @@ export class TunnelFlow implements Flow<undefined> {
     const { resource } = context;
     const started = startedOf(resource.object);
     if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return false;
-    await resource.confirm(context.facts);
+    await resource.confirm();
     await this.#stop(context, started);
     await resource.insist(() => recordOf(undefined));
     return true;
@@ -108,7 +108,7 @@ export class TunnelFlow implements Flow<undefined> {
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
-        await resource.confirm(facts);
+        await resource.confirm();
         await agent.stop(name, call);
         return this.#start(context, asked, () => {
           journal.event('Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
@@ -167,9 +167,9 @@ export class TunnelFlow implements Flow<undefined> {
  * Records, starts, and records again where the agent shows another definition than was asked. What certainly did not
  * start leaves on record what was there before.
  */
-async function start({ resource, facts, call }: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
+async function start({ resource, call }: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
   await resource.record(recordOf(tunnel));
-  await resource.confirm(facts);
+  await resource.confirm();
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
     const shown = shownOf(running);
