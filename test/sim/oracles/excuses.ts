@@ -80,7 +80,7 @@ function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
   return accessesOf(world, resource).some(({ account, key }) => {
     if (account !== thing.account || seenWith === undefined || key === seenWith) return false;
     return recordedIn(world, account).every(
-      (other) => other.thing?.collection !== thing.collection || !isProof(world, resource, other.thing),
+      (other) => other.thing?.collection !== thing.collection || !isProof(world, other.thing),
     );
   });
 }
@@ -95,19 +95,21 @@ function isMuchMissing(world: Witness, resource: Resource): boolean {
     const recorded = recordedIn(world, account);
     const missing = recorded.filter(({ thing }) => thing?.content === undefined);
     const kinds = new Set(missing.map(({ kind }) => kind));
-    const present = recorded.filter(({ kind, thing }) => kinds.has(kind) && isProof(world, resource, thing));
+    const present = recorded.filter(({ kind, thing }) => kinds.has(kind) && isProof(world, thing));
     return missing.length >= 2 && missing.length >= present.length;
   });
 }
 
-/** What resources have on record in an account, and not in another one where somebody else serves them. */
+/** What resources have on record in an account, but for what another installation made for them in its own. */
 function recordedIn(world: Witness, account: AccountID) {
   return [...kubeModelOf(world).live.values()].flatMap((other) => {
     const id = recordedIDOf(other);
-    const accounts = accessesOf(world, other).map((access) => access.account);
-    if (id === undefined || !accounts.includes(account)) return [];
-    const elsewhere = cloudModelOf(world).object(id)?.account;
-    if (elsewhere !== account && accounts.includes(elsewhere)) return [];
+    const isHere = accessesOf(world, other).some((access) => access.account === account);
+    if (id === undefined || !isHere) return [];
+    const made = cloudModelOf(world).object(id);
+    const maker = accountsOf(world).installations.get(made?.made.installation ?? '');
+    const makers = maker && accountsOf(world).now(maker, other)?.account;
+    if (made !== undefined && made.account !== account && makers === made.account) return [];
     return { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
   });
 }
@@ -116,11 +118,13 @@ function recordedIn(world: Witness, account: AccountID) {
  * It is there, and says that the key is the right one: not what an operator made, or learned that it had made, since the
  * process began.
  */
-function isProof(world: Witness, resource: Resource, thing: Thing | undefined): boolean {
+function isProof(world: Witness, thing: Thing | undefined): boolean {
   if (thing?.content === undefined) return false;
-  const startedAt = Math.max(...servants(world, resource).map((each) => each.at(world.scheduler.now)?.from ?? 0));
+  const maker = accountsOf(world).installations.get(thing.made.installation ?? '');
+  if (maker === undefined) return true;
+  const startedAt = maker.at(world.scheduler.now)?.from ?? 0;
   const recordedAt = ownershipOf(world).recordedAt(thing) ?? thing.made.at;
-  return thing.made.installation === undefined || recordedAt < startedAt;
+  return recordedAt < startedAt;
 }
 
 /** What it has on record as its own: what it took over by an import is in its status alone. */

@@ -188,14 +188,17 @@ describe('converges', () => {
       expect(await spoke()).toHaveLength(times);
     });
 
-    test('is true beside what another installation made in its account of a kind of which nothing is missing', async () => {
+    test.each([
+      ['is true beside what another installation made in its account', 'narrow-0.0', 0],
+      ['is not true of a kind of which nothing but what this one made there with a wrong key is missing', operator, 2],
+    ])('%s', async (_, by, times) => {
       begin({
         installations: [{ name: 'op' }, { name: 'narrow', settings: { watchNamespaces: 'b' }, apiKey: secondKey }],
         acts: [{ at: 0, do: 'start', installation: 'narrow' }],
       });
       world.begin('narrow-0.0', { watchNamespaces: 'b' }, secondKey);
       for (const name of ['w', 'x', 'y', 'z']) await madeBotUser(world, name);
-      await madeBotUser(world, 'theirs', { namespace: 'b', by: 'narrow-0.0', key: secondKey });
+      await madeBotUser(world, 'theirs', { namespace: 'b', by, key: secondKey });
       await world.pass(1_000);
       world.begin(operator);
       for (const name of ['one', 'two']) {
@@ -204,6 +207,24 @@ describe('converges', () => {
         const status = unready(1, 'Unreachable', 'Reconciling', { id, ownership: { id, how: 'Created' } });
         await world.write('ReservedAddr', name, { status, annotations: { [externalID]: id }, by: operator });
         await world.call({ method: 'DELETE', path: `/reserved_addrs/${id}`, by: 'person' });
+      }
+      expect((await spoke()).filter((line) => line.includes('ReservedAddr'))).toHaveLength(times);
+    });
+
+    test('is true beside what its installation put on record since it began, though another one began later', async () => {
+      begin({
+        installations: [{ name: 'op' }, { name: 'late', apiKey: secondKey }],
+        acts: [{ at: 0, do: 'start', installation: 'late' }],
+      });
+      world.begin(operator);
+      const gone = [await madeBotUser(world, 'one'), await madeBotUser(world, 'two')];
+      for (const name of ['x', 'y', 'z']) await madeBotUser(world, name);
+      await world.pass(1_000);
+      world.begin('late-0.0', {}, secondKey);
+      for (const id of gone) await vanish(id);
+      for (const [at, name] of ['one', 'two'].entries()) {
+        const status = unready(1, 'Unreachable', 'Reconciling', { ownership: { id: gone[at], how: 'Created' } });
+        await world.write('BotUser', name, { status, by: operator });
       }
       expect(await spoke()).toEqual([]);
     });
