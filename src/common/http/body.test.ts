@@ -26,4 +26,5 @@ test('what it failed with', async () => {
   cut.push('half');
   cut.destroy();
   await expect(half).rejects.toThrow('cut off');
+  await expect(readText(cut)).rejects.toThrow('cut off');
 });

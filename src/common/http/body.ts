@@ -6,13 +6,14 @@ import type { Readable } from 'node:stream';
  */
 export function readText(body: Readable, mostBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
+    if (body.destroyed) reject(cutOff());
     const chunks: Buffer[] = [];
     let size = 0;
     body.on('error', reject);
     body.on('end', () => resolve(textOf(chunks)));
     // Of a stream that was destroyed without an error nothing else is heard.
     body.on('close', () => {
-      if (!body.readableEnded) reject(new Error('the answer was cut off'));
+      if (!body.readableEnded) reject(cutOff());
     });
     body.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -24,6 +25,8 @@ export function readText(body: Readable, mostBytes = Number.POSITIVE_INFINITY): 
     });
   });
 }
+
+const cutOff = () => new Error('the answer was cut off');
 
 function textOf(chunks: readonly Buffer[]): string {
   const [first] = chunks;

@@ -34,7 +34,7 @@ export function withoutBulk(object: ManagedObject): ManagedObject {
   return cached;
 }
 
-/** The resource with all of its spec, as `withoutBulk` has the rest. */
+/** The resource with all of its spec, as `withoutBulk` has the rest; also of one that was read alone. */
 export function withoutForeign(object: ManagedObject): ManagedObject {
   const { labels: _, ownerReferences: __, managedFields: ___, annotations, ...metadata } = object.metadata as Whole;
   const kept = annotations === undefined ? {} : { annotations: ownAnnotations(annotations) };

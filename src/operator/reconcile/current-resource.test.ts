@@ -21,17 +21,8 @@ beforeEach(() => {
     return { ...read, metadata: { ...read.metadata, resourceVersion: `${bases.length + 1}` } };
   };
   const end = async (object: ManagedObject) => void (await write(object));
-  writer = {
-    ...{
-      record: write,
-      annotate: write,
-      confirm: write,
-      insist: write,
-      writeStatus: write,
-      removeFinalizer: end,
-      delete: end,
-    },
-  };
+  writer = { record: write, annotate: write, confirm: write, insist: write, writeStatus: write };
+  Object.assign(writer, { removeFinalizer: end, delete: end });
   resource = new CurrentResource(read, writer as ObjectWriter);
 });
 

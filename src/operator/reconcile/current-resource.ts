@@ -8,11 +8,11 @@ import type { Annotations, ObjectWriter } from './writer.ts';
  */
 export class CurrentResource {
   readonly #writer: ObjectWriter;
-  readonly #facts: Pick<Facts, 'isHeld'>;
+  readonly #facts: Pick<Facts, 'wasThere'>;
   #object: ManagedObject;
 
-  /** @param facts where this process remembers that it has written to it */
-  constructor(object: ManagedObject, writer: ObjectWriter, facts: Pick<Facts, 'isHeld'> = {}) {
+  /** @param facts where this process remembers that it was there */
+  constructor(object: ManagedObject, writer: ObjectWriter, facts: Pick<Facts, 'wasThere'> = {}) {
     this.#object = object;
     this.#writer = writer;
     this.#facts = facts;
@@ -41,9 +41,9 @@ export class CurrentResource {
    * what that had may be another's by now. See {@link ObjectWriter.confirm}; what this process has written to is there.
    */
   async confirm(): Promise<void> {
-    if (this.#facts.isHeld === true) return;
+    if (this.#facts.wasThere === true) return;
     this.#object = await this.#writer.confirm(this.#object);
-    this.#facts.isHeld = true;
+    this.#facts.wasThere = true;
   }
 
   /** Another one of its kind has not gone, whatever the cache has. */
@@ -79,7 +79,7 @@ export class CurrentResource {
   }
 
   #written(latest: ManagedObject): void {
-    if (latest !== this.#object) this.#facts.isHeld = true;
+    if (latest !== this.#object) this.#facts.wasThere = true;
     this.#object = latest;
   }
 }

@@ -1,21 +1,26 @@
 import type { ReconcileContext } from './context.ts';
-import type { ManagedObject } from './resource.ts';
+import { type Report, report } from './outcome.ts';
+import { isDeleting, type ManagedObject } from './resource.ts';
 
 /** A cache that is behind hears within minutes of what has gone. */
-export const keeperGoneMs = 5_000;
+const keeperGoneMs = 5_000;
 
 /**
- * Leaves what a claim names to another resource, which has it too: from now on that one does not leave it to this one. False
- * where that one has gone, of which the cache knows nothing yet: nobody would have it.
+ * Leaves what a claim names to another resource, which has it too: from now on that one does not leave it to this one. Reports
+ * where that one is not there, of which the cache knows nothing yet: nobody would have it.
+ *
+ * @param what as people call it
  */
 export async function leaveTo(
   { resource, facts }: Pick<ReconcileContext<unknown>, 'resource' | 'facts'>,
   keeper: ManagedObject,
   claim: string,
-): Promise<boolean> {
-  facts.letGo ??= new Set();
-  facts.letGo.add(claim);
-  if (await resource.isThere(keeper)) return true;
-  facts.letGo.delete(claim);
-  return false;
+  what: string,
+): Promise<Report | undefined> {
+  facts.left ??= new Set();
+  facts.left.add(claim);
+  if (await resource.isThere(keeper)) return undefined;
+  facts.left.delete(claim);
+  const reason = isDeleting(resource.object) ? 'Deleting' : 'Updating';
+  return report(reason, `who has the ${what} too may have gone`, { retry: { kind: 'after', ms: keeperGoneMs } });
 }

@@ -35,9 +35,9 @@ export interface Facts {
   /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
   refused?: Map<string, { readonly until: number; readonly message: string }>;
   /** What it left to another one who has it too, by claim: that one is not to leave it to this one. */
-  letGo?: Set<string>;
-  /** This process has written to the resource: it was there then. */
-  isHeld?: boolean;
+  left?: Set<string>;
+  /** This process has written to the resource, or read it from Kubernetes: it was there then. */
+  wasThere?: boolean;
   /** Of each part what this process last knew to be in place with each key, the last first: where another is asked for, that is no drift. */
   inPlace?: Map<string, readonly PartInPlace[]>;
   /** The parts that an answer said are not there, and when. */

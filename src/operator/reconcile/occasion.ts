@@ -41,6 +41,7 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
 
 export function isRequested(object: ManagedObject): boolean {
   if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
+  // Who names none any more goes on with the one of before.
   if ((annotationOf(object, annotation.externalID) ?? externalIDOf(object)) !== lookedFor(object)) return true;
   const ready = conditionOf(object, 'Ready');
   return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';

@@ -99,8 +99,8 @@ export class Peers implements ClaimIndex {
     standing: Standing,
     reach: Reach = 'account',
   ): ManagedObject | undefined {
-    const hasLetGo = (other: ManagedObject) => this.factsOf(other).letGo?.has(claim) === true;
-    const rivals = this.#rivalsOf(object, claim, standing, reach, () => true).filter((other) => !hasLetGo(other));
+    const hasLeft = (other: ManagedObject) => this.factsOf(other).left?.has(claim) === true;
+    const rivals = this.#rivalsOf(object, claim, standing, reach, () => true).filter((other) => !hasLeft(other));
     const isAnother = ({ metadata }: ManagedObject) => metadata.uid !== object.metadata.uid;
     const winner = this.#winnerOver(object, rivals, standing);
     return winner ?? rivals.find((other) => isAnother(other) && isKeeper(other, standing));

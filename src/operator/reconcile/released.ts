@@ -24,12 +24,11 @@ export function releasedBy(
   const former = isGone ? object : old;
   if (former === undefined) return [];
   // Who takes up again what is proven to be his has a better claim than whoever took it over meanwhile.
-  const begun = !isGone && isObserver(former) && !isObserver(object) ? claimsOf(former) : [];
+  const isTakenUp = !isGone && isObserver(former) && !isObserver(object);
   const kept = new Set(isGone || isReleased(object) ? [] : claimsOf(object));
   const isNews = (rival: ManagedObject, claim: string) =>
-    isInConflict(rival) || (!kept.has(claim) && isOneAccount(rival, former));
-  const released = claimsOf(former).flatMap((claim) => claimants(claim).filter((rival) => isNews(rival, claim)));
-  return [...released, ...begun.flatMap(claimants)];
+    isTakenUp || isInConflict(rival) || (!kept.has(claim) && isOneAccount(rival, former));
+  return claimsOf(former).flatMap((claim) => claimants(claim).filter((rival) => isNews(rival, claim)));
 }
 
 /** It, or a part of it, is another one's as far as was written. */

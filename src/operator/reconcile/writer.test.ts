@@ -116,4 +116,11 @@ describe('a resource is as it was read', () => {
     expect(await serverOf(later({})).writer.isThere(read)).toBe(true);
     expect(await serverOf(later({ uid: 'v' })).writer.isThere(read)).toBe(false);
   });
+
+  test('and not known to be there where it may not be read', async () => {
+    const forbidden = new KubeError('getting', { status: 403, reason: 'Forbidden', message: 'no' });
+    const client = { get: () => Promise.reject(forbidden) };
+    const writer = new ObjectWriter(client as unknown as KubeClient, type, cache, () => 'one');
+    expect(await writer.isThere(read)).toBe(false);
+  });
 });

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isNotFound } from '../kube/errors.ts';
+import { isConflict, isForbidden, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
@@ -57,8 +57,14 @@ export class ObjectWriter {
     throw new Error(`${object.kind} ${keyOf(object)} is otherwise by now: what was read of it is behind`);
   }
 
+  /** Where it may not be read, as in a namespace that has gone with its RoleBinding, it is not known to be. */
   async isThere({ metadata }: ManagedObject): Promise<boolean> {
-    return (await this.#client.get(this.#type, metadata))?.metadata.uid === metadata.uid;
+    try {
+      return (await this.#client.get(this.#type, metadata))?.metadata.uid === metadata.uid;
+    } catch (error) {
+      if (isForbidden(error)) return false;
+      throw error;
+    }
   }
 
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */

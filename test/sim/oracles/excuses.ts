@@ -108,8 +108,8 @@ function recordedIn(world: Witness, account: AccountID) {
     if (id === undefined || !isHere) return [];
     const made = cloudModelOf(world).object(id);
     const maker = accountsOf(world).installations.get(made?.made.installation ?? '');
-    const makers = maker && accountsOf(world).now(maker, other)?.account;
-    if (made !== undefined && made.account !== account && makers === made.account) return [];
+    const isTheirs = maker !== undefined && accountsOf(world).now(maker, other)?.account === made?.account;
+    if (isTheirs && made?.account !== account) return [];
     return { kind: other.kind, thing: cloudModelOf(world).thing(account, id) };
   });
 }

@@ -1,7 +1,7 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
-import { keeperGoneMs, leaveTo } from '../leave-to.ts';
+import { leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
 import {
   claimOf,
@@ -83,19 +83,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   /** Deletes what this resource owns, once, and lets the resource go when that is confirmed. What another one has a better claim to is that one's to delete. */
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
     const { resource } = context;
-    const { lost, change, presence } = this.#meansOf(context);
-    const unresolved = await lost.resolve();
+    const means = this.#meansOf(context);
+    const unresolved = await means.lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    const keeper = id === undefined ? undefined : this.#keeperOf(context, id);
-    if (id !== undefined && keeper === undefined) {
-      const unsure = await change.delete(id, presence);
-      if (unsure !== undefined) return unsure;
-    }
-    if (id !== undefined && keeper !== undefined && !(await leaveTo(context, keeper, id))) {
-      const message = `who has ${this.#contract.displayName} ${id} too may have gone`;
-      return report('Deleting', message, { retry: { kind: 'after', ms: keeperGoneMs } });
-    }
+    const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
+    if (unsure !== undefined) return unsure;
     await resource.release();
     return { kind: 'finished' };
   }
@@ -271,6 +264,16 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     if (rival === undefined) return undefined;
     const name = rivalName(object, rival);
     return report('Conflict', `the ${this.#contract.displayName} is managed by ${name}: remove one of the two`);
+  }
+
+  async #deleteOrLeave(
+    context: ReconcileContext<Client>,
+    { change, presence }: Means<Spec, Observed, Client>,
+    id: string,
+  ): Promise<Report | undefined> {
+    const keeper = this.#keeperOf(context, id);
+    if (keeper === undefined) return change.delete(id, presence);
+    return leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`);
   }
 
   /** Whose it is to delete, where that is another one. */

@@ -106,8 +106,7 @@ export class Presence<Observed, Client> {
     const now = time.now();
     const absent = this.#absent(id) ?? { id, at: now, lookedAt: now, confirmed: false };
     const { at } = absent;
-    const confirmed = absent.confirmed || isConfirmed(this.#context, at);
-    facts.absent = { ...absent, confirmed };
+    const confirmed = this.#isConfirmed(absent);
     const secondAt = this.#secondAt(id, at);
     const isDeleted = isDeleting(resource.object);
     const reason = isDeleted ? 'Deleting' : 'Creating';
@@ -169,22 +168,26 @@ export class Presence<Observed, Client> {
       );
     }
     const count = this.#count();
-    // Another account's key opens nothing that was there before.
-    const doubtOfKey = count.present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
-    return doubtOfKey ?? doubtOf(count);
+    return this.#keyDoubt(id, count) ?? doubtOf(count);
   }
 
-  /**
-   * Of what is owned and not made again, why it may not be gone: it was there with another key. Undefined once a person said
-   * that it is.
-   */
+  /** Of what is owned and not made again, why it may not be gone; undefined once a person said that it is. */
   doubtOfImport(id: string): string | undefined {
-    const { facts, time } = this.#context;
     const absent = this.#absent(id);
-    const confirmed = absent?.confirmed === true || isConfirmed(this.#context, absent?.at ?? time.now());
-    if (absent !== undefined) facts.absent = { ...absent, confirmed };
-    if (confirmed) return undefined;
-    return this.#count().present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
+    if (absent !== undefined && this.#isConfirmed(absent)) return undefined;
+    return this.#keyDoubt(id, this.#count());
+  }
+
+  /** A person said that it is gone, now or before. */
+  #isConfirmed(absent: NonNullable<Facts['absent']>): boolean {
+    const confirmed = absent.confirmed || isConfirmed(this.#context, absent.at);
+    this.#context.facts.absent = { ...absent, confirmed };
+    return confirmed;
+  }
+
+  /** Another account's key opens nothing that was there before. */
+  #keyDoubt(id: string, { present }: Count): string | undefined {
+    return present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
   }
 
   /** What was there with the key before this one: a key of another account is likelier than that it went just then. */

@@ -47,7 +47,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
   async plan(read: ReadReference): Promise<PartPlan> {
-    if (this.#isWanted) this.#context.facts.letGo?.delete(this.#scope.claim);
+    if (this.#isWanted) this.#context.facts.left?.delete(this.#scope.claim);
     try {
       const plan = this.#conflict() ?? this.#unsettled() ?? (await this.#compare(read));
       // Once more: reading waits for its turn, for minutes where the budget is small.

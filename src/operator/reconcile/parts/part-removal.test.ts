@@ -226,7 +226,7 @@ describe('what two are proven to have', () => {
   test('is not left to one that has gone, which the cache does not know yet', async () => {
     isGhost = true;
     expect(await remove()).toMatchObject({ message: expect.stringContaining('may have gone') });
-    expect(memory.of('u').letGo?.size).toBe(0);
+    expect(memory.of('u').left?.size).toBe(0);
     others = [];
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual(['delete']);

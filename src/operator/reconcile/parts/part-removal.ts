@@ -1,6 +1,6 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
-import { keeperGoneMs, leaveTo } from '../leave-to.ts';
+import { leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { standingToRemovePart } from '../ownership.ts';
@@ -27,10 +27,7 @@ export class PartRemoval<Spec, Client> {
    */
   async perform(): Promise<Report | undefined> {
     const keeper = this.#keeper();
-    if (keeper !== undefined) {
-      if (await leaveTo(this.#context, keeper, this.#scope.claim)) return undefined;
-      return this.#waiting(`who has the ${this.#part.displayName} too may have gone`, keeperGoneMs);
-    }
+    if (keeper !== undefined) return leaveTo(this.#context, keeper, this.#scope.claim, this.#part.displayName);
     if (mayBeKept(this.#part, this.#context, this.#scope)) {
       return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, unreadMs);
     }
