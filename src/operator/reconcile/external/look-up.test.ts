@@ -1,10 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
-import { CurrentResource } from '../current-resource.ts';
-import { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
@@ -29,48 +25,6 @@ test('an id that a person names during a look-up is not replaced by what the loo
   expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
 });
 
-test('what a create made is looked for, too, where a person names what is another’s meanwhile', async () => {
-  const status = { ownership: { account: 'default', how: 'Created', id: 'thing_theirs' } };
-  const owner = { ...thing.object, metadata: { name: 'b', namespace: 'other', uid: 'v' }, status } as ManagedObject;
-  const index = { get: () => owner, list: () => [thing.object, owner], claimants: () => [thing.object, owner] };
-  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'default' }) });
-  thing.serve({
-    list: async function* () {
-      yield { id: 'thing_lost' };
-    },
-  });
-  await thing.annotate(thing.object, { [annotation.externalID]: 'thing_theirs' });
-  thing.clock.advance(settleMs);
-  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Rejected' });
-  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_lost' });
-});
-
-test.each([
-  ['another one only observes', { managementPolicy: 'Observe' }, {}, true],
-  ['another one names in another account', { accountRef: { name: 'none' } }, {}, true],
-  ['another one names in the same account', {}, {}, false],
-  [
-    'another one is proven to have, whatever its account',
-    { accountRef: { name: 'none' } },
-    { id: 'thing_lost' },
-    false,
-  ],
-])('what a create made is adopted, or not, where %s', async (_, more, owned, isAdopted) => {
-  const metadata = { name: 'b', namespace: 'ns', uid: 'v', annotations: { [annotation.externalID]: 'thing_lost' } };
-  const status = { ownership: { account: 'default', how: 'Created' as const, ...owned } };
-  const other: ManagedObject = { ...thing.object, metadata, spec: { ...thing.object.spec, ...more }, status };
-  const index = { get: () => other, list: () => [thing.object, other], claimants: () => [] };
-  const accountOf = ({ spec }: ManagedObject) => ({ identity: spec.accountRef === undefined ? 'default' : 'none' });
-  const peers = new Peers({ index, memory: thing.memory, accountOf });
-  const list = async function* () {
-    yield { id: 'thing_lost' };
-  };
-  thing.serve({ list }, [other]);
-  thing.clock.advance(settleMs);
-  await thing.reconcile({}, { peers });
-  expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_lost').toBe(isAdopted);
-});
-
 test('what cannot be read keeps a resource that is to go for two minutes, and says what to do', async () => {
   thing.serve({
     list: async function* (_client, _call, onOdd) {
@@ -88,36 +42,6 @@ test('what cannot be read keeps a resource that is to go for two minutes, and sa
   }
   thing.clock.advance(2_000);
   expect(await thing.remove()).toEqual({ kind: 'finished' });
-});
-
-test('what a resource that has gone left on purpose is not adopted', async () => {
-  const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_left' } };
-  thing.serve({
-    list: async function* () {
-      yield { id: 'thing_left' };
-    },
-  });
-  thing.forget({ ...thing.object, metadata: { name: 'left', namespace: 'ns', uid: 'v' }, status });
-  thing.clock.advance(settleMs);
-  await thing.reconcile();
-  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
-});
-
-test('what this process has deleted is not adopted from a list that lags', async () => {
-  const { object } = thing;
-  const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_theirs' } };
-  const twin = { ...object, metadata: { name: 'twin', namespace: 'ns', uid: 'v' }, status };
-  thing.serve({
-    list: async function* () {
-      yield { id: 'thing_theirs' };
-    },
-  });
-  const resource = new CurrentResource(twin, thing.writer as ObjectWriter);
-  expect(await thing.remove({ resource, facts: thing.memory.of('v') })).toEqual({ kind: 'finished' });
-  thing.object = object;
-  thing.clock.advance(settleMs);
-  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
-  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
 });
 
 test('what could not be read is read again, and not taken from a list that was there before', async () => {
@@ -316,67 +240,6 @@ describe('while most of the account is not found', () => {
     thing.clock.advance(2_000);
     expect(await thing.remove()).toEqual({ kind: 'finished' });
   });
-});
-
-test('what another one is just creating with the same key is not taken, whatever the name of its account', async () => {
-  const other = { ...thing.object, metadata: { ...thing.object.metadata, name: 'b', uid: 'v' } };
-  const answer = Promise.withResolvers<{ readonly id: string }>();
-  thing.serve(
-    {
-      create: () => answer.promise,
-      list: async function* () {
-        yield { id: 'thing_theirs' };
-      },
-    },
-    [other],
-  );
-  const theirs = { ...other, metadata: { ...other.metadata, annotations: {} } };
-  const created = thing.reconcileOther(theirs, { key: 'ns/b', client: undefined });
-  const index = { get: () => undefined, list: () => [thing.object, other], claimants: () => [] };
-  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'one' }) });
-  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Creating' });
-  answer.reject(new ApiError('reset', { reason: 'Unreachable', definite: false }));
-  await created;
-});
-
-test('twins of one key are shared out, whatever the names of their accounts', async () => {
-  const twin = { ...thing.object, metadata: { ...thing.object.metadata, name: 'b', uid: 'v' } };
-  const annotations = {
-    ...twin.metadata.annotations,
-    [annotation.recordOf]: 'v',
-    [annotation.account]: 'CloudAccount/b',
-  };
-  const other = { ...twin, spec: { accountRef: { name: 'b' } }, metadata: { ...twin.metadata, annotations } };
-  thing.serve(
-    {
-      list: async function* () {
-        yield { id: 'thing_1' };
-        yield { id: 'thing_2' };
-      },
-    },
-    [other],
-  );
-  thing.clock.advance(settleMs);
-  expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_1' } });
-});
-
-test('what another installation may have made is waited for, and then a person is asked', async () => {
-  await thing.annotate(thing.object, { [annotation.installation]: 'one-11111111' });
-  const { metadata } = thing.object;
-  const marks = { ...metadata.annotations, [annotation.installation]: 'two-22222222', [annotation.recordOf]: '0' };
-  const other = { ...thing.object, metadata: { ...metadata, name: 'b', uid: '0', annotations: marks } };
-  thing.serve(
-    {
-      list: async function* () {
-        yield { id: 'thing_lost' };
-      },
-    },
-    [other],
-  );
-  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
-  thing.clock.advance(settleMs);
-  expect(await thing.reconcile()).toMatchObject({ reason: 'AmbiguousCreate' });
-  expect(thing.creates).toBe(1);
 });
 
 test('a mark that somebody garbled says nothing of a spec that cannot be read: the status does', async () => {
