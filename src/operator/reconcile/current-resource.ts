@@ -46,7 +46,7 @@ export class CurrentResource {
     this.#facts.wasThere = true;
   }
 
-  /** Another one of its kind has not gone, whatever the cache has. */
+  /** Another one of its kind is there, as the cache has it, and stays. */
   isThere(other: ManagedObject): Promise<boolean> {
     return this.#writer.isThere(other);
   }

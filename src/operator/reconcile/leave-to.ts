@@ -1,3 +1,4 @@
+import { annotation } from './annotations.ts';
 import type { ReconcileContext } from './context.ts';
 import { type Report, report } from './outcome.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
@@ -21,6 +22,9 @@ export async function leaveTo(
   facts.left.add(claim);
   if (await resource.isThere(keeper)) return undefined;
   facts.left.delete(claim);
-  const reason = isDeleting(resource.object) ? 'Deleting' : 'Updating';
-  return report(reason, `who has the ${what} too may have gone`, { retry: { kind: 'after', ms: keeperGoneMs } });
+  const retry = { kind: 'after', ms: keeperGoneMs } as const;
+  const message = `who has the ${what} too may have gone, or be about to`;
+  if (!isDeleting(resource.object)) return report('Updating', message, { retry });
+  const orElse = `: where that cannot be known, set the annotation ${annotation.forceOrphan} to "true" to leave it behind`;
+  return report('Deleting', message + orElse, { retry });
 }

@@ -195,7 +195,8 @@ export function standingOnPart(part: string): Standing {
 export function standingToRemovePart(part: string): Standing {
   const standing = standingOnPart(part);
   return (object) => {
-    if (isProof(standing(object))) return 0;
+    const known = standing(object);
+    if (isProof(known)) return known;
     return isDeleting(object) && !appliedParts(object).has(part) ? 4 : wish;
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Memory } from './memory.ts';
-import { standingOn, standingOnPart } from './ownership.ts';
+import { standingOn, standingOnPart, standingToRemovePart } from './ownership.ts';
 import { Peers } from './peers.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -92,7 +92,7 @@ describe('what is proven to be there by one whose account had the same key once'
     ...resource('proven', 3, account),
     status: { ownership: { installation: 'one', how: 'Applied', parts: ['part'], apiURL } },
   });
-  const rivalOf = (object: ManagedObject, other: ManagedObject) =>
+  const among = (object: ManagedObject, other: ManagedObject) =>
     new Peers({
       index: { ...index, claimants: () => [object, other] },
       memory,
@@ -101,7 +101,9 @@ describe('what is proven to be there by one whose account had the same key once'
         identities: () => had[String(account)] ?? [],
         url: account === 'moved' ? 'https://another' : 'https://api',
       }),
-    }).rivalOf(object, 'x', standingOnPart('part'));
+    });
+  const rivalOf = (object: ManagedObject, other: ManagedObject) =>
+    among(object, other).rivalOf(object, 'x', standingOnPart('part'));
 
   test('is not for others to have, though the other was there first', () => {
     const other = proven('b');
@@ -124,6 +126,15 @@ describe('what is proven to be there by one whose account had the same key once'
     // With his own key again he has another thing.
     expect(rivalOf(lost('c', ['part']), holder)).toBeUndefined();
     expect(rivalOf(holder, lost('b', ['part']))).toBeUndefined();
+  });
+
+  test('is not removed either by who lost it to him and has it too', () => {
+    const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['part'], contested: ['part'] } };
+    const [holder, lost] = [proven('b'), { ...resource('lost', 1, 'old'), status }];
+    const keeperOf = (object: ManagedObject) =>
+      among(object, holder).keeperOf(object, 'x', standingToRemovePart('part'));
+    expect(keeperOf(lost)).toBe(holder);
+    expect(keeperOf({ ...lost, status: proven('b').status ?? {} })).toBeUndefined();
   });
 
   test('is not either while it is not known what his key opens', () => {

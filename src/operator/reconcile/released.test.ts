@@ -54,8 +54,8 @@ test('what is gone is so too, whether it was released before or by whoever took 
   }
 });
 
-test('what is taken up again by who observed it is news to all who claim it, and to observe it to nobody more', () => {
+test('what is taken up again by who observed it is news to those of the same account, and to observe it to nobody more', () => {
   const observer = { ...holder, spec: { ...holder.spec, managementPolicy: 'Observe' } };
-  expect(released({ type: 'update', old: observer, object: holder })).toEqual(['loser', 'other', 'elsewhere']);
+  expect(released({ type: 'update', old: observer, object: holder })).toEqual(['loser', 'other']);
   expect(released({ type: 'update', old: holder, object: observer })).toEqual(['loser']);
 });

@@ -27,7 +27,7 @@ export function releasedBy(
   const isTakenUp = !isGone && isObserver(former) && !isObserver(object);
   const kept = new Set(isGone || isReleased(object) ? [] : claimsOf(object));
   const isNews = (rival: ManagedObject, claim: string) =>
-    isTakenUp || isInConflict(rival) || (!kept.has(claim) && isOneAccount(rival, former));
+    isInConflict(rival) || ((isTakenUp || !kept.has(claim)) && isOneAccount(rival, former));
   return claimsOf(former).flatMap((claim) => claimants(claim).filter((rival) => isNews(rival, claim)));
 }
 

@@ -89,6 +89,7 @@ describe('a resource is as it was read', () => {
 
   test.each<[string, Partial<ManagedObject['metadata']>]>([
     ['labels', { labels: { a: 'b' } }],
+    ['when a person last asked for a look', { annotations: { [annotation.reconcileAt]: 'now' } }],
     ['annotations of others', { annotations: { 'example.com/a': 'b' } }],
     ['fields’ managers', { managedFields: [] } as never],
   ])('where %s have changed meanwhile', async (_, more) => {
@@ -112,9 +113,15 @@ describe('a resource is as it was read', () => {
     expect(await writer.isThere(read)).toBe(false);
   });
 
-  test('and there, where one of its uid is', async () => {
+  test('and there, where it is so and stays', async () => {
     expect(await serverOf(later({})).writer.isThere(read)).toBe(true);
-    expect(await serverOf(later({ uid: 'v' })).writer.isThere(read)).toBe(false);
+    for (const more of [
+      { uid: 'v' },
+      { deletionTimestamp: '2026-01-01T00:00:00Z' },
+      { annotations: { [annotation.appliedParts]: '' } },
+    ]) {
+      expect(await serverOf(later(more)).writer.isThere(read)).toBe(false);
+    }
   });
 
   test('and not known to be there where it may not be read', async () => {

@@ -57,10 +57,14 @@ export class ObjectWriter {
     throw new Error(`${object.kind} ${keyOf(object)} is otherwise by now: what was read of it is behind`);
   }
 
-  /** Where it may not be read, as in a namespace that has gone with its RoleBinding, it is not known to be. */
-  async isThere({ metadata }: ManagedObject): Promise<boolean> {
+  /**
+   * It is there, as it was read, and stays. Where it may not be read, as in a namespace that has gone with its RoleBinding, it is
+   * not known to be.
+   */
+  async isThere(object: ManagedObject): Promise<boolean> {
     try {
-      return (await this.#client.get(this.#type, metadata))?.metadata.uid === metadata.uid;
+      const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+      return latest !== undefined && !isDeleting(latest) && isAsRead(withoutForeign(latest), object);
     } catch (error) {
       if (isForbidden(error)) return false;
       throw error;
@@ -174,11 +178,12 @@ function unguarded({ metadata }: ManagedObject): MergePatch {
   return { metadata: { finalizers: metadata.finalizers?.filter((name) => name !== finalizer) ?? [] } };
 }
 
-/** The same resource, with the same wishes and records; its status is the operator's. */
+/** The same resource, with the same wishes and records; its status is the operator's, and to look at it anew changes nothing of it. */
 function isAsRead(latest: ManagedObject, object: ManagedObject): boolean {
   const known = ({ metadata }: ManagedObject) => {
     const { uid, generation, deletionTimestamp, annotations = {} } = metadata;
-    return canonical({ uid, generation, deletionTimestamp, annotations });
+    const { [annotation.reconcileAt]: _, ...wishes } = annotations;
+    return canonical({ uid, generation, deletionTimestamp, wishes });
   };
   return known(latest) === known(object) && hasFinalizer(latest) === hasFinalizer(object);
 }

@@ -35,6 +35,7 @@ test('what a create made is looked for, too, where a person names what is anothe
 test.each([
   ['another one only observes', { managementPolicy: 'Observe' }, {}, true],
   ['another one names in another account', { accountRef: { name: 'none' } }, {}, true],
+  ['another one forges in another account', { accountRef: { name: 'none' } }, {}, true],
   ['another one names in the same account', {}, {}, false],
   [
     'another one is proven to have, whatever its account',
@@ -42,8 +43,10 @@ test.each([
     { id: 'thing_lost' },
     false,
   ],
-])('what a create made is adopted, or not, where %s', async (_, more, owned, isAdopted) => {
-  const metadata = { name: 'b', namespace: 'ns', uid: 'v', annotations: { [annotation.externalID]: 'thing_lost' } };
+])('what a create made is adopted, or not, where %s', async (what, more, owned, isAdopted) => {
+  const said = { [annotation.createdID]: 'thing_lost', [annotation.recordOf]: 'v' };
+  const annotations = { [annotation.externalID]: 'thing_lost', ...(what.includes('forges') && said) };
+  const metadata = { name: 'b', namespace: 'ns', uid: 'v', annotations };
   const status = { ownership: { account: 'default', how: 'Created' as const, ...owned } };
   const other: ManagedObject = { ...thing.object, metadata, spec: { ...thing.object.spec, ...more }, status };
   const index = { get: () => other, list: () => [thing.object, other], claimants: () => [] };
@@ -58,17 +61,24 @@ test.each([
   expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_lost').toBe(isAdopted);
 });
 
-test('what a resource that has gone left on purpose is not adopted', async () => {
-  const status: ManagedObject['status'] = { ownership: { account: 'default', how: 'Created', id: 'thing_left' } };
+test.each([
+  [
+    'is proven to have left is not',
+    { ownership: { account: 'default', how: 'Created', id: 'thing_left' } } as const,
+    false,
+  ],
+  ['says it has left is', {}, true],
+])('what a resource that has gone %s adopted', async (_, status, isAdopted) => {
   thing.serve({
     list: async function* () {
       yield { id: 'thing_left' };
     },
   });
-  thing.forget({ ...thing.object, metadata: { name: 'left', namespace: 'ns', uid: 'v' }, status });
+  const annotations = { [annotation.createdID]: 'thing_left', [annotation.recordOf]: 'v' };
+  thing.forget({ ...thing.object, metadata: { name: 'left', namespace: 'ns', uid: 'v', annotations }, status });
   thing.clock.advance(settleMs);
   await thing.reconcile();
-  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
+  expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_left').toBe(isAdopted);
 });
 
 test('what this process has deleted is not adopted from a list that lags', async () => {

@@ -1,4 +1,4 @@
-import { claimOf, ownedIDOf } from '../ownership.ts';
+import { claimOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 
@@ -67,7 +67,10 @@ export class Claims {
   }
 }
 
-/** What others than this resource hold: what they own, and what they name in the same account. Who only observes holds nothing. */
+/**
+ * What others than this resource hold: what is proven to be theirs, and in the same account what annotations say is, or name. Who
+ * only observes what he names holds nothing.
+ */
 export function heldByOthers(
   object: ManagedObject,
   all: readonly ManagedObject[],
@@ -75,5 +78,9 @@ export function heldByOthers(
 ): readonly string[] {
   return all
     .filter(({ metadata }) => metadata.uid !== object.metadata.uid)
-    .flatMap((other) => ownedIDOf(other) ?? (peers.isOneAccount(other, object) ? claimOf(other) : []));
+    .flatMap((other) => {
+      const proven = ownershipOf(other).id;
+      if (proven !== undefined || !peers.isOneAccount(other, object)) return proven ?? [];
+      return ownedIDOf(other) ?? claimOf(other);
+    });
 }

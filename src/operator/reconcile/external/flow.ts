@@ -18,7 +18,7 @@ import {
 import type { Peers } from '../peers.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { doubtRetryMs } from './census.ts';
 import { SafeChange } from './change.ts';
@@ -101,7 +101,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   forget(object: ManagedObject): void {
     const { uid = '' } = object.metadata;
-    const had = this.#claims.claimOf(uid) ?? ownedIDOf(object);
+    // Another replica may go on with what does not go; and by annotations alone nobody had anything.
+    const had = ownershipOf(object).id ?? (isDeleting(object) ? this.#claims.claimOf(uid) : undefined);
     if (had !== undefined) this.#claims.letGo(had);
     this.#claims.unclaim(uid);
     for (const pending of this.#pending.all()) pending.forget(uid);
