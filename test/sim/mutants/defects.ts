@@ -54,7 +54,7 @@ export const defects: readonly Defect[] = [
     name: 'intent-not-resolved-by-a-delete',
     sort: 'cleared intent',
     file: flow,
-    find: `const unresolved = await lost.resolve();
+    find: `const unresolved = await means.lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id =`,
     replace: 'const id =',
@@ -242,9 +242,9 @@ export const defects: readonly Defect[] = [
     name: 'the-finalizer-goes-first',
     sort: 'early finalizer',
     file: flow,
-    find: 'const unsure = await change.delete(id, presence);',
+    find: 'const unsure = id === undefined ?',
     replace: `await resource.release();
-      const unsure = await change.delete(id, presence);`,
+    const unsure = id === undefined ?`,
     only: ['gateway-5xx', 'crashes', 'deletes'],
   },
   {
