@@ -297,3 +297,54 @@ describe('what another one has', () => {
     expect(await ensure([part], { ...wish, spec })).not.toHaveProperty('ownership');
   });
 });
+
+describe('what two are proven to have, of which one lost it to the other, whose key was rotated first', () => {
+  const ownership = { how: 'Applied' as const, parts: ['thing'] };
+  const ours = left({}, { generation: 1 });
+  const holder: ManagedObject = {
+    ...ours,
+    metadata: { ...ours.metadata, name: 'b', uid: 'v' },
+    status: { ownership },
+  };
+
+  /** As it is after what was reported of it before. */
+  let loser: ManagedObject;
+  let isThere: boolean;
+  beforeEach(() => {
+    [loser, isThere] = [
+      { ...ours, status: { ...ours.status, ownership: { ...ownership, contested: ['thing'] } } },
+      true,
+    ];
+  });
+
+  async function run(how: 'ensure' | 'remove', changes: Partial<ManagedObject> = {}) {
+    const object = { ...loser, ...changes };
+    const index = { get: () => undefined, list: () => [], claimants: () => [holder, loser] };
+    const accountOf = ({ metadata: { uid } }: ManagedObject) =>
+      uid === 'v' ? { identity: 'rotated', identities: () => ['rotated', 'key'] } : { identity: 'key' };
+    const peers = new Peers({ index, memory, accountOf });
+    const context = contextFor(object, { ...annotating(object), isThere: async () => isThere });
+    const outcome = await flow()[how]({ ...context, peers });
+    if ('ownership' in outcome) loser = { ...loser, status: { ...loser.status, ownership: outcome.ownership ?? {} } };
+    return outcome;
+  }
+
+  test.each<['ensure' | 'remove', string, Partial<ManagedObject>]>([
+    ['ensure', 'is asked for no more', { spec: { managementPolicy: 'Manage' } }],
+    ['remove', 'is to go', { metadata: deleted(ours).metadata }],
+  ])('is not removed after a wait for that one: %s, where it %s', async (how, _, changes) => {
+    isThere = false;
+    for (let n = 0; n < 3; n += 1) {
+      expect(await run(how, changes)).toMatchObject({ message: expect.stringContaining('who has the thing too') });
+    }
+    isThere = true;
+    await run(how, changes);
+    expect(calls).toEqual([]);
+  });
+
+  test('is not had again by observing it for a while', async () => {
+    expect(await run('ensure')).toMatchObject({ reason: 'Conflict' });
+    await run('ensure', { spec: { ...loser.spec, managementPolicy: 'Observe' } });
+    expect(await run('ensure')).toMatchObject({ reason: 'Conflict' });
+  });
+});

@@ -63,7 +63,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const results = acted.map((result, index) => ({ ...result, ...parts[index]?.settle(result) }));
     return {
       ...this.#summary(object, parsed.spec, parts, results, time.now()),
-      ...record.ownership(tried(parts, plans, acted), contested(parts)),
+      ...record.ownership(tried(parts, plans, acted), contested(resource.object, parts)),
     };
   }
 
@@ -189,11 +189,15 @@ function tried<Spec extends ManagedSpec, Client>(
   return toApply(parts, plans).filter((name) => !lost.includes(name));
 }
 
-/** Those that another one has. */
+/** Those that another one has; of what is asked for no more and not removed yet, those that he had. */
 function contested<Spec extends ManagedSpec, Client>(
+  object: ManagedObject,
   parts: readonly PartReconciler<Spec, Client>[],
 ): readonly string[] {
-  return parts.filter(({ rival }) => rival !== undefined).map(({ part }) => part.name);
+  const before = new Set(ownershipOf(object).contested).intersection(appliedParts(object));
+  const isContested = ({ named, rival, part: { name } }: PartReconciler<Spec, Client>) =>
+    named ? rival !== undefined : before.has(name);
+  return parts.filter(isContested).map(({ part }) => part.name);
 }
 
 /** Those that turned out not to be the resource's. */

@@ -49,6 +49,17 @@ export class InPlace {
     this.#set({ ...known, fields: known.fields && [...new Set([...known.fields, ...this.#fields()])], at });
   }
 
+  /** This process put it there, or found it as asked, with the key in force; the status may not say so yet. */
+  isOfThisKey(): boolean {
+    const all = this.#context.facts.inPlace?.get(this.#options.name) ?? [];
+    return all.some((each) => !this.#isOfAnotherKey(each));
+  }
+
+  /** It is gone, or another one's: what is there from now on is not what this process knew. */
+  forget(): void {
+    this.#context.facts.inPlace?.delete(this.#options.name);
+  }
+
   #known(): PartInPlace | undefined {
     const { name, condition } = this.#options;
     const { resource, facts, time } = this.#context;

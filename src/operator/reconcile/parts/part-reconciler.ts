@@ -86,7 +86,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Reports while it is not certain that it is gone; throws as calls do. */
   delete(): Promise<Report | undefined> {
-    return new PartRemoval(this.part, this.#context, this.#scope).perform();
+    return new PartRemoval(this.part, this.#context, this.#scope, this.#inPlace).perform();
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {

@@ -5,6 +5,7 @@ import { contextOf } from '../context.fixture.ts';
 import { Memory, witnessesApartMs } from '../memory.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
+import { InPlace } from './in-place.ts';
 import type { Part } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
 import type { Seen } from './part-scope.ts';
@@ -79,7 +80,8 @@ async function remove() {
   };
   const peers = new Peers({ index, memory, accountOf });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
-  return new PartRemoval(part, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }).perform();
+  const inPlace = new InPlace(context, { ...part, spec: object.spec });
+  return new PartRemoval(part, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }, inPlace).perform();
 }
 
 test('what was there is gone when the service says so', async () => {
@@ -189,6 +191,16 @@ describe('what annotations alone say is this resource’s', () => {
     memory.of('u').inPlace = new Map([['thing', [{ fingerprint: undefined, fields: [], at }]]]);
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual(call === undefined ? [] : [call]);
+  });
+
+  test('is not removed beside that where this process has removed what it put', async () => {
+    memory.of('u').inPlace = new Map([['thing', [{ fingerprint: undefined, fields: [], at: 0 }]]]);
+    expect(await remove()).toBeUndefined();
+    const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['thing'], apiURL: 'http://api' } };
+    elsewhere = [{ ...other(younger), status }];
+    isThere = true;
+    expect(await remove()).toBeUndefined();
+    expect(calls).toEqual(['delete']);
   });
 
   test.each<[string, ManagedObject]>([

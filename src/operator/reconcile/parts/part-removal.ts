@@ -5,6 +5,7 @@ import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
 import { standingToRemovePart } from '../ownership.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
+import type { InPlace } from './in-place.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
@@ -14,11 +15,13 @@ export class PartRemoval<Spec, Client> {
   readonly #part: AnyPart<Spec, Client>;
   readonly #context: Context<Client>;
   readonly #scope: PartScope<Spec>;
+  readonly #inPlace: InPlace;
 
-  constructor(part: AnyPart<Spec, Client>, context: Context<Client>, scope: PartScope<Spec>) {
+  constructor(part: AnyPart<Spec, Client>, context: Context<Client>, scope: PartScope<Spec>, inPlace: InPlace) {
     this.#part = part;
     this.#context = context;
     this.#scope = scope;
+    this.#inPlace = inPlace;
   }
 
   /**
@@ -27,7 +30,7 @@ export class PartRemoval<Spec, Client> {
    */
   async perform(): Promise<Report | undefined> {
     const keeper = this.#keeper();
-    if (keeper !== undefined) return leaveTo(this.#context, keeper, this.#scope.claim, this.#part.displayName);
+    if (keeper !== undefined) return this.#leaveTo(keeper);
     if (mayBeKept(this.#part, this.#context, this.#scope)) {
       return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, unreadMs);
     }
@@ -50,6 +53,12 @@ export class PartRemoval<Spec, Client> {
     return this.#gone('was gone already');
   }
 
+  async #leaveTo(keeper: ManagedObject): Promise<Report | undefined> {
+    const unsure = await leaveTo(this.#context, keeper, this.#scope.claim, this.#part.displayName);
+    if (unsure === undefined) this.#inPlace.forget();
+    return unsure;
+  }
+
   async #delete(): Promise<'deleted' | 'absent'> {
     const { connection, call, time } = this.#context;
     const { spec, claim, lostDeletes, createSettleMs } = this.#scope;
@@ -66,16 +75,9 @@ export class PartRemoval<Spec, Client> {
     const { name } = this.#part;
     const { peers, resource } = this.#context;
     // What is provenly another's is so whatever account his key opens: it may be a wrong one for a minute.
-    const isOurs = isProven(this.#part, resource.object) || this.#wasInPlace();
+    const isOurs = isProven(this.#part, resource.object) || this.#inPlace.isOfThisKey();
     const reach = isOurs ? 'account' : 'address';
     return peers.keeperOf(resource.object, this.#scope.claim, standingToRemovePart(name), reach);
-  }
-
-  /** This process put it there, or found it as asked, with the key in force; the status may not say so yet. */
-  #wasInPlace(): boolean {
-    const { facts, connection } = this.#context;
-    const known = facts.inPlace?.get(this.#part.name) ?? [];
-    return known.some(({ at }) => connection.hadAnotherKey?.(at) !== true);
   }
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
@@ -88,6 +90,7 @@ export class PartRemoval<Spec, Client> {
   }
 
   #gone(how: string): undefined {
+    this.#inPlace.forget();
     this.#scope.seen.delete(this.#scope.claim);
     this.#context.journal.event('Deleted', `${this.#part.displayName} of ${this.#scope.parent} ${how}`);
   }

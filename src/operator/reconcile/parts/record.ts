@@ -36,15 +36,17 @@ export class PartsRecord {
    * What is this resource's from now on, for the status: what that said before, and `tried`, those for which a call was made or
    * which are as asked for. An annotation alone, which anyone may have written, does not become proof.
    *
-   * @param contested those that another one has
+   * @param contested those that another one has; as before where none is looked for
    */
-  ownership(tried: readonly string[] = [], contested: readonly string[] = []): Pick<Report, 'ownership'> {
+  ownership(tried: readonly string[] = [], contested?: readonly string[]): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
-    const proven = new Set([...(ownershipOf(object).parts ?? []), ...tried]);
+    const before = ownershipOf(object);
+    if (isObserver(object)) return asObserved(before);
+    const proven = new Set([...(before.parts ?? []), ...tried]);
     const parts = [...appliedParts(object).intersection(proven)].sort();
-    if (isObserver(object)) return withoutContested(ownershipOf(object));
-    const lost = contested.length === 0 ? {} : { contested: contested.toSorted() };
+    const known = contested ?? before.contested ?? [];
+    const lost = known.length === 0 ? {} : { contested: known.toSorted() };
     if (parts.length === 0) return { ownership: lost };
     return { ownership: { ...placeOf(connection), how: 'Applied', parts, ...lost } };
   }
@@ -56,7 +58,9 @@ function listOf(parts: ReadonlySet<string>): Annotations {
   return { [annotation.appliedParts]: [...parts].sort().join(',') };
 }
 
-/** Who only observes asks for nothing. */
-function withoutContested({ contested, ...rest }: Ownership): Pick<Report, 'ownership'> {
-  return contested === undefined ? {} : { ownership: rest };
+/** Who only observes asks for nothing: of what another one has, what he is proven to have too stays on record. */
+function asObserved({ contested, ...rest }: Ownership): Pick<Report, 'ownership'> {
+  if (contested === undefined) return {};
+  const lost = contested.filter((name) => rest.parts?.includes(name));
+  return { ownership: lost.length === 0 ? rest : { ...rest, contested: lost } };
 }
