@@ -74,6 +74,11 @@ export class Peers implements ClaimIndex {
     return accountOf?.(one).identity === accountOf?.(other).identity;
   }
 
+  /** Its account, or the key of that, is being read. */
+  isUnread(object: ManagedObject): boolean {
+    return this.#options.accountOf?.(object).isUnread === true;
+  }
+
   /**
    * Who has a better claim on the same, by what their accounts really are. Who only observes it claims nothing; but what
    * is proven to be his is not for a resource of another namespace to have.
@@ -108,9 +113,7 @@ export class Peers implements ClaimIndex {
 
   /** Somebody is proven to have it, and stays, whose account may turn out to be the same one. */
   mayBeKept(claim: string, standing: Standing): boolean {
-    const { accountOf } = this.#options;
-    const isUnread = (other: ManagedObject) => accountOf?.(other).isUnread === true;
-    return this.claimants(claim).some((other) => isKeeper(other, standing) && isUnread(other));
+    return this.claimants(claim).some((other) => isKeeper(other, standing) && this.isUnread(other));
   }
 
   #winnerOver(object: ManagedObject, rivals: readonly ManagedObject[], standing: Standing): ManagedObject | undefined {

@@ -36,6 +36,7 @@ test.each([
   ['another one only observes', { managementPolicy: 'Observe' }, {}, true],
   ['another one names in another account', { accountRef: { name: 'none' } }, {}, true],
   ['another one forges in another account', { accountRef: { name: 'none' } }, {}, true],
+  ['another one forges in an account that is not read yet', { accountRef: { name: 'none' } }, {}, false],
   ['another one names in the same account', {}, {}, false],
   [
     'another one is proven to have, whatever its account',
@@ -50,7 +51,9 @@ test.each([
   const status = { ownership: { account: 'default', how: 'Created' as const, ...owned } };
   const other: ManagedObject = { ...thing.object, metadata, spec: { ...thing.object.spec, ...more }, status };
   const index = { get: () => other, list: () => [thing.object, other], claimants: () => [] };
-  const accountOf = ({ spec }: ManagedObject) => ({ identity: spec.accountRef === undefined ? 'default' : 'none' });
+  const isUnread = what.includes('not read');
+  const accountOf = ({ spec }: ManagedObject) =>
+    spec.accountRef === undefined ? { identity: 'default' } : { identity: 'none', isUnread };
   const peers = new Peers({ index, memory: thing.memory, accountOf });
   const list = async function* () {
     yield { id: 'thing_lost' };

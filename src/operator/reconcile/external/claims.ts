@@ -76,11 +76,28 @@ export function heldByOthers(
   all: readonly ManagedObject[],
   peers: Pick<Peers, 'isOneAccount'>,
 ): readonly string[] {
-  return all
-    .filter(({ metadata }) => metadata.uid !== object.metadata.uid)
-    .flatMap((other) => {
-      const proven = ownershipOf(other).id;
-      if (proven !== undefined || !peers.isOneAccount(other, object)) return proven ?? [];
-      return ownedIDOf(other) ?? claimOf(other);
-    });
+  return othersThan(object, all).flatMap((other) => {
+    const proven = ownershipOf(other).id;
+    return proven ?? (peers.isOneAccount(other, object) ? namedBy(other) : []);
+  });
+}
+
+/** What annotations say is another's, or name, whose account may turn out to be the same one. */
+export function mayBeHeldByOthers(
+  object: ManagedObject,
+  all: readonly ManagedObject[],
+  peers: Pick<Peers, 'isUnread'>,
+): readonly string[] {
+  return othersThan(object, all)
+    .filter((other) => peers.isUnread(other))
+    .flatMap(namedBy);
+}
+
+function othersThan({ metadata: { uid } }: ManagedObject, all: readonly ManagedObject[]): readonly ManagedObject[] {
+  return all.filter(({ metadata }) => metadata.uid !== uid);
+}
+
+function namedBy(object: ManagedObject): readonly string[] {
+  const owned = ownedIDOf(object);
+  return owned === undefined ? claimOf(object) : [owned];
 }

@@ -9,7 +9,7 @@ import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recorded
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
-import { heldByOthers } from './claims.ts';
+import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -98,6 +98,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (isRekeyed || this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items(), content);
+    const mayBeHeld = new Set(mayBeHeldByOthers(object, resources, peers));
+    if (unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
 
     if ('ids' in resolution && isChosen(latest, resolution.ids)) {
