@@ -19,7 +19,9 @@ export interface Flow<Client> {
   claims?(object: ManagedObject): readonly string[];
   /** Nothing will ever be done for the resource again, so that there is nothing to pause. */
   isOver?(object: ManagedObject): boolean;
-  /** The resource is gone from Kubernetes. */
+  /** The resource has gone from Kubernetes; before `forget`. */
+  gone?(object: ManagedObject): void;
+  /** The resource has gone, or is another replica's from now on: nothing of it need be remembered. */
   forget?(object: ManagedObject): void;
   /** The process stops. */
   close?(): void;

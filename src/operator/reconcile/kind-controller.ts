@@ -141,7 +141,7 @@ export function kindController<Client>(
   const { relocate } = options;
   const isOurs = (object: ManagedObject) => placement.isCharge?.(object) ?? placement.isMine(object);
   resources.onChange(({ type: change, object, old, initial }) => {
-    if (change === 'delete') reconciler.forget(object);
+    if (change === 'delete') reconciler.gone(object);
     const urgency = initial ? urgencyOf(object) : 'change';
     if (change === 'delete' || isSuperseded(old, object)) controller.supersede(keyOf(object), urgency);
     else if (isOurs(object)) queue.add(keyOf(object), urgency);

@@ -95,7 +95,13 @@ export class Reconciler<Client> {
     if (hasFinalizer(object)) this.#factsOf(object).records = recordsOf(object);
   }
 
-  /** The resource is gone from Kubernetes: nothing of it need be remembered. */
+  /** The resource has gone from Kubernetes. */
+  gone(object: ManagedObject): void {
+    this.#flow.gone?.(object);
+    this.forget(object);
+  }
+
+  /** As where another replica goes on with the resource: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
     this.#options.memory.forget(object.metadata.uid ?? '');
     this.#options.installation.forget(object.metadata.uid ?? '');

@@ -64,21 +64,22 @@ test.each([
   expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_lost').toBe(isAdopted);
 });
 
-test.each([
-  [
-    'is proven to have left is not',
-    { ownership: { account: 'default', how: 'Created', id: 'thing_left' } } as const,
-    false,
-  ],
-  ['says it has left is', {}, true],
-])('what a resource that has gone %s adopted', async (_, status, isAdopted) => {
+const hasLeft = { ownership: { account: 'default', how: 'Created', id: 'thing_left' } } as const;
+
+test.each<[string, string, NonNullable<ManagedObject['status']>, boolean]>([
+  ['that has gone', 'is proven to have left is not', hasLeft, false],
+  ['that has gone', 'says it has left is', {}, true],
+  ['that another replica goes on with', 'had, and that is nobody’s by then, is', hasLeft, true],
+])('what a resource %s %s adopted', async (how, _, status, isAdopted) => {
   thing.serve({
     list: async function* () {
       yield { id: 'thing_left' };
     },
   });
   const annotations = { [annotation.createdID]: 'thing_left', [annotation.recordOf]: 'v' };
-  thing.forget({ ...thing.object, metadata: { name: 'left', namespace: 'ns', uid: 'v', annotations }, status });
+  const left = { ...thing.object, metadata: { name: 'left', namespace: 'ns', uid: 'v', annotations }, status };
+  if (how === 'that has gone') thing.gone(left);
+  else thing.forget(left);
   thing.clock.advance(settleMs);
   await thing.reconcile();
   expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_left').toBe(isAdopted);

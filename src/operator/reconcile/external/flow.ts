@@ -18,7 +18,7 @@ import {
 import type { Peers } from '../peers.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
-import { isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { doubtRetryMs } from './census.ts';
 import { SafeChange } from './change.ts';
@@ -99,11 +99,13 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return id === undefined ? `what an unanswered create of the ${displayName} may have made` : `${displayName} ${id}`;
   }
 
-  forget(object: ManagedObject): void {
-    const { uid = '' } = object.metadata;
-    // Another replica may go on with what does not go; and by annotations alone nobody had anything.
-    const had = ownershipOf(object).id ?? (isDeleting(object) ? this.#claims.claimOf(uid) : undefined);
+  /** By annotations alone nobody had anything. */
+  gone(object: ManagedObject): void {
+    const had = ownershipOf(object).id ?? this.#claims.claimOf(object.metadata.uid ?? '');
     if (had !== undefined) this.#claims.letGo(had);
+  }
+
+  forget({ metadata: { uid = '' } }: ManagedObject): void {
     this.#claims.unclaim(uid);
     for (const pending of this.#pending.all()) pending.forget(uid);
   }

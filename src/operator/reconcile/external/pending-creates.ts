@@ -65,7 +65,7 @@ export class PendingCreates<Observed> {
     };
   }
 
-  /** The resource is gone from Kubernetes. */
+  /** As `Flow.forget`. */
   forget(uid: string): void {
     this.lost.forget(uid);
     this.suspects.delete(uid);

@@ -114,6 +114,11 @@ export class ThingFixture {
     return this.#flow.ensure(contextOf(object, { ...this, writer, connection: other, now: () => this.clock.now() }));
   }
 
+  gone(object: ManagedObject): void {
+    this.#flow.gone(object);
+    this.#flow.forget(object);
+  }
+
   forget(object: ManagedObject): void {
     this.#flow.forget(object);
   }

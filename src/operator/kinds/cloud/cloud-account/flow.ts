@@ -100,10 +100,13 @@ export class AccountFlow implements Flow<undefined> {
     return `what the resources that use CloudAccount ${keyOf(object)} made`;
   }
 
-  /** It may have gone by force: nobody else stops its mirror, or lets go of its Secret; or to another replica. */
+  /** It may have gone by force: nobody else lets go of its Secret. */
+  gone(object: ManagedObject): void {
+    if (this.#homes.ofAccounts.isCharge(object)) this.#heldSecrets.forget(object);
+  }
+
   forget(object: ManagedObject): void {
     void this.#mirrors.stop(keyOf(object));
-    if (this.#homes.ofAccounts.isCharge(object)) this.#heldSecrets.forget(object);
   }
 
   /** A person who was told that much of the account is missing says that it is; who was not asked says nothing of that. */
