@@ -21,6 +21,7 @@ test('what it failed with', async () => {
   const text = readText(failing);
   failing.destroy(new Error('reset'));
   await expect(text).rejects.toThrow('reset');
+  await expect(readText(failing)).rejects.toThrow('reset');
   const cut = new Readable({ read: () => {} });
   const half = readText(cut);
   cut.push('half');

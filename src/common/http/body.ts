@@ -6,7 +6,10 @@ import type { Readable } from 'node:stream';
  */
 export function readText(body: Readable, mostBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    if (body.destroyed) reject(cutOff());
+    if (body.destroyed) {
+      reject(body.errored ?? cutOff());
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     body.on('error', reject);

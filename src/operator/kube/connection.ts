@@ -224,11 +224,11 @@ function responseOf(request: KubeRequest, answer: KubeAnswer): KubeResponse {
 }
 
 async function textOf(request: KubeRequest, body: Readable): Promise<string> {
-  const { mostBytes, doing } = request;
+  const { mostBytes = Number.POSITIVE_INFINITY, doing } = request;
   const text = await readText(body, mostBytes).catch((error: unknown) => {
     throw failure(request, error);
   });
-  if (text === undefined) throw new AnswerTooLargeError(doing, mostBytes ?? 0);
+  if (text === undefined) throw new AnswerTooLargeError(doing, mostBytes);
   return text;
 }
 

@@ -78,12 +78,12 @@ export function isGone(error: unknown): error is KubeError {
   return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }
 
-/** The namespace is being deleted, so nothing can be created in it. */
 /** The operator has no right to it. */
 export function isForbidden(error: unknown): error is KubeError {
   return hasStatus(error, 403);
 }
 
+/** The namespace is being deleted, so nothing can be created in it. */
 export function isNamespaceTerminating(error: unknown): error is KubeError {
   return hasStatus(error, 403) && error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
 }

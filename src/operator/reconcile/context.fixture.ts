@@ -22,7 +22,7 @@ export function contextOf<Client>(
   object: ManagedObject,
   { writer, connection, memory = new Memory(), now = () => 0 }: Given<Client>,
 ): ReconcileContext<Client> {
-  const there: Partial<ObjectWriter> = { confirm: async (same) => same, isThere: async () => true };
+  const there: Partial<ObjectWriter> = { confirm: async (same) => same, fateOf: async () => 'stays' };
   const facts = memory.of(object.metadata.uid ?? '');
   const resource = new CurrentResource(object, { ...there, ...writer } as ObjectWriter, facts);
   const index = { get: () => object, list: () => [object], claimants: () => [] };

@@ -1,6 +1,6 @@
 import type { Facts } from './memory.ts';
 import type { ManagedObject } from './resource.ts';
-import type { Annotations, ObjectWriter } from './writer.ts';
+import type { Annotations, Fate, ObjectWriter } from './writer.ts';
 
 /**
  * The resource that a reconcile is about, as it was last written: every write of a flow goes through this, so that none
@@ -38,7 +38,7 @@ export class CurrentResource {
 
   /**
    * Before the first call of this process that puts or removes something for it: a list that is behind has what has gone, and
-   * what that had may be another's by now. See {@link ObjectWriter.confirm}; what this process has written to is there.
+   * what that had may be another's by now. See {@link ObjectWriter.confirm}; what a flow has written to is there.
    */
   async confirm(): Promise<void> {
     if (this.#facts.wasThere === true) return;
@@ -46,9 +46,9 @@ export class CurrentResource {
     this.#facts.wasThere = true;
   }
 
-  /** Another one of its kind is there, as the cache has it, and stays. */
-  isThere(other: ManagedObject): Promise<boolean> {
-    return this.#writer.isThere(other);
+  /** Of another one of its kind. See {@link ObjectWriter.fateOf}. */
+  fateOf(other: ManagedObject): Promise<Fate> {
+    return this.#writer.fateOf(other);
   }
 
   /** See {@link ObjectWriter.record}. */

@@ -8,7 +8,7 @@ const keeperGoneMs = 5_000;
 
 /**
  * Leaves what a claim names to another resource, which has it too: from now on that one does not leave it to this one. Reports
- * where that one is not there, of which the cache knows nothing yet: nobody would have it.
+ * where that one is not known to stay: nobody would have it.
  *
  * @param what as people call it
  */
@@ -20,11 +20,14 @@ export async function leaveTo(
 ): Promise<Report | undefined> {
   facts.left ??= new Set();
   facts.left.add(claim);
-  if (await resource.isThere(keeper)) return undefined;
+  const fate = await resource.fateOf(keeper);
+  if (fate === 'stays') return undefined;
   facts.left.delete(claim);
+  const message = `who has the ${what} too ${found[fate]}`;
   const retry = { kind: 'after', ms: keeperGoneMs } as const;
-  const message = `who has the ${what} too may have gone, or be about to`;
   if (!isDeleting(resource.object)) return report('Updating', message, { retry });
-  const orElse = `: where that cannot be known, set the annotation ${annotation.forceOrphan} to "true" to leave it behind`;
-  return report('Deleting', message + orElse, { retry });
+  const orElse = `: set the annotation ${annotation.forceOrphan} to "true" to leave all that this resource made behind`;
+  return report('Deleting', fate === 'unknown' ? message + orElse : message, { retry });
 }
+
+const found = { changed: 'has just changed, or is about to go: looking again', unknown: 'cannot be read' };

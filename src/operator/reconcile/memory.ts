@@ -36,7 +36,7 @@ export interface Facts {
   refused?: Map<string, { readonly until: number; readonly message: string }>;
   /** What it left to another one who has it too, by claim: that one is not to leave it to this one. */
   left?: Set<string>;
-  /** This process has written to the resource, or read it from Kubernetes: it was there then. */
+  /** A flow of this process has written to the resource, or it was read from Kubernetes: it was there then. */
   wasThere?: boolean;
   /** Of each part what this process last knew to be in place with each key, the last first: where another is asked for, that is no drift. */
   inPlace?: Map<string, readonly PartInPlace[]>;
@@ -66,6 +66,11 @@ export class Memory {
     const fresh: Facts = {};
     this.#facts.set(uid, fresh);
     return fresh;
+  }
+
+  /** As `of`, without keeping anything for a resource that nothing is remembered of. */
+  known(uid: string): Readonly<Facts> {
+    return this.#facts.get(uid) ?? {};
   }
 
   forget(uid: string): void {

@@ -125,6 +125,11 @@ export class UnreadError extends DependencyError {
   override readonly name = 'UnreadError';
 }
 
+/** What was read of this resource is behind: nothing is to be done, or said, by it. */
+export class BehindError extends Error {
+  override readonly name = 'BehindError';
+}
+
 /** What this resource asks for is not for it to have: only another spec, or an administrator, helps. */
 export class RefusedError extends DependencyError {
   override readonly name = 'RefusedError';

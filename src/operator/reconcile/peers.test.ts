@@ -150,9 +150,9 @@ describe('what is proven to be there by one whose account had the same key once'
 });
 
 test('one that went, or gave way to a namesake, is not there', () => {
-  expect(peers.isThere(mine)).toBe(true);
-  expect(peers.isThere(older)).toBe(false);
-  expect(peers.isThere({ ...mine, metadata: { ...mine.metadata, uid: 'another' } })).toBe(false);
+  expect(peers.isCached(mine)).toBe(true);
+  expect(peers.isCached(older)).toBe(false);
+  expect(peers.isCached({ ...mine, metadata: { ...mine.metadata, uid: 'another' } })).toBe(false);
 });
 
 test('where a claim says all, accounts do not matter', () => {

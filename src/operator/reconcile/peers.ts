@@ -58,14 +58,14 @@ export class Peers implements ClaimIndex {
     return this.#options.index.get(key);
   }
 
-  /** It has not gone, nor left the selection, since it was read. */
-  isThere(object: ManagedObject): boolean {
+  /** It has not gone since it was read. */
+  isCached(object: ManagedObject): boolean {
     return this.get(keyOf(object))?.metadata.uid === object.metadata.uid;
   }
 
   /** What this process remembers of one of them. */
   factsOf({ metadata: { uid = '' } }: ManagedObject): Readonly<Facts> {
-    return this.#options.memory.of(uid);
+    return this.#options.memory.known(uid);
   }
 
   /** Whether what both make is in one account, whatever its names. */
@@ -148,7 +148,7 @@ export class Peers implements ClaimIndex {
   ): readonly ManagedObject[] {
     const { accountOf } = this.#options;
     const url = reach === 'address' ? accountOf?.(object).url : undefined;
-    const isThere = (other: ManagedObject) =>
+    const isProvenThere = (other: ManagedObject) =>
       url !== undefined && isSameURL(recordedURLOf(other) ?? '', url) && isProof(standing(other));
     const isUnproven = !isProof(standing(object));
     const wasHere = (other: ManagedObject) => {
@@ -158,7 +158,7 @@ export class Peers implements ClaimIndex {
     };
     const isRival = (other: ManagedObject) => !isObserver(other) || (isUnproven && mayKeep(other));
     return this.claimants(claim).filter(
-      (other) => isRival(other) && (this.isOneAccount(other, object) || isThere(other) || wasHere(other)),
+      (other) => isRival(other) && (this.isOneAccount(other, object) || isProvenThere(other) || wasHere(other)),
     );
   }
 

@@ -4,7 +4,7 @@ import { finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
-import { report, UnreadError } from './outcome.ts';
+import { BehindError, report, UnreadError } from './outcome.ts';
 import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
 import type { ManagedObject } from './resource.ts';
 import { Schedule } from './schedule.ts';
@@ -75,9 +75,12 @@ test.each([
   expect(memory.of('u')).toEqual(new Memory().of('u'));
 });
 
-test('nothing is said of one whose account may be there, but is not read yet', async () => {
+test.each([
+  ['whose account may be there, but is not read yet', new UnreadError('ns/own is not read yet')],
+  ['that is otherwise by now than it was read', new BehindError('ns/a is behind')],
+])('nothing is said of one %s', async (_, error) => {
   const unread = () => {
-    throw new UnreadError('ns/own is not read yet');
+    throw error;
   };
   expect(await reconcile(unread)).toEqual({ kind: 'backoff' });
   expect(writes).toBe(0);

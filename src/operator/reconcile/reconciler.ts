@@ -11,7 +11,7 @@ import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { occasionOf, priorityOf } from './occasion.ts';
-import { type Outcome, type Report, report, reportFailure, UnreadError } from './outcome.ts';
+import { BehindError, type Outcome, type Report, report, reportFailure, UnreadError } from './outcome.ts';
 import { movedAccount, provenAccountOf, unprovenAccount, unusableID } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
@@ -73,9 +73,9 @@ export class Reconciler<Client> {
     }
     const outcome = await this.#attempt(options, object, { signal, away }).catch((error: unknown) => {
       if (signal.aborted) return undefined;
-      return error instanceof UnreadError ? error : reportFailure(error);
+      return isTooSoon(error) ? error : reportFailure(error);
     });
-    if (outcome instanceof UnreadError) return { kind: 'backoff' };
+    if (isTooSoon(outcome)) return { kind: 'backoff' };
     if (cache.get(key)?.metadata.uid !== object.metadata.uid) {
       // It went meanwhile, and was forgotten: what was learned of it since would be kept for ever.
       this.#options.memory.forget(object.metadata.uid ?? '');
@@ -164,7 +164,7 @@ export class Reconciler<Client> {
       await context.resource.confirm();
       return await flow.remove(context);
     } catch (error) {
-      if (error instanceof UnreadError) throw error;
+      if (isTooSoon(error)) throw error;
       const failure = reportFailure(error);
       return { ...failure, message: `deleting: ${failure.message}` };
     }
@@ -195,6 +195,11 @@ export class Reconciler<Client> {
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
+}
+
+/** Something is not read yet, or not as it is now: soon it will be. */
+function isTooSoon(error: unknown): error is UnreadError | BehindError {
+  return error instanceof UnreadError || error instanceof BehindError;
 }
 
 /** Knows whether anything was recorded. */

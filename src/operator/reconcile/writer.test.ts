@@ -3,6 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceType } from '../kube/types.ts';
 import { annotation, finalizer } from './annotations.ts';
+import { BehindError } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -104,30 +105,32 @@ describe('a resource is as it was read', () => {
     ['held no more, or by now', { finalizers: [finalizer] }],
     ['told otherwise by an annotation', { annotations: { [annotation.paused]: 'true' } }],
   ])('not where it is %s', async (_, more) => {
-    await expect(serverOf(later(more)).writer.confirm(read)).rejects.toThrow('Widget a/b is otherwise by now');
+    await expect(serverOf(later(more)).writer.confirm(read)).rejects.toThrow(
+      'Widget a/b is otherwise by now than it was read',
+    );
   });
 
   test('not where it has gone', async () => {
     const { writer } = serverOf(undefined as never);
-    await expect(writer.confirm(read)).rejects.toThrow('behind');
-    expect(await writer.isThere(read)).toBe(false);
+    await expect(writer.confirm(read)).rejects.toThrow(BehindError);
+    expect(await writer.fateOf(read)).toBe('changed');
   });
 
-  test('and there, where it is so and stays', async () => {
-    expect(await serverOf(later({})).writer.isThere(read)).toBe(true);
+  test('and stays, where it is so and not to go', async () => {
+    expect(await serverOf(later({})).writer.fateOf(read)).toBe('stays');
     for (const more of [
       { uid: 'v' },
       { deletionTimestamp: '2026-01-01T00:00:00Z' },
       { annotations: { [annotation.appliedParts]: '' } },
     ]) {
-      expect(await serverOf(later(more)).writer.isThere(read)).toBe(false);
+      expect(await serverOf(later(more)).writer.fateOf(read)).toBe('changed');
     }
   });
 
-  test('and not known to be there where it may not be read', async () => {
+  test('and of unknown fate where it may not be read', async () => {
     const forbidden = new KubeError('getting', { status: 403, reason: 'Forbidden', message: 'no' });
     const client = { get: () => Promise.reject(forbidden) };
     const writer = new ObjectWriter(client as unknown as KubeClient, type, cache, () => 'one');
-    expect(await writer.isThere(read)).toBe(false);
+    expect(await writer.fateOf(read)).toBe('unknown');
   });
 });

@@ -4,6 +4,7 @@ import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
+import { BehindError } from './outcome.ts';
 import { installationOf, isSameInstallation } from './ownership.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
 
@@ -14,6 +15,12 @@ export interface WriteCache {
 
 /** Annotations by name; null removes one. */
 export type Annotations = Readonly<Record<string, string | null>>;
+
+/**
+ * It is there, as it was read, and is not to go; or it is otherwise, or has gone; or it may not be read, as in a namespace that
+ * has gone with its RoleBinding.
+ */
+export type Fate = 'stays' | 'changed' | 'unknown';
 
 type MergePatch = Readonly<Record<string, unknown>>;
 
@@ -46,27 +53,25 @@ export class ObjectWriter {
   }
 
   /**
-   * The resource, as it is now where somebody changed what is no matter here. Throws where it has gone, or is to be otherwise
-   * than was read: whoever goes by a list that is behind is to look again.
+   * The resource, as it is now where somebody changed what is no matter here. Throws BehindError where it has gone, or is to be
+   * otherwise than was read: whoever goes by a list that is behind is to look again.
    */
   async confirm(object: ManagedObject): Promise<ManagedObject> {
     const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
     if (latest !== undefined && latest.metadata.resourceVersion === object.metadata.resourceVersion) return object;
     const known = latest && withoutForeign(latest);
     if (known !== undefined && isAsRead(known, object)) return known;
-    throw new Error(`${object.kind} ${keyOf(object)} is otherwise by now: what was read of it is behind`);
+    throw new BehindError(`${object.kind} ${keyOf(object)} is otherwise by now than it was read`);
   }
 
-  /**
-   * It is there, as it was read, and stays. Where it may not be read, as in a namespace that has gone with its RoleBinding, it is
-   * not known to be.
-   */
-  async isThere(object: ManagedObject): Promise<boolean> {
+  /** What has become of it since it was read. */
+  async fateOf(object: ManagedObject): Promise<Fate> {
     try {
       const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
-      return latest !== undefined && !isDeleting(latest) && isAsRead(withoutForeign(latest), object);
+      const stays = latest !== undefined && !isDeleting(latest) && isAsRead(withoutForeign(latest), object);
+      return stays ? 'stays' : 'changed';
     } catch (error) {
-      if (isForbidden(error)) return false;
+      if (isForbidden(error)) return 'unknown';
       throw error;
     }
   }

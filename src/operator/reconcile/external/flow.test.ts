@@ -194,9 +194,11 @@ test('what another one has made, and has yet to see on record, is neither taken 
   await thing.annotate(thing.object, { [annotation.externalID]: 'thing_1' });
   expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Conflict' });
   await thing.annotate(thing.object, { [annotation.createdID]: 'thing_1', [annotation.recordOf]: 'u' });
-  thing.writer.isThere = async () => false;
-  expect(await thing.remove({ peers })).toMatchObject({ message: expect.stringContaining('may have gone') });
-  thing.writer.isThere = async () => true;
+  thing.writer.fateOf = async () => 'changed';
+  expect(await thing.remove({ peers })).toMatchObject({ message: expect.stringContaining('has just changed') });
+  thing.writer.fateOf = async () => 'unknown';
+  expect(await thing.remove({ peers })).toMatchObject({ message: expect.stringContaining('"true" to leave all') });
+  thing.writer.fateOf = async () => 'stays';
   expect(await thing.remove({ peers })).toEqual({ kind: 'finished' });
   expect(deletes).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { recordedURLOf } from '../ownership.ts';
 import { Peers } from '../peers.ts';
 import { References } from '../references.ts';
 import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource.ts';
-import type { Annotations, ObjectWriter } from '../writer.ts';
+import type { Annotations, Fate, ObjectWriter } from '../writer.ts';
 import { PartsFlow } from './flow.ts';
 import type { Part } from './part.ts';
 
@@ -309,12 +309,10 @@ describe('what two are proven to have, of which one lost it to the other, whose 
 
   /** As it is after what was reported of it before. */
   let loser: ManagedObject;
-  let isThere: boolean;
+  let fate: Fate;
   beforeEach(() => {
-    [loser, isThere] = [
-      { ...ours, status: { ...ours.status, ownership: { ...ownership, contested: ['thing'] } } },
-      true,
-    ];
+    loser = { ...ours, status: { ...ours.status, ownership: { ...ownership, contested: ['thing'] } } };
+    fate = 'stays';
   });
 
   async function run(how: 'ensure' | 'remove', changes: Partial<ManagedObject> = {}) {
@@ -323,7 +321,7 @@ describe('what two are proven to have, of which one lost it to the other, whose 
     const accountOf = ({ metadata: { uid } }: ManagedObject) =>
       uid === 'v' ? { identity: 'rotated', identities: () => ['rotated', 'key'] } : { identity: 'key' };
     const peers = new Peers({ index, memory, accountOf });
-    const context = contextFor(object, { ...annotating(object), isThere: async () => isThere });
+    const context = contextFor(object, { ...annotating(object), fateOf: async () => fate });
     const outcome = await flow()[how]({ ...context, peers });
     if ('ownership' in outcome) loser = { ...loser, status: { ...loser.status, ownership: outcome.ownership ?? {} } };
     return outcome;
@@ -333,11 +331,11 @@ describe('what two are proven to have, of which one lost it to the other, whose 
     ['ensure', 'is asked for no more', { spec: { managementPolicy: 'Manage' } }],
     ['remove', 'is to go', { metadata: deleted(ours).metadata }],
   ])('is not removed after a wait for that one: %s, where it %s', async (how, _, changes) => {
-    isThere = false;
+    fate = 'changed';
     for (let n = 0; n < 3; n += 1) {
       expect(await run(how, changes)).toMatchObject({ message: expect.stringContaining('who has the thing too') });
     }
-    isThere = true;
+    fate = 'stays';
     await run(how, changes);
     expect(calls).toEqual([]);
   });

@@ -86,10 +86,10 @@ test.each(['paused', 'gone'])(
     const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
     const { call } = context;
     const superseded = { ...context, call: { ...call, signal: AbortSignal.abort() } };
-    const isThere = what !== 'gone';
+    const isCached = what !== 'gone';
     const now = {
       ...(what === 'gone' ? context : superseded),
-      peers: { isThere: () => isThere },
+      peers: { isCached: () => isCached },
     } as unknown as Context;
     expect(await flow.ensure(now)).toEqual({ kind: 'finished' });
     expect(done).not.toContain('start');

@@ -164,7 +164,7 @@ export class AccountFlow implements Flow<undefined> {
       });
     }
     // Gone or paused meanwhile, by which its mirror has been stopped: nobody would stop another.
-    if (!peers.isThere(object) || call.signal?.aborted === true) return { kind: 'finished' };
+    if (!peers.isCached(object) || call.signal?.aborted === true) return { kind: 'finished' };
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
     this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
