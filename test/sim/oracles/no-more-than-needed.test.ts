@@ -60,6 +60,23 @@ test('the same as another installation had put before the look', async () => {
   expect(world.said).toHaveLength(1);
 });
 
+test.each([
+  ['cannot be', 'watches-frozen', 0],
+  ['can be', 'slow-acts', 1],
+])('the same once more, where the status that says it is as asked %s known', async (_, name, times) => {
+  world = new FakeWorld({ acts: [{ at: 10, do: 'trouble', name, forMs: 60_000 }] });
+  world.judge(noMoreThanNeeded);
+  const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: {} };
+  await world.write('HttpsRouteModules', 'route', { spec });
+  await put(true);
+  await world.write('HttpsRouteModules', 'route', { spec: { ...spec, saml: {} } });
+  await world.pass(20);
+  const conditions = [condition('CompressionReady', 'True', 'Any', 2)];
+  await world.write('HttpsRouteModules', 'route', { status: { observedGeneration: 2, conditions }, by: operator });
+  await put(true);
+  expect(world.said).toHaveLength(times);
+});
+
 test('the same once more, where no status says that it is as the edited spec asks', async () => {
   const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: {} };
   await world.write('HttpsRouteModules', 'route', { spec });

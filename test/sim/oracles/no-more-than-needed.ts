@@ -82,20 +82,22 @@ function mayHaveReadWrong(world: Witness, { sentAt }: Call): boolean {
 
 /**
  * Who has forgotten, or never knew, what an earlier spec had put there cannot tell whether the module still has it, unless
- * the status says that it is as this spec asks.
+ * the status, as far as it can be known, says that it is as this spec asks.
  */
-function mayHaveMetMore(world: Witness, { method, path }: Call): boolean {
+function mayHaveMetMore(world: Witness, { method, path, sentAt }: Call): boolean {
   if (method !== 'PUT') return false;
+  const knownUntil = disturbancesOf(world).knowledge(sentAt, 0);
   return [...kubeModelOf(world).live.values()].some((resource) => {
     const part = partOf(resource, path);
-    return part !== undefined && resource.version.generation > 1 && !isAsAsked(resource, part);
+    return part !== undefined && resource.version.generation > 1 && !isAsAsked(resource, part, knownUntil);
   });
 }
 
 /** A policy is all that there is to its resource: a field can leave no module by leaving its spec. */
-function isAsAsked({ kind, status, version }: Resource, part: string): boolean {
+function isAsAsked({ kind, status, version }: Resource, part: string, knownUntil: number): boolean {
+  if (status === undefined || status.at > knownUntil) return false;
   const isWhole = kind === 'TlsEdgeTrafficPolicy';
   const type = isWhole ? 'ready' : `${part}Ready`.toLowerCase();
-  const said = status?.conditions.find((each) => each.type.toLowerCase() === type);
+  const said = status.conditions.find((each) => each.type.toLowerCase() === type);
   return said?.observedGeneration === version.generation && (isWhole || said.status === 'True');
 }
