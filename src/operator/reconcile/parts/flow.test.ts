@@ -235,6 +235,20 @@ test('nobody applies what a delete without an answer may yet remove', async () =
   });
 });
 
+test('what another one waits for is not handed over before a delete without an answer is carried out', async () => {
+  const [one, object] = [flow(), deleted(left({}))];
+  const heir: ManagedObject = { ...left(undefined), metadata: { name: 'b', namespace: 'ns', uid: 'v', generation: 1 } };
+  const index = { get: () => undefined, list: () => [], claimants: () => [object, heir] };
+  const peers = new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) });
+  const remove = () => one.remove({ ...contextFor(object), peers });
+  lost = 1;
+  expect(await remove()).toMatchObject({ reason: 'Unreachable' });
+  now += 1_000;
+  expect(await remove()).toMatchObject({ retry: { kind: 'after', ms: createSettleMs - 1_000 } });
+  now += createSettleMs;
+  expect({ outcome: await remove(), calls }).toEqual({ outcome: { kind: 'finished' }, calls: ['delete', 'delete'] });
+});
+
 test('what only an annotation says is there becomes proof by a call of ours, not by itself', async () => {
   const forged = left(undefined, { spec: {} });
   const waiting = await flow().ensure(contextFor(forged));

@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { type Report, report } from '../outcome.ts';
-import { standingToRemovePart } from '../ownership.ts';
+import { isObserver, standingToRemovePart } from '../ownership.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
 import type { InPlace } from './in-place.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
@@ -95,16 +95,28 @@ export class PartRemoval<Spec, Client> {
     this.#context.journal.event('Deleted', `${this.#part.displayName} of ${this.#scope.parent} ${how}`);
   }
 
-  /** What was sent and not answered may be carried out after the delete, and would then be nobody's. */
+  /**
+   * What was sent and not answered may be carried out after the delete: a change would then be nobody's, and a delete would take
+   * what the next one put there. Another process, which may be the next one's by then, does not know of it.
+   */
   #unsettled(): Report | undefined {
     const { lostParts } = this.#context.facts;
-    const lostAt = lostParts?.get(this.#part.name) ?? Number.NEGATIVE_INFINITY;
-    const waitMs = lostAt + this.#scope.createSettleMs - this.#context.time.now();
+    const { claim, lostDeletes, createSettleMs } = this.#scope;
+    const changedAt = lostParts?.get(this.#part.name) ?? Number.NEGATIVE_INFINITY;
+    const deletedAt = (this.#isAwaited() ? lostDeletes.get(claim) : undefined) ?? Number.NEGATIVE_INFINITY;
+    const waitMs = Math.max(changedAt, deletedAt) + createSettleMs - this.#context.time.now();
     if (waitMs > 0) {
       return this.#waiting(`an unanswered change of the ${this.#part.displayName} may still be carried out`, waitMs);
     }
     lostParts?.delete(this.#part.name);
     return undefined;
+  }
+
+  /** Another one asks for it, and has it next. */
+  #isAwaited(): boolean {
+    const { peers, resource } = this.#context;
+    const isNext = (other: ManagedObject) => other.metadata.uid !== resource.uid && !isDeleting(other);
+    return peers.claimants(this.#scope.claim).some((other) => isNext(other) && !isObserver(other));
   }
 
   /** One answer is one witness. */
