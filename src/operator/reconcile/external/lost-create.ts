@@ -102,12 +102,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
 
-    if ('ids' in resolution && isChosen(latest, resolution.ids)) {
+    const chosen = 'ids' in resolution ? chosenOf(latest, resolution.ids) : undefined;
+    if (chosen !== undefined) {
       resource.take(latest);
-      const chosen = annotationOf(latest, annotation.externalID);
       // What is to go takes with it what it may have made, where that is known.
-      if (isDeleting(latest) && chosen !== undefined) await recordCreated(resource, chosen);
-      else await withdraw(resource);
+      await (isDeleting(latest) ? recordCreated(resource, chosen) : withdraw(resource));
       return undefined;
     }
     if (resolution.kind === 'ambiguous') {
@@ -281,9 +280,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
  * A person who was asked which object to keep named it: that settles what an unrecorded create made. What else is named,
  * perhaps before anybody was asked, does not.
  */
-function isChosen(object: ManagedObject, ids: readonly string[]): boolean {
+function chosenOf(object: ManagedObject, ids: readonly string[]): string | undefined {
   const named = annotationOf(object, annotation.externalID);
-  return named !== undefined && ids.includes(named) && isAmbiguous(object);
+  return named !== undefined && ids.includes(named) && isAmbiguous(object) ? named : undefined;
 }
 
 function isAmbiguous(object: ManagedObject): boolean {

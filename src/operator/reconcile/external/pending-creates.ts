@@ -3,24 +3,13 @@ import { Breaker } from '../../../common/breaker.ts';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
-import type { Connection } from '../connection.ts';
-import type { Counts } from './census.ts';
 import type { Claims } from './claims.ts';
+import { LastCount } from './count.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
   readonly list: (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
   /** Of all accounts. */
   readonly claims: Claims;
-}
-
-const countedForMs = 1_000;
-
-/** When what resources own was counted, by which list, and with which key. */
-interface Counted {
-  readonly at: number;
-  readonly sweptAt: number | undefined;
-  readonly since: number | undefined;
-  readonly count: Counts;
 }
 
 /** A create that was taken for lost: what it was of, and from when on what it made may show up. */
@@ -45,24 +34,11 @@ export class PendingCreates<Observed> {
   /** uid of a resource -> its creates that were taken for lost. */
   readonly suspects = new Map<string, Suspect>();
   readonly claims: Claims;
-  #counted: Counted | undefined;
+  readonly count = new LastCount<Observed>();
 
   constructor({ claims, ...options }: PendingCreatesOptions<Observed>) {
     this.claims = claims;
     this.cache = new ExternalCache({ ...options, list: guarded(options) });
-  }
-
-  /** The count of what resources own, made anew where it is of another list or key, or a second old: all that vanish at once ask at once. */
-  counted(count: () => Counts, connection: Connection<unknown>, time: { now(): number }): () => Counts {
-    return () => {
-      const [now, { sweptAt }, { since }] = [time.now(), this.cache, connection];
-      const known = this.#counted;
-      const isSame = known !== undefined && known.sweptAt === sweptAt && known.since === since;
-      if (isSame && now - known.at < countedForMs) return known.count;
-      const fresh = count();
-      this.#counted = { at: now, sweptAt, since, count: fresh };
-      return fresh;
-    };
   }
 
   /** As `Flow.forget`. */

@@ -1,25 +1,21 @@
 import { annotation, recordIn } from '../annotations.ts';
-import type { Connection } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { areTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
-import type { Peers } from '../peers.ts';
-import { conditionOf, isDeleting, type ManagedObject } from '../resource.ts';
-import { isReleased } from '../writer.ts';
+import { accountKeyOf } from '../ownership.ts';
+import { conditionOf, isDeleting } from '../resource.ts';
 import {
   type Census,
   type Count,
-  type Counts,
   doubtOf,
   doubtOfDeletedMs,
   doubtRetryMs,
   goneThenSay,
   isConfirmed,
 } from './census.ts';
-import type { ExternalContract, Identity } from './contract.ts';
+import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
 
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
@@ -238,8 +234,8 @@ export class Presence<Observed, Client> {
     const { identity } = this.#contract;
     const { createSettleMs } = this.#options;
     const account = accountKeyOf(resource.object);
-    const count = () => countOf({ account, peers, connection, cache, identity, createSettleMs });
-    return this.#options.census.add(connection, this.#contract, this.#pending.counted(count, connection, time));
+    const counting = { account, peers, connection, cache, identity, createSettleMs };
+    return this.#options.census.add(connection, this.#contract, () => this.#pending.count.of(counting, time.now()));
   }
 
   /** What vanishes again and again is created later and later. */
@@ -260,50 +256,4 @@ export class Presence<Observed, Client> {
     const now = time.now();
     facts.recreated = { times: now - at > 2 * longestPauseMs ? 1 : times + 1, at: now };
   }
-}
-
-interface Counting<Observed> {
-  readonly account: string;
-  readonly peers: Peers;
-  readonly connection: Connection<unknown>;
-  readonly cache: PendingCreates<Observed>['cache'];
-  readonly identity: (observed: Observed) => Identity;
-  readonly createSettleMs: number;
-}
-
-/** Of what resources of one kind own in the account, by its last list with the key in force. */
-function countOf<Observed>(counting: Counting<Observed>): Counts {
-  const { account, peers, connection, cache, identity, createSettleMs } = counting;
-  const { since = Number.NEGATIVE_INFINITY } = connection;
-  const [proven, said] = [
-    { present: 0, missing: 0 },
-    { present: 0, missing: 0 },
-  ];
-  if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return { proven, said };
-  const there = new Set(cache.current().map((each) => identity(each).id));
-  for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
-  const owners = peers
-    .list()
-    .filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account && !isReleased(each));
-  const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
-  const lastSeen = missing.reduce((at, each) => Math.max(at, peers.factsOf(each).seen?.at ?? at), since);
-  for (const other of owners) {
-    const id = ownedIDOf(other) ?? '';
-    const { deletedID, made, absent, isElsewhere } = peers.factsOf(other);
-    // None says anything of the key: what is deleted is gone, what was made with it is where it leads, what is at another
-    // address is not looked for here, and another installation's account of this name may be another one.
-    if (deletedID === id || (made?.id === id && made.at >= since) || isElsewhere === true) continue;
-    // Nor does what is not made again, though others were there for long after it was missed.
-    const missedAt = absent?.id === id && absent.at >= since ? absent.at : Number.POSITIVE_INFINITY;
-    if (isLeftMissing(other, id) && missedAt + createSettleMs < lastSeen) continue;
-    const count = ownershipOf(other).id === id ? proven : said;
-    if (there.has(id)) count.present += 1;
-    else count.missing += 1;
-  }
-  return { proven, said };
-}
-
-/** An import, or what is only observed: that it is gone is told of, and nothing is done about it. */
-function isLeftMissing(object: ManagedObject, id: string): boolean {
-  return isObserver(object) || originOf(object, id) === 'Imported';
 }
