@@ -48,22 +48,23 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const record = new PartsRecord(context);
     const parts = this.#partsOf(context, parsed.spec);
     const session = this.#options.references.session(keyOf(object));
-    const plans = await Promise.all(parts.map((part) => timed(part.plan(session.read), time)));
+    const planned = await Promise.all(
+      parts.map(async (part): Promise<Planned> => ({ part, plan: await timed(part.plan(session.read), time) })),
+    );
     session.end();
-    if (parsed.spec.managementPolicy !== 'Observe') await record.add(toApply(parts, plans));
-    if (plans.some(({ action: { kind } }) => kind === 'replace' || kind === 'delete')) await resource.confirm();
+    if (parsed.spec.managementPolicy !== 'Observe') await record.add(namesOf(planned.filter(isToApply)));
+    if (planned.some(({ plan: { action } }) => isChange(action))) await resource.confirm();
     const acted = await Promise.all(
-      parts.map(async (part, index) => {
-        const plan = plans[index] as Timed<PartPlan>;
+      planned.map(async ({ part, plan }): Promise<Acted> => {
         const result = await timed(part.act(plan), time);
-        return plan.action.kind === 'stop' ? { ...result, at: plan.at } : result;
+        return { part, plan, result: plan.action.kind === 'stop' ? { ...result, at: plan.at } : result };
       }),
     );
-    await record.remove(foreign(parts, acted));
-    const results = acted.map((result, index) => ({ ...result, ...parts[index]?.settle(result) }));
+    await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isForeign))));
+    const settled = acted.map((each) => ({ ...each, result: { ...each.result, ...each.part.settle(each.result) } }));
     return {
-      ...this.#summary(object, parsed.spec, parts, results, time.now()),
-      ...record.ownership(tried(parts, plans, acted), contested(resource.object, parts)),
+      ...this.#summary(object, parsed.spec, settled, time.now()),
+      ...record.ownership(namesOf(acted.filter(isTried)), contested(resource.object, parts)),
     };
   }
 
@@ -137,19 +138,12 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       });
   }
 
-  #summary(
-    object: ManagedObject,
-    spec: Spec,
-    parts: readonly PartReconciler<Spec, Client>[],
-    results: readonly Timed<PartResult>[],
-    now: number,
-  ): Report {
-    const named = parts.flatMap(({ part }, index): NamedReport[] => {
-      const { report, at = now } = results[index] ?? {};
-      return report === undefined ? [] : [{ ...part, report, at }];
-    });
+  #summary(object: ManagedObject, spec: Spec, acted: readonly Acted[], now: number): Report {
+    const named = acted.flatMap(({ part: { part }, result: { report, at } }): NamedReport[] =>
+      report === undefined ? [] : [{ ...part, report, at }],
+    );
     const summary = summarise(named, `${this.#contract.parent(spec)} is as the spec asks`, now);
-    return { ...summary, fields: this.#contract.status(statuses(object, parts, results)) };
+    return { ...summary, fields: this.#contract.status(statuses(object, acted)) };
   }
 
   #namedBy(object: ManagedObject): ReadonlySet<string> {
@@ -165,47 +159,43 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
 
 type Timed<T> = T & { readonly at: number };
 
+// biome-ignore lint/suspicious/noExplicitAny: what its spec and its client are only the part knows
+type AnyReconciler = PartReconciler<any, any>;
+
+/** What is to be done about one part in this reconcile. */
+interface Planned {
+  readonly part: AnyReconciler;
+  readonly plan: Timed<PartPlan>;
+}
+
+/** What came of it. */
+interface Acted extends Planned {
+  readonly result: Timed<PartResult>;
+}
+
 /** With when it was known. */
 async function timed<T>(work: Promise<T>, { now }: { readonly now: () => number }): Promise<Timed<T>> {
   return { ...(await work), at: now() };
 }
 
-/** Those that the resource may have applied from now on. */
-function toApply<Spec extends ManagedSpec, Client>(
-  parts: readonly PartReconciler<Spec, Client>[],
-  plans: readonly PartPlan[],
-): readonly string[] {
-  const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');
-  return ours.map(({ part }) => part.name);
+function namesOf(parts: readonly Pick<Planned, 'part'>[]): readonly string[] {
+  return parts.map(({ part: { part } }) => part.name);
 }
 
-/** Of those, the ones that nobody else turned out to have meanwhile. */
-function tried<Spec extends ManagedSpec, Client>(
-  parts: readonly PartReconciler<Spec, Client>[],
-  plans: readonly PartPlan[],
-  results: readonly PartResult[],
-): readonly string[] {
-  const lost = parts.filter((_, index) => results[index]?.report?.reason === 'Conflict').map(({ part }) => part.name);
-  return toApply(parts, plans).filter((name) => !lost.includes(name));
-}
+const isChange = ({ kind }: PartPlan['action']): boolean => kind === 'replace' || kind === 'delete';
+
+/** The resource may have applied it from now on. */
+const isToApply = ({ part, plan }: Planned): boolean => part.named && plan.action.kind !== 'stop';
+
+/** And nobody else turned out to have it meanwhile. */
+const isTried = (acted: Acted): boolean => isToApply(acted) && acted.result.report?.reason !== 'Conflict';
 
 /** Those that another one has; of what is asked for no more and not removed yet, those that he had. */
-function contested<Spec extends ManagedSpec, Client>(
-  object: ManagedObject,
-  parts: readonly PartReconciler<Spec, Client>[],
-): readonly string[] {
+function contested(object: ManagedObject, parts: readonly AnyReconciler[]): readonly string[] {
   const before = new Set(ownershipOf(object).contested).intersection(appliedParts(object));
-  const isContested = ({ named, rival, part: { name } }: PartReconciler<Spec, Client>) =>
+  const isContested = ({ named, rival, part: { name } }: AnyReconciler) =>
     named ? rival !== undefined : before.has(name);
   return parts.filter(isContested).map(({ part }) => part.name);
-}
-
-/** Those that turned out not to be the resource's. */
-function foreign<Spec extends ManagedSpec, Client>(
-  parts: readonly PartReconciler<Spec, Client>[],
-  results: readonly PartResult[],
-): ReadonlySet<string> {
-  return new Set(parts.filter((_, index) => results[index]?.isForeign).map(({ part }) => part.name));
 }
 
 /**
@@ -231,14 +221,12 @@ function idsOf<Spec>(object: ManagedObject): Spec {
 }
 
 /** What is not known now stays as it was shown; a part that is not asked for, or certainly not there, is not shown. */
-function statuses<Spec extends ManagedSpec, Client>(
-  object: ManagedObject,
-  parts: readonly PartReconciler<Spec, Client>[],
-  results: readonly PartResult[],
-): ReadonlyMap<string, PartStatus> {
+function statuses(object: ManagedObject, acted: readonly Acted[]): ReadonlyMap<string, PartStatus> {
   const shown = new Map<string, PartStatus>();
-  for (const [index, { part, named }] of parts.entries()) {
-    const { observed, report } = results[index] ?? {};
+  for (const {
+    part: { part, named },
+    result: { observed, report },
+  } of acted) {
     const before = part.condition === undefined ? object.status : object.status?.[part.name];
     const known = report?.reason === 'ExternalNotFound' ? {} : { ...(before as object) };
     const fields = observed === undefined ? known : part.status(observed);

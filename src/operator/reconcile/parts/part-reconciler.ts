@@ -35,7 +35,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly #context: ReconcileContext<Client>;
   readonly #scope: PartScope<Spec>;
   readonly #inPlace: InPlace;
-  #isLost = false;
+  #metRival = false;
 
   constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
     this.part = part;
@@ -79,7 +79,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Who has a part that is asked for may have gone while the other parts waited for their turn. */
   settle(result: PartResult): PartResult {
-    if (!this.#isLost || this.rival !== undefined) return result;
+    if (!this.#metRival || this.rival !== undefined) return result;
     const message = `the ${this.part.displayName} is nobody else's any more`;
     return { ...result, report: report(this.#underway, message, { retry: { kind: 'after', ms: 0 } }) };
   }
@@ -208,7 +208,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       const mayBeAnothers = this.#isWanted && !isProven(this.part, object);
       return mayBeAnothers && mayBeKept(this.part, this.#context, this.#scope) ? this.#unknownOwner() : undefined;
     }
-    this.#isLost = true;
+    this.#metRival = true;
     const who = rivalName(object, rival);
     return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
   }
