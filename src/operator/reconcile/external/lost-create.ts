@@ -3,6 +3,7 @@ import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } f
 import type { Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
+import type { Facts } from '../memory.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recordedURLOf } from '../ownership.ts';
@@ -12,7 +13,7 @@ import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } fro
 import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
-import type { PendingCreates } from './pending-creates.ts';
+import type { PendingCreates, Suspect } from './pending-creates.ts';
 import { isAhead, resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
 
 export interface LostCreateOptions {
@@ -77,16 +78,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (typeof content !== 'string') return content;
     const isSentHere = facts.unresolved?.sentAt !== undefined;
     if (!isSentHere && isAhead(intent, connection.serviceTime?.())) return this.#redate(content);
-    facts.unresolved ??= { since: startedAt };
-    const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
-    // Lists with another key say nothing of what this one opens.
-    if (facts.unresolved.since < keySince)
-      facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };
-    if ((facts.unresolved.lookedAt ?? keySince) < keySince) delete facts.unresolved.lookedAt;
-    const { unresolved } = facts;
-    if (isConfirmed(this.#context, unresolved.since)) unresolved.confirmed = true;
+    const unresolved = this.#begun();
+    const { since: keySince } = connection;
     const looks = this.#looksAt(startedAt - unresolved.since);
-
     const known = this.#unresolved(peers.list(), content);
     const backTo = Math.min(...known.map((each) => each.notBefore));
     const since = Math.max(unresolved.since + looks.last, this.#askedSince());
@@ -94,26 +88,20 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((each) => each.metadata.uid === uid) ?? object;
-    const isRekeyed = (connection.since ?? keySince) > keySince;
-    if (isRekeyed || this.#isCreating(content)) return this.#wait(apartMs);
+    if (connection.since !== keySince || this.#isCreating(content)) return this.#wait(apartMs);
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items(), content);
     const mayBeHeld = new Set(mayBeHeldByOthers(object, resources, peers));
     if (unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
-    const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
 
+    const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
     const chosen = 'ids' in resolution ? chosenOf(latest, resolution.ids) : undefined;
-    if (chosen !== undefined) {
-      resource.take(latest);
-      // What is to go takes with it what it may have made, where that is known.
-      await (isDeleting(latest) ? recordCreated(resource, chosen) : withdraw(resource));
-      return undefined;
-    }
+    if (chosen !== undefined) return this.#choose(latest, chosen);
+    if (resolution.kind === 'adopt') return this.#adopt(resolution.id, found);
     if (resolution.kind === 'ambiguous') {
       delete unresolved.lookedAt;
       return this.#ambiguous(resolution.ids);
     }
-    if (resolution.kind === 'adopt') return this.#adopt(resolution.id, found);
     const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
     const unread = unreadable(this.#contract.displayName, mine, odd);
@@ -123,13 +111,44 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (resolution.kind === 'unlikely') return this.#ambiguous(resolution.ids);
+    return this.#madeNothing(firstLook, { content, backTo });
+  }
+
+  /** What is known of it from now on; with another key that lists say nothing of what this one opens. */
+  #begun(): NonNullable<Facts['unresolved']> {
+    const { facts, occasion, connection } = this.#context;
+    const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
+    facts.unresolved ??= { since: occasion.startedAt };
+    if (facts.unresolved.since < keySince) {
+      facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };
+    }
+    const { unresolved } = facts;
+    if ((unresolved.lookedAt ?? keySince) < keySince) delete unresolved.lookedAt;
+    if (isConfirmed(this.#context, unresolved.since)) unresolved.confirmed = true;
+    return unresolved;
+  }
+
+  /** What is to go takes with it what it may have made, where that is known. */
+  async #choose(latest: ManagedObject, id: string): Promise<undefined> {
+    const { resource } = this.#context;
+    resource.take(latest);
+    await (isDeleting(latest) ? recordCreated(resource, id) : withdraw(resource));
+  }
+
+  /** Once two looks have shown nothing, after it must have settled. */
+  async #madeNothing(
+    firstLook: number | undefined,
+    lost: Pick<Suspect, 'content' | 'backTo'>,
+  ): Promise<Report | undefined> {
+    const { resource, facts, occasion } = this.#context;
+    const { startedAt } = occasion;
     // Before the second look, which begins anew: else the status would say now the one, now the other.
     const doubt = this.#doubt();
     if (doubt !== undefined) return doubt;
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
     await withdraw(resource);
     delete facts.unresolved;
-    this.#pending.suspects.set(uid, { content, backTo, until: startedAt + suspectMs, toldOf: new Set() });
+    this.#pending.suspects.set(resource.uid, { ...lost, until: startedAt + suspectMs, toldOf: new Set() });
     return undefined;
   }
 
