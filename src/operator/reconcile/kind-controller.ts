@@ -1,6 +1,12 @@
 import type { Log, LogFields } from '../../common/log.ts';
+import type { Call } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
-import { Controller, type ControllerMetrics, type ReconcileResult } from '../controller/controller.ts';
+import {
+  Controller,
+  type ControllerMetrics,
+  type ReconcileRequest,
+  type ReconcileResult,
+} from '../controller/controller.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -50,7 +56,7 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
    * Gives a resource that belongs elsewhere to who has that shard: in how many ms it is to be looked at again, by whoever
    * has it then; undefined where it belongs here. Default all do.
    */
-  readonly relocate?: (object: ManagedObject, place: Place) => Promise<number | undefined>;
+  readonly relocate?: (object: ManagedObject, place: Place, call: Pick<Call, 'away'>) => Promise<number | undefined>;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;
@@ -160,9 +166,9 @@ export function kindController<Client>(
     },
     { ownWrites: true },
   );
-  const relocated = async (key: string): Promise<ReconcileResult | undefined> => {
+  const relocated = async ({ key, away }: ReconcileRequest): Promise<ReconcileResult | undefined> => {
     const object = resources.get(key);
-    const inMs = object && (await relocate?.(object, (shard) => writer.place(object, shard)));
+    const inMs = object && (await relocate?.(object, (shard) => writer.place(object, shard), { away }));
     return inMs === undefined ? undefined : { kind: 'after', ms: inMs, priority: 'change' };
   };
   const controller: Controller = new Controller({
@@ -175,7 +181,7 @@ export function kindController<Client>(
       const object = resources.get(key);
       return object && isOurs(object) ? placement.shareOf(object) : undefined;
     },
-    reconcile: async (request) => (await relocated(request.key)) ?? reconciler.reconcile(request),
+    reconcile: async (request) => (await relocated(request)) ?? reconciler.reconcile(request),
   });
   const enqueue: KindController['enqueue'] = (these, isNews = () => true) => {
     for (const object of these) {

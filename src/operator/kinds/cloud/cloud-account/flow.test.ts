@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { doubtOf } from '../../../reconcile/external/census.ts';
+import { DependencyError } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
@@ -42,7 +43,7 @@ test('and by no word that was about something else', async () => {
 });
 
 /** An account that passed its check, and whose ConfigMaps the operator may not delete. */
-function setup(spec: object, status: object) {
+function setup(spec: object, status: object, more: object = {}) {
   const object = {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'CloudAccount',
@@ -57,9 +58,18 @@ function setup(spec: object, status: object) {
     whenRead: async () => {},
     requireKey: () => 'key',
     passedSince: () => true,
+    ...more,
+  };
+  let isAway = false;
+  const noteWait = (what: string) => async () => void done.push(isAway ? what : `${what} in the way of others`);
+  const away = async (wait: () => Promise<unknown>) => {
+    isAway = true;
+    return wait().finally(() => {
+      isAway = false;
+    });
   };
   const mirrors = {
-    ...{ start: () => void done.push('start'), stop: note('stop'), stopOther: note('stop') },
+    ...{ start: () => void done.push('start'), stop: noteWait('stop'), stopOther: noteWait('stop') },
     ...{ isRunning: () => false, status: () => undefined, remove: async () => false },
   };
   const flow = new AccountFlow({
@@ -68,7 +78,7 @@ function setup(spec: object, status: object) {
   } as unknown as AccountFlowOptions);
   const context = {
     resource: { object, hold: note('hold'), release: note('release') },
-    call: { away: (wait: () => Promise<unknown>) => wait() },
+    call: { away },
     occasion: { requested: false, lastDue: () => 0 },
   } as unknown as Context;
   return { flow, context, done };
@@ -78,6 +88,23 @@ test('an account does not wait for ConfigMaps that may not be deleted: they go w
   const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
   expect(await flow.remove(context)).toEqual({ kind: 'finished' });
   expect(done).toEqual(['stop', 'let the Secret go', 'release']);
+});
+
+test.each([
+  ['that is refused', { connection: undefined, refusal: 'no' }, ['hold', 'stop']],
+  [
+    'without a key',
+    {
+      requireKey: () => {
+        throw new DependencyError('no key');
+      },
+    },
+    ['hold', 'stop', 'stop'],
+  ],
+])('the mirror of an account %s is stopped, and nobody waits for that', async (_, more, expected) => {
+  const { flow, context, done } = setup({}, {}, more);
+  await flow.ensure(context);
+  expect(done).toEqual(expected);
 });
 
 test.each(['paused', 'gone'])(

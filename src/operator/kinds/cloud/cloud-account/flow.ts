@@ -61,7 +61,7 @@ export class AccountFlow implements Flow<undefined> {
   }
 
   async ensure(context: Context): Promise<Outcome> {
-    const { resource } = context;
+    const { resource, call } = context;
     await resource.hold();
     const entry = this.#accounts.entry(keyOf(resource.object));
     if (entry === undefined) throw new DependencyError('this account is not in the cache yet', { isPending: true });
@@ -69,7 +69,7 @@ export class AccountFlow implements Flow<undefined> {
     if (account === undefined) return this.#refused(context, entry);
     const parsed = parseSpec(specSchema, resource.object);
     if ('report' in parsed) return parsed.report;
-    await this.#mirrors.stopOther(account.key, account);
+    await waitAway(call, () => this.#mirrors.stopOther(account.key, account));
     if (unhandledReconcileAt(resource.object) !== undefined) this.#confirm(context, account);
     try {
       await this.#requireKey(context, entry, account);
@@ -82,15 +82,15 @@ export class AccountFlow implements Flow<undefined> {
 
   /** Deletes of its users need the account: it goes after them. */
   async remove(context: Context): Promise<Outcome> {
-    const { resource } = context;
+    const { resource, call } = context;
     const { object } = resource;
     const key = keyOf(object);
-    await this.#mirrors.stop(key);
+    await waitAway(call, () => this.#mirrors.stop(key));
     const dependents = await this.#dependents.of(object);
     if (dependents.length > 0)
       return report('Deleting', waitingFor(dependents), { retry: { kind: 'after', ms: dependentsRetryMs } });
     // What may not be deleted goes with the account, which owns it.
-    if (isMirrored(object)) await this.#mirrors.remove(key, namespaceOf(object));
+    if (isMirrored(object)) await waitAway(call, () => this.#mirrors.remove(key, namespaceOf(object)));
     await this.#heldSecrets.letGo(object);
     await resource.release();
     return { kind: 'finished' };
@@ -116,8 +116,7 @@ export class AccountFlow implements Flow<undefined> {
   }
 
   async #refused({ call, resource }: Context, entry: AccountEntry): Promise<Outcome> {
-    await this.#mirrors.stop(keyOf(resource.object));
-    await waitAway(call, () => entry.whenRead());
+    await waitAway(call, () => Promise.all([this.#mirrors.stop(keyOf(resource.object)), entry.whenRead()]));
     await this.#holdSecret(resource, entry);
     const fields = { ...mirroredField(resource.object), ...placeField(resource.object) };
     return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields });
@@ -133,7 +132,7 @@ export class AccountFlow implements Flow<undefined> {
     try {
       entry.requireKey();
     } catch (error) {
-      await this.#mirrors.stop(account.key);
+      await waitAway(call, () => this.#mirrors.stop(account.key));
       throw error;
     }
   }
@@ -155,7 +154,8 @@ export class AccountFlow implements Flow<undefined> {
     const message = `${account.url} accepts the API key`;
     if (endpointMirror?.enabled !== true) {
       if (!isMirrored(object) && !this.#mirrors.isRunning(account.key)) return report('Available', message, { fields });
-      if (await this.#mirrors.remove(account.key, namespace)) return report('Available', message, { fields });
+      const isRemoved = await waitAway(call, () => this.#mirrors.remove(account.key, namespace));
+      if (isRemoved) return report('Available', message, { fields });
       const left = 'the operator may not delete the ConfigMaps of the endpoints in this namespace';
       return report('Available', message, {
         fields: { ...fields, ...mirroredField(object) },

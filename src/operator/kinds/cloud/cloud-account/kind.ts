@@ -22,7 +22,7 @@ export const cloudAccount: Kind<AccountOptions> = {
         ...options,
         connectionOf: (object) => ({ key: keyOf(object), client: undefined }),
         placement: options.homes.ofAccounts,
-        relocate: (object, place) => relocate(means, object, place),
+        relocate: (object, place, call) => relocate(means, object, place, call),
       },
       () => ({ flow: new AccountFlow(options), epochOf: () => epoch }),
     );

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import type { Call } from '../../../../common/priority.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Relocation } from '../accounts/homes.ts';
 import { relocate } from './relocate.ts';
@@ -11,11 +12,17 @@ beforeEach(() => {
 });
 
 function relocated(relocation: Relocation | undefined) {
-  const note = (what: string) => async () => void done.push(what);
+  let isAway = false;
+  const note = (what: string) => async () => void done.push(isAway ? what : `${what} in the way of others`);
+  const call: Pick<Call, 'away'> = {
+    away: async (wait) => {
+      isAway = true;
+      return wait();
+    },
+  };
   const homes = { relocationOf: () => relocation, recordOf: (shard: number) => `${shard}/3` };
-  return relocate({ homes, mirrors: { stop: note('stopped') }, drain: note('drained') }, object, async (shard) => {
-    done.push(shard);
-  });
+  const place = async (shard: string) => void done.push(shard);
+  return relocate({ homes, mirrors: { stop: note('stopped') }, drain: note('drained') }, object, place, call);
 }
 
 test('an account that is where it belongs stays', async () => {

@@ -1,3 +1,4 @@
+import { type Call, waitAway } from '../../../../common/priority.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { Place } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
@@ -18,13 +19,14 @@ export async function relocate(
   { homes, mirrors, drain }: RelocateOptions,
   object: ManagedObject,
   place: Place,
+  call: Pick<Call, 'away'>,
 ): Promise<number | undefined> {
   const relocation = homes.relocationOf(object);
   if (relocation === undefined) return undefined;
   const { to, inMs } = relocation;
   if (inMs > 0) return inMs;
   const key = keyOf(object);
-  await Promise.all([drain(key), mirrors.stop(key)]);
+  await waitAway(call, () => Promise.all([drain(key), mirrors.stop(key)]));
   await place(homes.recordOf(to));
   // Not at once where that is here, too: what is under way is of the shard that it was begun in, and ends with that.
   return 0;
