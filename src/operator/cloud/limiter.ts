@@ -64,6 +64,8 @@ interface Taken {
 }
 
 const inTurnBetweenAged = 3;
+/** The highest limit that an account can have. */
+const mostCarried = 100_000;
 
 /**
  * The request budget of one credential, shared by everything that uses it, and the one place where waiting for it is
@@ -173,11 +175,14 @@ export class Limiter {
     this.#serveSoon();
   }
 
-  /** Charges an account with what another process may have sent, the last at `endedAt` (monotonic). */
+  /**
+   * Charges an account with what another process may have sent, the last at `endedAt` (monotonic): with all of it, for the limit
+   * may be higher a moment later.
+   */
   carry(account: string, count: number, endedAt: number): void {
-    const tenant = this.#tenants.of(account, '');
+    const tenant = this.#tenants.charged(account);
     const taken: Taken = { tenant, priority: 'change', paced: false, own: false };
-    const slots = Array.from({ length: Math.min(count, this.#limit) }, () => taken);
+    const slots = Array.from({ length: Math.min(count, mostCarried) }, () => taken);
     for (const slot of slots) this.#enter(slot);
     this.#window.carry(slots, endedAt);
     this.#serveSoon();
@@ -186,13 +191,19 @@ export class Limiter {
   /** How many requests of this process the account has in the window. */
   ownUse(account: string): number {
     this.#window.advance(this.#clock.now());
-    return this.#tenants.account(account).own;
+    return this.#tenants.known(account)?.own ?? 0;
   }
 
   /** When those of them ended that have. */
   endedAt(account: string): readonly number[] {
     const ended = this.#window.finished().filter(({ slot }) => slot.tenant.account.name === account);
     return ended.map(({ endedAt }) => endedAt);
+  }
+
+  /** What these accounts have sent is counted elsewhere from now on. To be called when they send nothing. */
+  handOver(isTheirs: (account: string) => boolean): void {
+    this.#window.drop(({ tenant }) => isTheirs(tenant.account.name));
+    this.#serveSoon();
   }
 
   /** An account does not use it any more; what it sent still counts. What waits for it is given a slot that is void. */

@@ -19,7 +19,7 @@ interface Left<Slot> {
  */
 export class RollingWindow<Slot> {
   readonly #onLeave: (slot: Slot) => void;
-  readonly #finished = new Fifo<Left<Slot>>();
+  #finished = new Fifo<Left<Slot>>();
   /** Of earlier processes, in no order. */
   #carried: Left<Slot>[] = [];
   /** When the first of those leaves. */
@@ -53,6 +53,16 @@ export class RollingWindow<Slot> {
     if (slots.length > 0) this.#carriedUntil = Math.min(this.#carriedUntil, leavesAt);
   }
 
+  /** Gives back those at once that have ended, here or elsewhere. */
+  drop(isDropped: (slot: Slot) => boolean): void {
+    const all = this.#finished.values();
+    const carried = this.#carried;
+    this.#finished = new Fifo();
+    for (const each of all) if (!isDropped(each.slot)) this.#finished.push(each);
+    this.#keepCarried(carried.filter(({ slot }) => !isDropped(slot)));
+    for (const { slot } of [...all, ...carried]) if (isDropped(slot)) this.#onLeave(slot);
+  }
+
   /** Forgets what has left the window. */
   advance(now: number): void {
     for (let head = this.#finished.oldest; head !== undefined && head.leavesAt <= now; head = this.#finished.oldest) {
@@ -64,12 +74,13 @@ export class RollingWindow<Slot> {
 
   #advanceCarried(now: number): void {
     const left = this.#carried.filter(({ leavesAt }) => leavesAt <= now);
-    this.#carried = this.#carried.filter(({ leavesAt }) => leavesAt > now);
-    this.#carriedUntil = this.#carried.reduce(
-      (first, { leavesAt }) => Math.min(first, leavesAt),
-      Number.POSITIVE_INFINITY,
-    );
+    this.#keepCarried(this.#carried.filter(({ leavesAt }) => leavesAt > now));
     for (const { slot } of left) this.#onLeave(slot);
+  }
+
+  #keepCarried(carried: Left<Slot>[]): void {
+    this.#carried = carried;
+    this.#carriedUntil = carried.reduce((first, { leavesAt }) => Math.min(first, leavesAt), Number.POSITIVE_INFINITY);
   }
 
   /** When the next slot is given back by time alone. */

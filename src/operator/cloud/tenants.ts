@@ -78,6 +78,18 @@ export class Tenants<Waiter extends Waiting> {
     return fresh;
   }
 
+  known(name: string): Account<Waiter> | undefined {
+    return this.#accounts.get(name);
+  }
+
+  /** What is sent for the account counts, whether or not it uses this credential. */
+  charged(name: string): Tenant<Waiter> {
+    const { hasLeft } = this.#accounts.get(name) ?? { hasLeft: true };
+    const tenant = this.of(name, '');
+    tenant.account.hasLeft = hasLeft;
+    return tenant;
+  }
+
   of(accountName: string, namespace: string): Tenant<Waiter> {
     const account = this.account(accountName);
     const known = account.tenants.get(namespace);

@@ -60,6 +60,17 @@ test('a CloudAccount has what it says, and edits of that count from then on', as
   expect(world.said).toHaveLength(1);
 });
 
+test('two accounts of one key have the higher of theirs together', async () => {
+  await world.data('Secret', 'key', { key: 'b-key' });
+  const spec = { apiKeySecretRef: { name: 'key', key: 'key' } };
+  await world.write('CloudAccount', 'one', { spec: { ...spec, requestsPerMinute: 7 } });
+  await world.write('CloudAccount', 'two', { spec: { ...spec, requestsPerMinute: 12 } });
+  await look(12, 10, { key: 'b-key' });
+  expect(world.said).toEqual([]);
+  await look(1, 10, { key: 'b-key' });
+  expect(world.said[0]).toContain('may send 12');
+});
+
 test('a process that was frozen goes by what it last heard of', async () => {
   const account = async () => {
     await world.data('Secret', 'key', { key: 'b-key' });

@@ -40,7 +40,7 @@ export function budget(world: Witness, report: Report) {
   return {};
 }
 
-/** All together that use the key: whether they share a budget, or have one each, is not judged. */
+/** Of those that use the key the highest: they share one budget. */
 function limitOf(world: Witness, { installation: name = '', service, key, at }: Call): number {
   const installation = installationsOf(world).get(name);
   if (installation === undefined) return Number.POSITIVE_INFINITY;
@@ -52,7 +52,7 @@ function limitOf(world: Witness, { installation: name = '', service, key, at }: 
   const named = [...kubeModelOf(world).ofKind('CloudAccount')].map((each) =>
     most(accounts.of(installation, each, span)),
   );
-  return named.reduce((sum, each) => sum + each, most(accounts.defaults(installation, span)));
+  return Math.max(...named, most(accounts.defaults(installation, span)));
 }
 
 const rateOf = ({ requestsPerMinute }: Access): number => requestsPerMinute;

@@ -191,15 +191,40 @@ test('what waits for the record goes on waiting for it where a key that two acco
   for (const each of [one, two]) each.apiKey = () => key;
   const { limiter } = budgets.of(one);
   budgets.of(two);
+  const waits = limiter.acquire({ priority: 'change', account: one.account });
+  key = 'new';
+  const { limiter: next } = budgets.of(one);
+  // Who is given a turn that is void asks for another, with the key in force.
+  expect(await waits).toMatchObject({ isVoid: true });
   let isGranted = false;
-  void limiter.acquire({ priority: 'change', account: one.account }).then(() => {
+  void next.acquire({ priority: 'change', account: one.account }).then(() => {
     isGranted = true;
   });
-  key = 'new';
-  // Who is granted a turn there sends.
-  expect(budgets.of(one).limiter).toBe(limiter);
   await new Promise(setImmediate);
   expect(isGranted).toBe(false);
+});
+
+describe('a key that replaces another', () => {
+  test('does not take its pause, nor what it is still told', () => {
+    const one = account('k');
+    const { limiter: before } = budgets.of(one);
+    before.penalize(3_600_000);
+    one.apiKey = () => 'rotated';
+    expect(budgets.of(one).limiter.isPaused).toBe(false);
+    before.penalize(7_200_000);
+    one.apiKey = () => 'k';
+    expect(budgets.of(one).limiter).toBe(before);
+    expect(budgets.of(one).limiter.isPaused).toBe(true);
+  });
+
+  test('and comes back has what was sent with it before', async () => {
+    const one = account('k', 10);
+    await use(one, 6);
+    one.apiKey = () => 'rotated';
+    await use(one, 1);
+    one.apiKey = () => 'k';
+    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 6, limit: 10 });
+  });
 });
 
 test('the same key elsewhere is another credential, and no key is none', async () => {

@@ -1,8 +1,8 @@
 import type { Runtime } from '../../../../common/runtime.ts';
 import { KeyGate } from '../../../cloud/key-gate.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
-import { keyMarkOf } from '../../../reconcile/key-mark.ts';
-import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from './use-record.ts';
+import { credentialOf } from './credential.ts';
+import { Recording, type RecordingOptions } from './recording.ts';
 
 /** An account, as far as it shares a credential with others. */
 export interface BudgetUser {
@@ -25,13 +25,6 @@ export interface Credential {
   readonly gate: KeyGate;
 }
 
-/** Where is recorded what is sent. */
-export interface BudgetsRecord extends Pick<UseRecordOptions, 'monotonic' | 'random' | 'log'> {
-  /** Of one shard. */
-  readonly store: (shard: number) => UseStore;
-  readonly shardOf: (account: string) => number;
-}
-
 /**
  * One budget for each credential: the service counts the requests of a key, however many accounts here use it. Keys
  * change, so whose budget it is is found anew for each request. `requestsPerMinute` bounds what the account uses itself;
@@ -40,11 +33,7 @@ export interface BudgetsRecord extends Pick<UseRecordOptions, 'monotonic' | 'ran
  */
 export class Budgets {
   readonly #runtime: Pick<Runtime, 'monotonic'>;
-  readonly #options: BudgetsRecord | undefined;
-  /** By the shard, of those that this process has. */
-  readonly #records = new Map<number, UseRecord>();
-  /** Those that what earlier processes sent has been counted for. */
-  readonly #charged = new Set<BudgetUser>();
+  readonly #recording: Recording | undefined;
   readonly #credentials = new Map<string, Credential>();
   /** Those that nobody uses, and that go when nothing of them counts any more: somebody may come back to them. */
   readonly #unused = new Set<string>();
@@ -52,32 +41,24 @@ export class Budgets {
   readonly #users = new Map<BudgetUser, string | undefined>();
   /** By the account; of two that follow one another, as after a change of its address, the later. */
   readonly #byAccount = new Map<string, BudgetUser>();
-  /** The last mark of the key of each: every check of every resource asks for it. */
-  readonly #marks = new WeakMap<BudgetUser, { readonly secret: string; readonly key: string; readonly mark: string }>();
   /** Those of each credential. */
   readonly #sharers = new Map<string, Sharers>();
 
   /** @param record where what is sent is recorded; without it, a restart begins with fresh budgets */
-  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: BudgetsRecord) {
+  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: RecordingOptions) {
     this.#runtime = runtime;
-    this.#options = record;
+    const limitOf = (account: string) => this.#byAccount.get(account)?.requestsPerMinute ?? 0;
+    this.#recording = record && new Recording(record, { limitOf, onChange: () => this.#recordChanged() });
   }
 
   /** What is sent for the accounts of the shard is recorded from now on, and allowed, until it is closed. */
   async run(shard: number): Promise<void> {
-    if (this.#options === undefined) return;
-    const { store, ...options } = this.#options;
-    const hooks = { uses: () => this.#uses(shard), onChange: () => this.#recordChanged() };
-    const record = new UseRecord({ ...options, store: store(shard), ...hooks });
-    this.#records.set(shard, record);
-    for (const user of this.#usersIn(shard)) this.#charged.delete(user);
-    await record.run();
+    await this.#recording?.run(shard);
   }
 
   /** To be called when nothing is sent for them any more. */
   async close(shard: number): Promise<void> {
-    await this.#records.get(shard)?.close();
-    this.#records.delete(shard);
+    await this.#recording?.close(shard);
   }
 
   join(user: BudgetUser): void {
@@ -89,7 +70,7 @@ export class Budgets {
     const credential = this.#users.get(user);
     this.#users.delete(user);
     if (this.#byAccount.get(user.account) === user) this.#byAccount.delete(user.account);
-    this.#charged.delete(user);
+    this.#recording?.leave(user);
     if (credential === undefined) return;
     this.#parted(user, credential, this.#limiterOf(credential));
     this.#unused.add(credential);
@@ -106,70 +87,27 @@ export class Budgets {
     found.limiter.setRequestsPerMinute(sharers.limit);
     found.limiter.share(sharers.size > 1 || user.isShared);
     found.limiter.bound(user.account, user.requestsPerMinute);
-    this.#followRecord(user, found);
+    this.#recording?.follow(user, found.limiter);
     return found;
   }
 
-  /** Undefined without a key, and where nothing can be recorded. */
+  /** See {@link Recording.keyMarkOf}. */
   keyMarkOf(user: BudgetUser): string | undefined {
-    const secret = this.#records.get(this.#options?.shardOf(user.account) ?? 0)?.secret;
-    const key = keyOf(user.apiKey);
-    if (secret === undefined || key === undefined) return undefined;
-    const known = this.#marks.get(user);
-    if (known?.secret === secret && known.key === key) return known.mark;
-    const mark = keyMarkOf(secret, user.account, key);
-    this.#marks.set(user, { secret, key, mark });
-    return mark;
-  }
-
-  /** What is on record is what may be used. */
-  #followRecord(user: BudgetUser, { limiter }: Credential): void {
-    if (this.#options === undefined) return;
-    const record = this.#records.get(this.#options.shardOf(user.account));
-    if (record === undefined) {
-      limiter.record(user.account, 0);
-      return;
-    }
-    const [name, limit] = [recordedName(user), user.requestsPerMinute];
-    const past = this.#charged.has(user) ? [] : record.pastOf(name, limit);
-    if (past !== undefined) this.#charged.add(user);
-    for (const { count, endedAt } of past ?? []) limiter.carry(user.account, Math.min(count, limit), endedAt);
-    limiter.record(user.account, record.allowed(name, limit));
+    return this.#recording?.keyMarkOf(user);
   }
 
   #recordChanged(): void {
     for (const [user, credential] of this.#users) if (credential !== undefined) this.of(user);
   }
 
-  #uses(shard: number): readonly AccountUse[] {
-    return this.#usersIn(shard).map((user) => this.#useOf(user));
-  }
-
-  #usersIn(shard: number): readonly BudgetUser[] {
-    return [...this.#users.keys()].filter(({ account }) => this.#options?.shardOf(account) === shard);
-  }
-
-  #useOf(user: BudgetUser): AccountUse {
-    const limiter = this.#limiterOf(this.#users.get(user));
-    const past = () => (limiter?.endedAt(user.account) ?? []).map((endedAt) => ({ count: 1, endedAt }));
-    const own = limiter?.ownUse(user.account) ?? 0;
-    return { account: recordedName(user), limit: user.requestsPerMinute, own, past };
-  }
-
-  #needMore(account: string): void {
-    const user = this.#byAccount.get(account);
-    const record = this.#records.get(this.#options?.shardOf(account) ?? 0);
-    if (user !== undefined) record?.need(this.#useOf(user));
-  }
-
-  /** A key that replaces another, which nobody uses any more, goes on with what was used. */
+  /** With a key that replaces another, which nobody uses any more, it goes on as if what was used had been with that. */
   #find(user: BudgetUser, credential: string): Credential {
     const before = this.#users.get(user);
     this.#users.set(user, credential);
     if (before === credential) return this.#credentials.get(credential) ?? this.#add(credential, this.#fresh(user));
     const limiter = this.#limiterOf(before);
     const found = this.#goOn(user, before, credential);
-    if (before !== undefined) this.#parted(user, before, found.limiter === limiter ? undefined : limiter);
+    if (before !== undefined) this.#parted(user, before, limiter);
     return found;
   }
 
@@ -178,29 +116,26 @@ export class Budgets {
     if (before !== undefined) this.#unused.add(before);
     const known = this.#credentials.get(credential);
     if (known !== undefined) return known;
-    const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#credentials.get(before);
-    if (replaced !== undefined && before !== undefined) this.#credentials.set(before, this.#usedUp(replaced, user));
     const fresh = this.#fresh(user);
-    const limiter = replaced?.limiter ?? fresh.limiter;
+    const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#limiterOf(before);
+    if (replaced !== undefined) this.#goOnFrom(replaced, fresh.limiter, user);
     if (user.isDefault && this.#isUsedElsewhere(user, credential))
-      limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now());
-    return this.#add(credential, { gate: fresh.gate, limiter });
+      fresh.limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now());
+    return this.#add(credential, fresh);
   }
 
-  /** What goes on under another key is not to be had under the old one as well, by whoever is given that. */
-  #usedUp({ gate, limiter }: Credential, { account }: BudgetUser): Credential {
-    const now = this.#runtime.monotonic.now();
-    const { used, limit, pausedUntilMs } = limiter.state();
-    const left = this.#fresh({ requestsPerMinute: limit }).limiter;
-    left.carry(account, used, now);
-    left.leave(account);
-    if (pausedUntilMs !== undefined) left.penalize(pausedUntilMs - now);
-    return { gate, limiter: left };
+  /** What was asked of the old key is the old one's: a pause, and what was sent, for whoever has it next. */
+  #goOnFrom(before: Limiter, limiter: Limiter, { account }: BudgetUser): void {
+    limiter.carry(account, before.state().used, this.#runtime.monotonic.now());
+    this.#recording?.inherit(before, limiter);
   }
 
   #fresh({ requestsPerMinute }: Pick<BudgetUser, 'requestsPerMinute'>): Credential {
     const { monotonic } = this.#runtime;
-    const onShort = (account: string) => this.#needMore(account);
+    const onShort = (account: string) => {
+      const user = this.#byAccount.get(account);
+      if (user !== undefined) this.#recording?.need(user);
+    };
     const limiter = new Limiter({ monotonic, requestsPerMinute, onShort });
     return { limiter, gate: new KeyGate(() => monotonic.now()) };
   }
@@ -229,10 +164,13 @@ export class Budgets {
 
   /** By accounts of another replica, which come here with the key: what that one has sent with it is not known here. */
   #isUsedElsewhere({ account }: BudgetUser, credential: string): boolean {
-    const { shardOf } = this.#options ?? {};
-    if (shardOf === undefined) return false;
-    const isElsewhere = (shard: number) => shard !== shardOf(account) && !this.#records.has(shard);
-    return this.#users.keys().some((user) => isElsewhere(shardOf(user.account)) && credentialOf(user) === credential);
+    const recording = this.#recording;
+    if (recording === undefined) return false;
+    const home = recording.shardOf(account);
+    const isElsewhere = (shard: number) => shard !== home && !recording.has(shard);
+    return this.#users
+      .keys()
+      .some((user) => isElsewhere(recording.shardOf(user.account)) && credentialOf(user) === credential);
   }
 
   #sharersOf(credential: string): Sharers {
@@ -245,11 +183,7 @@ export class Budgets {
     return this.#credentials.get(credential)?.limiter;
   }
 
-  /**
-   * It goes by another credential, or by none; one that followed it in the account may go by this one.
-   *
-   * @param limiter that it does not go on with
-   */
+  /** It goes by another credential, or by none; one that followed it in the account may go by this one. */
   #parted(user: BudgetUser, before: string, limiter: Limiter | undefined): void {
     const follower = this.#byAccount.get(user.account);
     const isFollowed = follower !== undefined && follower !== user && this.#users.get(follower) === before;
@@ -286,24 +220,5 @@ class Sharers {
   delete(user: BudgetUser): void {
     this.#limits.delete(user);
     this.#limit = undefined;
-  }
-}
-
-/** Nothing of its key, nor of the path of its address. */
-function recordedName({ account, url }: BudgetUser): string {
-  return `${account} ${url.split('/', 3).join('/')}`;
-}
-
-/** The key in force at its address; undefined without a key. */
-export function credentialOf({ url, apiKey }: BudgetUser): string | undefined {
-  const key = keyOf(apiKey);
-  return key === undefined ? undefined : `${url} ${key}`;
-}
-
-function keyOf(apiKey: BudgetUser['apiKey']): string | undefined {
-  try {
-    return apiKey();
-  } catch {
-    return undefined;
   }
 }

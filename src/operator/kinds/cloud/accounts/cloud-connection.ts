@@ -7,7 +7,8 @@ import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
 import type { Connection } from '../../../reconcile/connection.ts';
-import { type Budgets, type BudgetUser, credentialOf } from './budgets.ts';
+import type { Budgets, BudgetUser } from './budgets.ts';
+import { credentialOf } from './credential.ts';
 import { KeyHistory } from './key-history.ts';
 import { Outage } from './outage.ts';
 

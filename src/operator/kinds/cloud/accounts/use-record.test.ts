@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type Log, silentLog } from '../../../../common/log.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
@@ -6,7 +6,7 @@ import { type Stored, UseRecord, type UseStore } from './use-record.ts';
 
 /** A record in memory, with the clock of who keeps it. */
 class MemoryStore implements UseStore {
-  readonly #time: ManualClock;
+  readonly time: ManualClock;
   stored: Stored = { texts: [], writtenAt: undefined };
   writes = 0;
   /** What the next calls fail with. */
@@ -14,7 +14,7 @@ class MemoryStore implements UseStore {
   #seen: Stored = this.stored;
 
   constructor(time: ManualClock) {
-    this.#time = time;
+    this.time = time;
   }
 
   async read(): Promise<Stored> {
@@ -27,7 +27,7 @@ class MemoryStore implements UseStore {
     this.#fail();
     if (this.#seen !== this.stored) return undefined;
     this.writes += 1;
-    this.stored = { texts: [text], writtenAt: this.#time.now() };
+    this.stored = { texts: [text], writtenAt: this.time.now() };
     this.#seen = this.stored;
     return this.stored;
   }
@@ -38,7 +38,7 @@ class MemoryStore implements UseStore {
 
   /** As another process sees it. */
   reopened(): MemoryStore {
-    const other = new MemoryStore(this.#time);
+    const other = new MemoryStore(this.time);
     other.stored = this.stored;
     return other;
   }
@@ -50,13 +50,21 @@ class MemoryStore implements UseStore {
 }
 
 /** One process with some accounts; `sent` has the time of each of its requests. */
-function start(time: ManualClock, store: MemoryStore, limits: Readonly<Record<string, number>>, log: Log = silentLog) {
+function start(
+  time: ManualClock,
+  store: MemoryStore,
+  limits: Readonly<Record<string, number>>,
+  {
+    log = silentLog,
+    keyOf = (account: string) => `key-of-${account}`,
+  }: { readonly log?: Log; readonly keyOf?: (account: string) => string } = {},
+) {
   const budgets = new Budgets(
     { monotonic: time },
     { monotonic: time, random: () => 1, store: () => store, shardOf: () => 0, log },
   );
   const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
-    const user = { account, url: 'https://api.test', apiKey: () => `key-of-${account}`, requestsPerMinute };
+    const user = { account, url: 'https://api.test', apiKey: () => keyOf(account), requestsPerMinute };
     return { ...user, isDefault: account === 'default', isShared: account === 'default' };
   });
   for (const user of users) budgets.join(user);
@@ -244,7 +252,7 @@ test('until it can be written nothing is sent that is not on record; without the
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
   const away = new MemoryStore(time);
   away.errors.push(...Array.from({ length: 3 }, () => new Error('connection refused')));
-  const waiting = start(time, away, { 'a/own': 120 }, log);
+  const waiting = start(time, away, { 'a/own': 120 }, { log: log });
   waiting.ask(1);
   await pass(time, 500);
   expect(waiting.sent).toHaveLength(0);
@@ -252,7 +260,7 @@ test('until it can be written nothing is sent that is not on record; without the
   expect(waiting.sent).toHaveLength(1);
   const forbidden = new MemoryStore(time);
   forbidden.errors.push(new Error('forbidden'));
-  const without = start(time, forbidden, { 'a/own': 120 }, log);
+  const without = start(time, forbidden, { 'a/own': 120 }, { log: log });
   without.ask(200);
   await pass(time, 0);
   expect(without.sent).toHaveLength(120);
@@ -281,6 +289,121 @@ test('what somebody else wrote meanwhile is taken over', async () => {
   });
 });
 
+/** As the Lease that keeps it: the uid of that is the secret. */
+class SecretStore extends MemoryStore {
+  readonly secret = 'uid';
+
+  override reopened(): SecretStore {
+    const other = new SecretStore(this.time);
+    other.stored = this.stored;
+    return other;
+  }
+}
+
+describe('what was sent is with the key that it was sent with', () => {
+  /** Sends with the one account, and ends; then another process begins. How much is used of the other's budget. */
+  async function usedAfterRestart(
+    how: 'stop' | 'kill',
+    between: (first: ReturnType<typeof start>) => void,
+    limits: Readonly<Record<string, number>>,
+  ) {
+    const time = new ManualClock();
+    const store = new SecretStore(time);
+    const first = start(time, store, { 'a/one': 60, 'b/two': 60 }, { keyOf: () => 'k' });
+    first.ask(25, 'a/one');
+    await pass(time, 1_000);
+    expect(first.sent).toHaveLength(25);
+    between(first);
+    await pass(time, 1_000);
+    first.kill();
+    if (how === 'stop') await first.budgets.close(0);
+    const second = start(time, store.reopened(), limits, { keyOf: () => 'k' });
+    await pass(time, 1_000);
+    const [user] = second.users;
+    return user && second.budgets.of(user).limiter.state().used;
+  }
+
+  test.each(['stop', 'kill'] as const)('of an account that has another by then, after a %s', async (how) => {
+    const rotated = ({ budgets, users: [one] }: ReturnType<typeof start>) => {
+      if (one === undefined) return;
+      Object.assign(one, { apiKey: () => 'another' });
+      budgets.of(one);
+    };
+    expect(await usedAfterRestart(how, rotated, { 'b/two': 60 })).toBeGreaterThanOrEqual(25);
+  });
+
+  test.each(['stop', 'kill'] as const)('of an account that is gone, after a %s', async (how) => {
+    const gone = ({ budgets, users: [one] }: ReturnType<typeof start>) => one && budgets.leave(one);
+    expect(await usedAfterRestart(how, gone, { 'c/three': 60 })).toBeGreaterThanOrEqual(25);
+  });
+
+  test('and of nobody with another key', async () => {
+    const time = new ManualClock();
+    const store = new SecretStore(time);
+    const first = start(time, store, { 'a/one': 60 });
+    first.ask(50);
+    await pass(time, 1_000);
+    await first.budgets.close(0);
+    const second = start(time, store.reopened(), { 'b/two': 60 });
+    await pass(time, 1_000);
+    const [user] = second.users;
+    expect(user && second.budgets.of(user).limiter.state().used).toBe(0);
+  });
+});
+
+test('what a shard sent before it left counts once when it comes back', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const { ask, budgets, users } = start(time, store, { 'a/own': 100 });
+  ask(40);
+  await pass(time, 1_000);
+  for (let n = 0; n < 2; n += 1) {
+    await budgets.close(0);
+    void budgets.run(0);
+    await pass(time, 1_000);
+    const [user] = users;
+    expect(user && budgets.of(user).limiter.state().used).toBe(40);
+  }
+});
+
+test('what was sent counts also where the limit is lower when a process begins, and higher then', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const first = start(time, store, { 'a/own': 60 });
+  first.ask(50);
+  await pass(time, 1_000);
+  first.kill();
+  const second = start(time, store.reopened(), { 'a/own': 5 });
+  await pass(time, 1_000);
+  const [user] = second.users;
+  second.ask(0);
+  if (user !== undefined) user.requestsPerMinute = 60;
+  expect(user && second.budgets.of(user).limiter.state().used).toBeGreaterThanOrEqual(50);
+});
+
+test('an account at another path of its address is charged once for each', async () => {
+  const time = new ManualClock();
+  const store = new MemoryStore(time);
+  const first = start(time, store, { 'a/own': 100 });
+  first.ask(40);
+  await pass(time, 1_000);
+  first.kill();
+  const second = start(time, store.reopened(), { 'a/own': 100 });
+  await pass(time, 1_000);
+  const [user] = second.users as [BudgetUser];
+  const used = [second.budgets.of(user).limiter.state().used];
+  let before = user;
+  for (const url of ['https://api.test/v2', 'https://api.test']) {
+    const moved = { ...before, url };
+    second.budgets.join(moved);
+    used.push(second.budgets.of(moved).limiter.state().used);
+    second.budgets.leave(before);
+    before = moved;
+  }
+  const [atFirst] = used;
+  expect(used).toEqual([atFirst, atFirst, atFirst]);
+});
+
 test('what is wanted as a write ends is written too', async () => {
   const time = new ManualClock();
   let isAsked = false;
@@ -291,6 +414,7 @@ test('what is wanted as a write ends is written too', async () => {
   const record: UseRecord = new UseRecord({
     ...{ monotonic: time, random: () => 1, store: new MemoryStore(time), log: silentLog },
     uses: () => [],
+    limitOf: () => 120,
     onChange: () => queueMicrotask(need),
   });
   void record.run();

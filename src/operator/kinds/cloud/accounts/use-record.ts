@@ -53,6 +53,8 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random'> 
   readonly log: Log;
   /** Of all accounts now. */
   readonly uses: () => readonly AccountUse[];
+  /** Of one that may not be among them, requests a minute. */
+  readonly limitOf: (account: string) => number;
   /** What may be used has changed. */
   readonly onChange: () => void;
 }
@@ -103,9 +105,14 @@ export class UseRecord {
     return this.#state === undefined ? 0 : allowed(this.#state, account, limit);
   }
 
+  /** Of whom something is on record; undefined while that is not known. */
+  get names(): readonly string[] | undefined {
+    return this.#state && [...this.#state.named.keys()];
+  }
+
   /** What earlier processes may have sent for it; undefined while that is not known. */
-  pastOf(account: string, limit: number): readonly Past[] | undefined {
-    return this.#state && pastOf(this.#state, account, limit);
+  pastOf(account: string): readonly Past[] | undefined {
+    return this.#state && pastOf(this.#state, account, this.#options.limitOf(account));
   }
 
   /** The account needs more than it is allowed. */
@@ -115,11 +122,14 @@ export class UseRecord {
     this.#write();
   }
 
-  /** Leaves behind what was sent, and no more. To be called once, when nothing is sent any more. */
-  async close(): Promise<void> {
+  /**
+   * Leaves behind what was sent, and no more. To be called once, when nothing is sent any more. Answers whether a record is kept:
+   * where this one could not be written, the last one says more than what was sent.
+   */
+  async close(): Promise<boolean> {
     this.#ended.abort(new Error('the operator stops'));
     await this.#writing;
-    if (this.#state === undefined || this.#isOff) return;
+    if (this.#state === undefined || this.#isOff) return false;
     const now = this.#now();
     const named = new Map(this.#state.named);
     for (const { account, limit, own, past } of this.#options.uses()) {
@@ -129,6 +139,7 @@ export class UseRecord {
     }
     const timeout = this.#options.monotonic.timeout(lastWriteMs);
     await this.#store({ ...this.#state, free: false, named }, timeout).catch((error: unknown) => this.#warn(error));
+    return true;
   }
 
   /** One at a time, again until what is wanted is written. */
@@ -187,7 +198,7 @@ export class UseRecord {
   async #takeOver(wanted: ReadonlyMap<string, number>): Promise<void> {
     const before = await this.#options.store.read(this.#ended.signal);
     const now = this.#now();
-    const limitOf = this.#limits();
+    const { limitOf } = this.#options;
     const after = (sinceMs: number) =>
       this.#with(this.#merged(succeeding(before.texts, now, sinceMs, limitOf)), wanted);
     const next = after(0);
@@ -201,15 +212,10 @@ export class UseRecord {
 
   /** With what is wanted; what an account is charged with is by its name from then on. */
   #with(state: UseState, wanted: ReadonlyMap<string, number>): UseState {
-    const limitOf = this.#limits();
+    const { limitOf } = this.#options;
     const named = new Map(state.named);
     for (const [account, open] of wanted) named.set(account, { open, past: pastOf(state, account, limitOf(account)) });
     return pruned({ ...state, named }, this.#now());
-  }
-
-  #limits(): (account: string) => number {
-    const limits = new Map(this.#options.uses().map(({ account, limit }) => [account, limit]));
-    return (account) => limits.get(account) ?? 0;
   }
 
   /** Where somebody else wrote: what he may have sent counts, and so does what this process may send. */
