@@ -66,6 +66,25 @@ describe('the guard', () => {
   });
 });
 
+test('what was still connecting when the service asked for a pause is not sent, and waits', async () => {
+  const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 5 });
+  const connecting = Promise.withResolvers<void>();
+  const { dispatcher, connected } = slowToConnect(() => connecting.resolve());
+  const client = api.client({ limiter: () => limiter, dispatcher });
+  const given = new AbortController();
+  const told = failure(client.botUsers.create({}, call));
+  const patient = failure(client.botUsers.list({}, { priority: 'resync', signal: given.signal }));
+  await connecting.promise;
+  limiter.penalize(60_000);
+  connected();
+  expect(await told).toMatchObject({ reason: 'RateLimited', definite: true });
+  while (limiter.state().waiting.resync === 0) await new Promise(setImmediate);
+  expect([api.requests.length, limiter.state().used]).toEqual([0, 0]);
+  given.abort();
+  expect(await patient).toMatchObject({ definite: true });
+  await dispatcher.close();
+});
+
 describe('a turn that was reserved', () => {
   test('is for one call, which waits no more', async () => {
     const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 1 });

@@ -90,7 +90,10 @@ export class Transport {
     const { baseURL, monotonic } = options;
     this.#options = options;
     this.#probe = probe;
-    this.#http = new HttpClient(cloudService, { ...options, baseURL: parseBaseURL(baseURL, cloudService.urlName) });
+    // A date in an answer without one of its own is by the service's clock.
+    const clock = { now: () => this.serviceTime() ?? options.clock.now() };
+    const url = parseBaseURL(baseURL, cloudService.urlName);
+    this.#http = new HttpClient(cloudService, { ...options, clock, baseURL: url });
     this.#now = () => monotonic.now();
   }
 
@@ -135,6 +138,8 @@ export class Transport {
           () => this.#sendNow(this.#probe, call, sending),
           () => sent.yet,
         );
+      } catch (error) {
+        if (!(error instanceof ApiError && error.cause instanceof OvertakenError)) throw error;
       } finally {
         slot.release(sent.yet);
       }
@@ -232,6 +237,8 @@ export class Transport {
     const permit = () => {
       isStopped = true;
       this.#permit(call);
+      // Connecting may have taken as long as the answer that asks for it.
+      if (limiter.isPaused) throw new OvertakenError('the service asked for a pause');
       isStopped = false;
       sent.yet = true;
     };
@@ -262,6 +269,9 @@ export class Transport {
     }
   }
 }
+
+/** It was not sent, and waits for its turn again. */
+class OvertakenError extends Error {}
 
 function isList({ name }: CloudOperation<unknown>): boolean {
   return name.endsWith('.list');

@@ -19,7 +19,7 @@ export interface AccountEntryOptions {
   readonly hosts: AllowedHosts;
   readonly open: (
     key: string,
-    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'onRequest'>,
+    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'onRequest'>,
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
   readonly references: References;
@@ -190,6 +190,7 @@ export class AccountEntry implements RegistryEntry {
       requestsPerMinute,
       keys: this.#keys,
       apiKey: () => this.#keyInForce(),
+      isIdle: () => isPaused(this.#object) || this.#keyProblem() !== undefined,
       onRequest: ({ keyRefused }) => {
         if (keyRefused) this.#doubt();
       },

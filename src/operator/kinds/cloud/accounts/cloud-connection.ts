@@ -29,6 +29,8 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** Throws when this process may not start a call, because another one leads. */
   readonly guard?: () => void;
   readonly onRequest?: (report: RequestReport) => void;
+  /** Nothing is to be sent for the account for now, as while a person has paused it. Default never. */
+  readonly isIdle?: () => boolean;
   /** The service did not answer for a while, and does again. */
   readonly onBack?: () => void;
   readonly log: Log;
@@ -57,7 +59,7 @@ export class CloudConnection implements Connection<CloudClient> {
       watchBudget,
       keys = new KeyHistory(),
     } = options;
-    const { random, log, onBack = () => {}, onRequest, guard: mayCall, ...rest } = options;
+    const { random, log, isIdle = () => false, onBack = () => {}, onRequest, guard: mayCall, ...rest } = options;
     const limiter = () => budgets.of(this.#user).limiter;
     const gate = () => budgets.of(this.#user).gate;
     this.key = key;
@@ -74,6 +76,7 @@ export class CloudConnection implements Connection<CloudClient> {
       requestsPerMinute: () => this.#user.requestsPerMinute,
       log: log.child({ account: key }),
       probe: () => this.probe({ priority: 'resync', signal: this.closed }),
+      isIdle,
       onOver: onBack,
     });
     const heard: CloudConnectionOptions['onRequest'] = (report) => {

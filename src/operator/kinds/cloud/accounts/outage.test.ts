@@ -16,7 +16,7 @@ function setup({ requestsPerMinute = 120 } = {}) {
   const budget = { requestsPerMinute };
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => void lines.push(line), info: (line) => void lines.push(line) };
-  const seen = { probes: 0, overs: 0, answers: false };
+  const seen = { probes: 0, overs: 0, answers: false, isIdle: false };
   const closing = new AbortController();
   const outage: Outage = new Outage({
     ...{ monotonic, random: () => 1, log, closed: closing.signal },
@@ -25,6 +25,7 @@ function setup({ requestsPerMinute = 120 } = {}) {
       seen.probes += 1;
       hear(seen.answers ? 'ok' : 'Unreachable');
     },
+    isIdle: () => seen.isIdle,
     onOver: () => {
       seen.overs += 1;
     },
@@ -42,6 +43,17 @@ test('two failures are bad luck, and refusals are answers', async () => {
   hear('Unreachable', 2);
   await jest.advanceTimersByTimeAsync(10 * minute);
   expect([seen.probes, lines]).toEqual([0, []]);
+});
+
+test('nothing is sent to find out while nothing is to be sent, as by an account that is paused', async () => {
+  const { hear, seen } = setup();
+  seen.isIdle = true;
+  hear('Unreachable', 3);
+  await jest.advanceTimersByTimeAsync(60 * minute);
+  expect(seen.probes).toBe(0);
+  [seen.isIdle, seen.answers] = [false, true];
+  await jest.advanceTimersByTimeAsync(30_000);
+  expect(seen.overs).toBe(1);
 });
 
 test('the end of an hour is noticed within half a minute, and told once', async () => {

@@ -19,6 +19,8 @@ export interface OutageOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   readonly requestsPerMinute: () => number;
   /** One cheap request, whose report comes here like any other. */
   readonly probe: () => Promise<unknown>;
+  /** Nothing is to be sent for the account for now. */
+  readonly isIdle: () => boolean;
   /** The service answers again: whoever failed for its sake need not wait any longer. */
   readonly onOver: () => void;
   /** The account is closed. */
@@ -69,12 +71,12 @@ export class Outage {
   }
 
   async #findOut(): Promise<void> {
-    const { requestsPerMinute, random, probe, closed } = this.#options;
+    const { requestsPerMinute, random, probe, isIdle, closed } = this.#options;
     const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute() * share));
     const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
     while (this.#isOpen && !closed.aborted) {
       await this.#clock.sleep(backoff.next(), closed).catch(() => {});
-      if (this.#isOpen && !closed.aborted) await probe().catch(() => {});
+      if (this.#isOpen && !closed.aborted && !isIdle()) await probe().catch(() => {});
     }
   }
 }
