@@ -44,6 +44,8 @@ export interface Facts {
   absentParts?: Map<string, number>;
   /** The parts whose change was sent and not answered, and when; an earlier process' may have been until this one met them. */
   lostParts?: Map<string, number>;
+  /** When a start of its tunnel was sent and not answered; an earlier process' may have been until this one met it. */
+  lostStart?: number;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */

@@ -1,6 +1,6 @@
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { canonical } from '../../../reconcile/json.ts';
-import { type Shown, type Started, shownOf } from './started.ts';
+import { canonical, fingerprint } from '../../../reconcile/json.ts';
+import { type Look, type Shown, type Started, shownOf } from './started.ts';
 
 export type TunnelAction =
   | { readonly kind: 'none' | 'start' | 'adopt' }
@@ -22,13 +22,33 @@ export interface TunnelSituation {
 export function decide({ wanted, options, started, running }: TunnelSituation): TunnelAction {
   if (running === undefined) return { kind: 'start' };
   if (started === undefined || !isOf(running, started)) return whenForeign(running, wanted, options);
+  // Which of them runs an agent does not show.
+  const isUnsure = started.before !== undefined;
   const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter((field) => started[field] !== wanted[field]);
-  return fields.length === 0 ? { kind: 'none' } : { kind: 'replace', fields };
+  return fields.length === 0 && !isUnsure ? { kind: 'none' } : { kind: 'replace', fields };
 }
 
 /** A tunnel never changes: one that looks otherwise than what was started is another's. */
 export function isOf(running: Tunnel, started: Started): boolean {
-  return differingField(shownOf(running), started.shown ?? started) === undefined;
+  const shown = shownOf(running);
+  const isSame = ({ look, inspect }: Look) => look === lookOf(shown) && (inspect ?? shown.inspect) === shown.inspect;
+  return differingField(shown, started.shown ?? started) === undefined || started.before?.some(isSame) === true;
+}
+
+/** So many, of edits while no answer comes. */
+const mostBefore = 8;
+
+/** With what was asked for before under that name: a start without an answer may yet be carried out. */
+export function following(tunnel: Started, before: Started | undefined): Started {
+  if (before === undefined || before.url !== tunnel.url || before.name !== tunnel.name) return tunnel;
+  const { before: earlier = [], ...definition } = before;
+  const isSame = canonical({ ...definition, shown: undefined }) === canonical({ ...tunnel, shown: undefined });
+  const all = isSame ? earlier : [{ look: lookOf(before), inspect: before.inspect }, ...earlier];
+  return all.length === 0 ? tunnel : { ...tunnel, before: all.slice(0, mostBefore) };
+}
+
+function lookOf({ proto, addr }: Pick<Shown, 'proto' | 'addr'>): string {
+  return fingerprint([proto, address(addr)]);
 }
 
 /** Another's tunnel is adopted when nothing that the agent shows of it is otherwise than asked, and else left alone. */

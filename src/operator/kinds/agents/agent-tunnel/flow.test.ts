@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
@@ -10,6 +10,7 @@ import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
 import type { Agents } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
 
+const createSettleMs = 60_000;
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
 
 /** The resource as Kubernetes has it, and what runs in the agent. */
@@ -18,6 +19,7 @@ let running: Tunnel | undefined;
 /** What the agent does with the next POST. */
 let onStart: (asked: Tunnel) => Tunnel;
 let memory: Memory;
+let now: number;
 /** Of which the cache knows nothing yet. */
 let isGone: boolean;
 
@@ -29,11 +31,14 @@ const agent = {
     running = undefined;
   },
 };
-const flow = new TunnelFlow({
-  of: () => agent,
-  isInUse: () => true,
-  visit: (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => use(agent),
-} as unknown as Agents);
+const flow = new TunnelFlow(
+  {
+    of: () => agent,
+    isInUse: () => true,
+    visit: (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => use(agent),
+  } as unknown as Agents,
+  createSettleMs,
+);
 
 beforeEach(() => {
   object = {
@@ -42,7 +47,7 @@ beforeEach(() => {
     metadata: { name: 'web', namespace: 'ns', uid: 'u', generation: 1 },
     spec: { agentRef: { name: 'dev' }, proto: 'http', addr: '8080' },
   };
-  [running, memory, isGone] = [undefined, new Memory(), false];
+  [running, memory, now, isGone] = [undefined, new Memory(), 0, false];
 });
 
 function shown({ name = '', proto, addr }: TunnelDefinition): Tunnel {
@@ -70,7 +75,8 @@ const writer = {
   },
 } as unknown as ObjectWriter;
 
-const context = () => contextOf(object, { writer, memory, connection: { key: 'ns/dev', client: undefined } });
+const context = () =>
+  contextOf(object, { writer, memory, now: () => now, connection: { key: 'ns/dev', client: undefined } });
 const reconcile = async () => ((await flow.ensure(context())) as Report).reason;
 
 const failure = (reason: 'Unreachable' | 'Rejected') =>
@@ -132,4 +138,94 @@ test.each([
   [memory, isGone] = [new Memory(), true];
   await expect(reconcile()).rejects.toThrow('it has gone');
   expect(running).toBe(before);
+});
+
+describe('a start without an answer', () => {
+  /** What is carried out when it pleases the agent. */
+  let late: Tunnel | undefined;
+  const lose = async () => {
+    onStart = (asked) => {
+      late = asked;
+      throw failure('Unreachable');
+    };
+    expect(await reconcile()).toBe('Unreachable');
+  };
+  const carriedOut = () => {
+    running = late;
+  };
+
+  test.each([
+    ['is deleted', undefined],
+    ['asks for another name', { tunnelName: 'other' }],
+  ])('is waited for where its resource %s, and what it started is stopped', async (_, edit) => {
+    await lose();
+    object = { ...object, spec: { ...object.spec, ...edit } };
+    const step = () => (edit === undefined ? flow.remove(context()) : flow.ensure(context()));
+    expect(await step()).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+    now += 1_000;
+    carriedOut();
+    expect(await step()).toMatchObject({ retry: { kind: 'after', ms: createSettleMs - 1_000 } });
+    expect(running).toBeUndefined();
+    now += createSettleMs;
+    onStart = (asked) => {
+      running = asked;
+      return asked;
+    };
+    await step();
+    expect(running?.name).toBe(edit?.tunnelName);
+  });
+
+  test('of an earlier process is waited for', async () => {
+    await lose();
+    memory = new Memory();
+    expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+    now += createSettleMs;
+    expect(await flow.remove(context())).toEqual({ kind: 'finished' });
+  });
+
+  test('and another one, of an edited spec: what the first one started is replaced, and goes with its resource', async () => {
+    await lose();
+    const first = late;
+    object = { ...object, spec: { ...object.spec, addr: '9090' } };
+    await lose();
+    running = first;
+    onStart = (asked) => {
+      running = asked;
+      return asked;
+    };
+    expect(await reconcile()).toBe('Available');
+    expect(running).toMatchObject({ config: { addr: '9090' } });
+    running = first;
+    expect(await reconcile()).toBe('Conflict');
+  });
+
+  test('and another one: what the first one started is stopped with the resource', async () => {
+    await lose();
+    const first = late;
+    object = { ...object, spec: { ...object.spec, addr: '9090' } };
+    await lose();
+    running = first;
+    await flow.remove(context());
+    expect(running).toBeUndefined();
+  });
+
+  test('leaves whose the tunnel is in the status', async () => {
+    object = { ...object, status: { agentURL: agent.url, tunnelName: 'web', uri: '/api/tunnels/web' } };
+    onStart = () => {
+      throw failure('Unreachable');
+    };
+    expect(await flow.ensure(context())).toMatchObject({ fields: { agentURL: agent.url, tunnelName: 'web' } });
+  });
+});
+
+test('a running tunnel is stopped at once, with its resource', async () => {
+  onStart = (asked) => {
+    running = asked;
+    return asked;
+  };
+  const { fields = {} } = (await flow.ensure(context())) as Report;
+  object = { ...object, status: fields };
+  memory = new Memory();
+  expect(await flow.remove(context())).toEqual({ kind: 'finished' });
+  expect(running).toBeUndefined();
 });

@@ -3,15 +3,22 @@ import type { Tunnel } from '../../../agent-client/schemas.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
-import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
+import {
+  DependencyError,
+  type Outcome,
+  RefusedError,
+  type Report,
+  report,
+  reportFailure,
+} from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import { isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
-import { type Agents, agentKeyOf } from '../registry/agents.ts';
+import { type Agents, agentKeyOf, NotAdmittedError } from '../registry/agents.ts';
 import { agentIdentity, claimOn, claimsOf, isElsewhere, rivalOver } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
-import { decide, differingField, isOf } from './decide.ts';
+import { decide, differingField, following, isOf } from './decide.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import { definitionOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
 
@@ -32,9 +39,12 @@ interface Asked {
  */
 export class TunnelFlow implements Flow<undefined> {
   readonly #agents: Agents;
+  readonly #createSettleMs: number;
 
-  constructor(agents: Agents) {
+  /** @param createSettleMs how long after a start of unknown fate the agent may still be carrying it out */
+  constructor(agents: Agents, createSettleMs: number) {
     this.#agents = agents;
+    this.#createSettleMs = createSettleMs;
   }
 
   /** What it asks for in an Agent, and what it has in an agent, which Agents of other namespaces may lead to as well. */
@@ -50,10 +60,15 @@ export class TunnelFlow implements Flow<undefined> {
     const agent = this.#agents.of(object);
     const tunnel = wanted(object, spec, nameOf(object), agent.url);
     const rival = rivalOf(context, tunnel);
-    const hasStopped = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
-    if (rival !== undefined) return conflict(context, tunnel, rival);
+    const stopping = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
+    const isWaiting = stopping !== 'nothing' && stopping !== 'stopped';
+    if (rival !== undefined) {
+      const report = conflict(context, tunnel, rival);
+      return isWaiting ? { ...report, retry: stopping.retry } : report;
+    }
+    if (isWaiting) return stopping;
     return this.#act(context, { agent, spec, tunnel }).catch((error: unknown) => {
-      if (!hasStopped) throw error;
+      if (stopping === 'nothing') throw error;
       // The status still shows, and proves, what does not run any more.
       return { ...reportFailure(error), fields: {} };
     });
@@ -66,7 +81,8 @@ export class TunnelFlow implements Flow<undefined> {
   async remove(context: Context): Promise<Outcome> {
     const { resource } = context;
     const started = startedOf(resource.object);
-    if (started !== undefined) await this.#stop(context, started);
+    const unsure = started && (await this.#stop(context, started));
+    if (unsure !== undefined) return unsure;
     await resource.release();
     return { kind: 'finished' };
   }
@@ -76,15 +92,19 @@ export class TunnelFlow implements Flow<undefined> {
     return `tunnel ${started?.name} of the agent at ${started?.url}`;
   }
 
-  /** Stops what the resource started elsewhere, or under another name, or may not have any more; answers whether there was any. */
-  async #stopOthers(context: Context, kept: Started | undefined): Promise<boolean> {
+  /**
+   * Stops what the resource started elsewhere, or under another name, or may not have any more; answers whether there was any, or
+   * reports while there may be.
+   */
+  async #stopOthers(context: Context, kept: Started | undefined): Promise<'nothing' | 'stopped' | Report> {
     const { resource } = context;
     const started = startedOf(resource.object);
-    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return false;
+    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return 'nothing';
     await resource.confirm();
-    await this.#stop(context, started);
+    const unsure = await this.#stop(context, started);
+    if (unsure !== undefined) return unsure;
     await resource.insist(() => recordOf(undefined));
-    return true;
+    return 'stopped';
   }
 
   async #act(context: Context, asked: Asked): Promise<Outcome> {
@@ -111,7 +131,8 @@ export class TunnelFlow implements Flow<undefined> {
         await resource.confirm();
         await agent.stop(name, call);
         return this.#start(context, asked, () => {
-          journal.event('Updated', `replaced tunnel ${name}: ${action.fields.join(', ')}`);
+          const changed = action.fields.length === 0 ? '' : `: ${action.fields.join(', ')}`;
+          journal.event('Updated', `replaced tunnel ${name}${changed}`);
         });
       case 'start':
         return this.#start(context, { ...asked, before: started }, () =>
@@ -127,24 +148,28 @@ export class TunnelFlow implements Flow<undefined> {
         onStarted();
         return available(running, asked.tunnel);
       } catch (error) {
-        // Whatever the status showed does not run any more.
-        return { ...reportFailure(error), fields: {} };
+        // What the status showed does not run any more; whose a tunnel is that may be started yet stays known.
+        const fields = isNotSent(error) ? {} : placeIn(context.resource.object, asked.tunnel);
+        return { ...reportFailure(error), fields };
       }
     });
   }
 
   /** Whether it has to be left: docs/adr/0007-agents.md. */
   #isLost({ resource }: Context, url: string, error: unknown): error is Error {
-    if (error instanceof DependencyError) return !isDeleting(resource.object);
+    if (error instanceof NotAdmittedError || error instanceof RefusedError) return !isDeleting(resource.object);
     return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
 
-  /** Stops a tunnel that is on record, if it still runs as that. Records are written by tenants: another's it is not. */
-  async #stop(context: Context, started: Started): Promise<void> {
+  /**
+   * Stops a tunnel that is on record, if it still runs as that; reports while it may be started yet. Records are written by
+   * tenants: another's it is not.
+   */
+  async #stop(context: Context, started: Started): Promise<Report | undefined> {
     const { url, name } = started;
     const { resource, occasion, call, journal } = context;
     const rival = rivalOf(context, started);
-    if (rival !== undefined && isElsewhere(rival, resource.object)) return;
+    if (rival !== undefined && isElsewhere(rival, resource.object)) return undefined;
     const { namespace = '' } = resource.object.metadata;
     try {
       await this.#agents.visit(url, namespace, async (agent) => {
@@ -159,7 +184,20 @@ export class TunnelFlow implements Flow<undefined> {
         'Orphaned',
         `${this.leftBehind(resource.object)} is left behind, if it still runs: ${error.message}`,
       );
+      return undefined;
     }
+    return this.#unsettled(context, started);
+  }
+
+  /** What was sent and not answered may be carried out yet, and would be nobody's. */
+  #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
+    const { object } = resource;
+    // As far as this process can tell: an earlier one may have died over it.
+    if (facts.lostStart === undefined && !isShown(object, started)) facts.lostStart = time.now();
+    const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();
+    if (ms <= 0) return undefined;
+    const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
+    return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
   }
 }
 
@@ -167,16 +205,20 @@ export class TunnelFlow implements Flow<undefined> {
  * Records, starts, and records again where the agent shows another definition than was asked. What certainly did not
  * start leaves on record what was there before.
  */
-async function start({ resource, call }: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
-  await resource.record(recordOf(tunnel));
+async function start(context: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
+  const { resource, call, facts, time } = context;
+  const asked = following(tunnel, before);
+  await resource.record(recordOf(asked));
   await resource.confirm();
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
     const shown = shownOf(running);
     if (differingField(shown, tunnel) !== undefined) await resource.insist(() => recordOf({ ...tunnel, shown }));
+    else if (asked !== tunnel) await resource.insist(() => recordOf(tunnel));
     return running;
   } catch (error) {
     if (isNotSent(error)) await resource.insist(() => recordOf(before));
+    else facts.lostStart = time.now();
     throw error;
   }
 }
@@ -210,6 +252,17 @@ function available({ name, uri, public_url }: Tunnel, { url, name: tunnelName }:
     publicURL: words(public_url),
   };
   return report('Available', `tunnel ${words(name)} runs`, { fields });
+}
+
+/** What the status proves of it: where it was, for this resource. */
+function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status, 'agentURL' | 'tunnelName'> {
+  const { agentURL, tunnelName } = (status ?? {}) as Status;
+  return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
+}
+
+/** Its start was answered, and it was known to run for as long as the status says so. */
+function isShown(object: ManagedObject, started: Started): boolean {
+  return placeIn(object, started).agentURL !== undefined && object.status?.uri !== undefined;
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

@@ -3,4 +3,8 @@ import { agentKeyOf } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
 import { definition } from './schema.ts';
 
-export const agentTunnel = agentKind(definition, agentKeyOf, ({ agents }) => new TunnelFlow(agents));
+export const agentTunnel = agentKind(
+  definition,
+  agentKeyOf,
+  ({ agents, createSettleMs }) => new TunnelFlow(agents, createSettleMs),
+);

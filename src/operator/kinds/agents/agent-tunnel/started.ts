@@ -16,6 +16,9 @@ const longest = 4_096;
 
 const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
 
+/** An agent need not show what was not asked for. */
+const lookSchema = z.object({ look: z.string(), inspect: z.boolean().optional() });
+
 const startedSchema = shownSchema.extend({
   /** Of the resource: a record that was copied with a manifest says nothing of the copy. */
   uid: z.string(),
@@ -26,10 +29,15 @@ const startedSchema = shownSchema.extend({
   options: z.string(),
   /** As the agent put it when it started the tunnel, where that is not as it was asked. */
   shown: shownSchema.optional(),
+  /** Of other definitions that were asked for before: their starts, and this one's, were not answered. */
+  before: z.array(lookSchema).optional(),
 });
 
 /** What an agent shows of a tunnel's definition. */
 export type Shown = z.infer<typeof shownSchema>;
+
+/** How a definition shows in an agent: a fingerprint, for the record must stay short. */
+export type Look = z.infer<typeof lookSchema>;
 
 /** A tunnel that a resource started, or is about to; on record in its annotation. */
 export type Started = z.infer<typeof startedSchema>;

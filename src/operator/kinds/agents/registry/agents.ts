@@ -18,6 +18,11 @@ export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueu
   readonly enqueue: (agent: string) => void;
 }
 
+/** No request may go to an address any more that a resource once used. */
+export class NotAdmittedError extends DependencyError {
+  override readonly name = 'NotAdmittedError';
+}
+
 /** The agent that a resource uses, as a key that is unique in the cluster. */
 export function agentKeyOf({ metadata, spec }: ManagedObject): string {
   return `${metadata.namespace}/${(spec.agentRef as { name?: string } | undefined)?.name}`;
@@ -146,19 +151,20 @@ export class Agents extends Registry<AgentEntry> {
     return claimants.some((object) => object.metadata.namespace === namespace && hasMade(object, tunnel));
   }
 
-  /** Whether an Agent that is there to stay has this address. */
+  /** Whether an Agent that is there to stay has this address. Throws DependencyError while that is not known. */
   isInUse(url: string): boolean {
+    if (!this.synced) throw new DependencyError('the Agents are not read yet');
     return this.#leadingTo(url).some(({ isDeleting: going }) => !going);
   }
 
   /**
    * Uses the agent at an address that a resource of this namespace once used, whether there is an Agent for it or not.
-   * Throws DependencyError for one that no request may go to any more.
+   * Throws NotAdmittedError for one that no request may go to any more.
    */
   async visit<T>(url: string, namespace: string, use: (agent: AgentConnection) => Promise<T>): Promise<T> {
     const { hosts, open } = this.#options;
     const address = admitted(url, namespace, hosts);
-    if (address === undefined) throw new DependencyError(notAdmitted(url));
+    if (address === undefined) throw new NotAdmittedError(notAdmitted(url));
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
     const agent = open(url, address);
