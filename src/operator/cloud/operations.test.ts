@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudClient } from './client.ts';
 import type { ScriptedAPI } from './scripted-api.fixture.ts';
-import { call, foreign404s, json, startScriptedAPI, text } from './scripted-api.fixture.ts';
+import { call, failure, foreign404s, json, startScriptedAPI, text } from './scripted-api.fixture.ts';
 
 const created_at = '2026-01-02T03:04:05Z';
 const ref = { id: 'x_1', uri: 'https://api.test/x_1' };
@@ -288,15 +288,26 @@ describe.each(lists)('%s', (operation, send, target, _body, answer) => {
 });
 
 test('the base URL may have a prefix, and ids are encoded', async () => {
-  api.play(json(200, { ...bot, id: 'a/b?c#d e' }), text(204));
+  api.play(text(204), text(204));
   const client = api.client({ baseURL: `${api.url}/edge/api/` });
-  await client.botUsers.get('a/b?c#d e', call);
+  await client.botUsers.delete('a/b?c#d e', call);
   await client.routeModules.saml.delete({ edgeID: '../x', routeID: 'ü' }, call);
   expect(api.requests.slice(-2).map(({ url }) => url)).toEqual([
     '/edge/api/bot_users/a%2Fb%3Fc%23d%20e',
     '/edge/api/edges/https/..%2Fx/routes/%C3%BC/saml',
   ]);
 });
+
+test.each(['', 'ra.v2:1', '../../x', 'x'.repeat(129)])(
+  'an answer with the id "%s" is none: nothing could be done by that',
+  async (id) => {
+    api.play(json(201, { ...bot, id }));
+    expect(await failure(api.client().botUsers.create({}, call))).toMatchObject({
+      ...{ reason: 'Unreachable', definite: false },
+      message: expect.stringContaining('bot_users.create: the response is malformed: id'),
+    });
+  },
+);
 
 test.each(['.', '..'])('nothing named "%s" is there to be deleted', async (id) => {
   const before = api.requests.length;

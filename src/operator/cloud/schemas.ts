@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { usableID } from '../../common/cloud-id.ts';
 
 /*
  * What the Cloud Management API answers and takes (Cloud Management API, sections 2 and 4). In answers unknown fields
@@ -13,8 +14,8 @@ function listOf<Item>(item: z.ZodType<Item>) {
     .transform((list) => list ?? []);
 }
 
-/** An empty one names nothing: who took it for what was made would make another, and another. */
-const id = z.string().min(1);
+/** What is none names nothing: who took it for what was made would make another, and another. */
+const id = z.string().max(usableID.longest).regex(usableID.pattern);
 
 type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };
 

@@ -39,7 +39,7 @@ export const annotation = {
 } as const;
 
 /** What people say by annotations; the other ones are records of the operator. */
-const wishes: readonly string[] = [
+export const wishes: readonly string[] = [
   annotation.paused,
   annotation.reconcileAt,
   annotation.forceOrphan,
@@ -60,14 +60,6 @@ export function isPaused(object: KubeObject): boolean {
 export function recordIn(object: KubeObject, name: string): string | undefined {
   const isOwn = annotationOf(object, annotation.recordOf) === object.metadata.uid;
   return isOwn ? annotationOf(object, name) : undefined;
-}
-
-/** What an id of the cloud looks like: a path of the API can carry it, and means that object alone by it. */
-export const usableID = { pattern: /^[A-Za-z0-9_-]+$/, longest: 128 } as const;
-
-/** Whether requests may name an object by this id: ids are written by whoever may write a resource. */
-export function isUsableID(id: string): boolean {
-  return id.length <= usableID.longest && usableID.pattern.test(id);
 }
 
 /** What the operator keeps on record of the resource. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation, intentOf } from './annotations.ts';
+import { annotation, intentOf, isPaused } from './annotations.ts';
 import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
+import { unusableID } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 const KiB = 1024;
@@ -45,10 +46,21 @@ describe('what is kept of a resource', () => {
     );
     const foreign = { 'kubectl.kubernetes.io/last-applied-configuration': 'x'.repeat(64 * KiB) };
     const long = { 'edge-operator.dev/reconcile-at': 'x'.repeat(200 * KiB) };
-    expect(withoutBulk(resource({}, { ...foreign, ...own, ...long })).metadata.annotations).toEqual(own);
+    const begun = { 'edge-operator.dev/reconcile-at': 'x'.repeat(256) };
+    expect(withoutBulk(resource({}, { ...foreign, ...own, ...long })).metadata.annotations).toEqual({
+      ...own,
+      ...begun,
+    });
     const kept = withoutForeign(resource({}, { ...many, ...own })).metadata.annotations ?? {};
     expect(kept['edge-operator.dev/external-id']).toBe('ra_1');
     expect(JSON.stringify(kept).length).toBeLessThan(10 * KiB);
+  });
+
+  test.each([300, 5 * KiB, 200 * KiB])('that somebody asks for something, in however many words: %d', (length) => {
+    const asked = { [annotation.paused]: 'x'.repeat(length), [annotation.externalID]: 'a'.repeat(length) };
+    const kept = withoutBulk(resource({}, asked));
+    expect(isPaused(kept)).toBe(true);
+    expect(unusableID(kept)).toContain('which is no id');
   });
 
   test('our records, however long somebody makes what else is of ours', () => {

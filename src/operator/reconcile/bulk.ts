@@ -1,4 +1,4 @@
-import { annotation } from './annotations.ts';
+import { annotation, wishes } from './annotations.ts';
 import { isLarger } from './bounds.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -14,6 +14,10 @@ const mostFieldBytes = 512;
 /** Of one annotation, and of all. */
 const mostAnnotationBytes = 4 * 1024;
 const mostAnnotationsBytes = 8 * 1024;
+
+/** What people write: too long to be understood it says that much still, as that somebody meant to pause. */
+const mostWishBytes = 256;
+const ofPeople: ReadonlySet<string> = new Set([...wishes, annotation.externalID]);
 
 const known: ReadonlySet<string> = new Set(Object.values(annotation));
 
@@ -53,13 +57,14 @@ function withoutLarge(value: unknown): unknown {
 }
 
 /**
- * Those of our domain, known ones first, as far as they are of a size that we would write. Of them the shortest first: our
- * records are short, and must not give way to what somebody made long.
+ * Those of our domain, known ones first, as far as they are of a size that we would write, and of what people write the
+ * beginning. Of them the shortest first: our records are short, and must not give way to what somebody made long.
  */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   // Mostly there are no others, and no copy is needed.
   if (areOwn(annotations)) return annotations;
-  const own = Object.entries(annotations).filter(([name, value]) => isOwn(name, value));
+  const clipped = Object.entries(annotations).map(([name, value]): [string, string] => [name, clip(name, value)]);
+  const own = clipped.filter(([name, value]) => isOwn(name, value));
   const kept: Record<string, string> = {};
   let bytes = 0;
   const order = ([a, one]: readonly [string, string], [b, other]: readonly [string, string]) =>
@@ -76,9 +81,13 @@ function areOwn(annotations: Readonly<Record<string, string>>): boolean {
   for (const name in annotations) {
     const value = annotations[name] ?? '';
     bytes += name.length + value.length;
-    if (bytes > mostAnnotationsBytes || !isOwn(name, value)) return false;
+    if (bytes > mostAnnotationsBytes || !isOwn(name, value) || clip(name, value) !== value) return false;
   }
   return true;
+}
+
+function clip(name: string, value: string): string {
+  return ofPeople.has(name) ? value.slice(0, mostWishBytes) : value;
 }
 
 function isOwn(name: string, value: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isUsableID } from './annotations.ts';
+import { isUsableID } from '../../common/cloud-id.ts';
 import {
   accountKeyOf,
   appliedParts,

@@ -1,5 +1,6 @@
+import { isUsableID } from '../../common/cloud-id.ts';
 import { keyOf } from '../kube/types.ts';
-import { annotation, annotationOf, intentOf, isUsableID, recordIn } from './annotations.ts';
+import { annotation, annotationOf, intentOf, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import { isDeleting, type ManagedObject, type Ownership } from './resource.ts';
 

@@ -1,6 +1,7 @@
+import { isUsableID } from '../../common/cloud-id.ts';
 import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
-import { annotation, annotationOf, isUsableID } from './annotations.ts';
+import { annotation, annotationOf } from './annotations.ts';
 import { conditionsOf, shown } from './conditions.ts';
 import type { Time } from './context.ts';
 import { emit, type Telling } from './events.ts';

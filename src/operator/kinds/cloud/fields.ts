@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usableID } from '../../reconcile/annotations.ts';
+import { usableID } from '../../../common/cloud-id.ts';
 import type { PrinterColumn } from '../../reconcile/kind.ts';
 
 /* Fields that several kinds have. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usableID } from '../../../reconcile/annotations.ts';
+import { usableID } from '../../../../common/cloud-id.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 
