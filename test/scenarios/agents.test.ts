@@ -146,6 +146,8 @@ describe('a definition', () => {
     await applyAgent();
     const options = { subdomain: 'shop', metadata: 'm', name: 'evil', addr: '1', proto: 'tcp', inspect: false };
     const web = await available('web', { options });
+    const ignored = ['name', 'proto', 'addr', 'inspect'].map((option) => `spec.options.${option}`).join(', ');
+    expect(messageOf(web)).toContain(`without ${ignored}`);
     expect(await agent.tunnels()).toMatchObject([
       {
         name: 'web',

@@ -111,7 +111,8 @@ export class Reconciler<Client> {
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     if (isReleased(object)) return { kind: 'finished' };
     if (isPaused(object) && this.#flow.isOver?.(object) !== true) {
-      return report('Paused', `no call is made while the annotation ${annotation.paused} is "true"`);
+      const says = annotationOf(object, annotation.paused) === 'true' ? 'is "true"' : 'does not say "false"';
+      return report('Paused', `no call is made while the annotation ${annotation.paused} ${says}`);
     }
     if (isDeleting(object)) return this.#delete(options, object, waiting);
     return this.#ensure(options, await this.#recorded(options, object), waiting);

@@ -210,7 +210,7 @@ function open(
     userAgent,
     guard: () => {
       guard();
-      if (!isMine(key)) throw new Error(`another replica has account ${key}`);
+      if (!isMine(key)) throw new Error(`account ${key} is not this process's now`);
     },
     onRequest: (report) => {
       onRequest?.(report);

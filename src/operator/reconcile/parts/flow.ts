@@ -142,7 +142,9 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const named = acted.flatMap(({ part: { part }, result: { report, at } }): NamedReport[] =>
       report === undefined ? [] : [{ ...part, report, at }],
     );
-    const summary = summarise(named, `${this.#contract.parent(spec)} is as the spec asks`, now);
+    const parent = this.#contract.parent(spec);
+    const whenAvailable = named.length === 0 ? `nothing of ${parent} is asked for` : `${parent} is as the spec asks`;
+    const summary = summarise(named, whenAvailable, now);
     return { ...summary, fields: this.#contract.status(statuses(object, acted)) };
   }
 

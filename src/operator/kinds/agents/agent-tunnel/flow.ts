@@ -20,7 +20,7 @@ import { agentIdentity, claimOn, claimsOf, isElsewhere, rivalOver } from '../reg
 import { words } from '../registry/words.ts';
 import { decide, differingField, following, isOf } from './decide.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
-import { definitionOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
+import { definitionOf, ignoredOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
 
 type Context = ReconcileContext<undefined>;
 
@@ -120,11 +120,11 @@ export class TunnelFlow implements Flow<undefined> {
     const action = decide({ wanted: tunnel, options: spec.options ?? {}, started, running });
     switch (action.kind) {
       case 'none':
-        return available(running as Tunnel, tunnel);
+        return available(running as Tunnel, asked);
       case 'adopt':
         await resource.record(recordOf(tunnel));
         journal.event('Adopted', `adopted tunnel ${name}, which ran already as asked`);
-        return available(running as Tunnel, tunnel);
+        return available(running as Tunnel, asked);
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
@@ -146,7 +146,7 @@ export class TunnelFlow implements Flow<undefined> {
       try {
         const running = await start(context, asked);
         onStarted();
-        return available(running, asked.tunnel);
+        return available(running, asked);
       } catch (error) {
         // What the status showed does not run any more; whose a tunnel is that may be started yet stays known.
         const fields = isNotSent(error) ? {} : placeIn(context.resource.object, asked.tunnel);
@@ -244,14 +244,17 @@ function conflict({ resource: { object } }: Context, { name }: Started, rival: M
   return report('Conflict', isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival), { fields: {} });
 }
 
-function available({ name, uri, public_url }: Tunnel, { url, name: tunnelName }: Started): Report {
+function available({ name, uri, public_url }: Tunnel, { spec, tunnel }: Asked): Report {
+  const { url, name: tunnelName } = tunnel;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     uri: words(uri),
     agentURL: url,
     tunnelName,
     publicURL: words(public_url),
   };
-  return report('Available', `tunnel ${words(name)} runs`, { fields });
+  const ignored = ignoredOf(spec).map((option) => `spec.options.${option}`);
+  const more = ignored.length === 0 ? '' : `, without ${ignored.join(', ')}: what has a field of its own is no option`;
+  return report('Available', `tunnel ${words(name)} runs${more}`, { fields });
 }
 
 /** What the status proves of it: where it was, for this resource. */

@@ -67,6 +67,11 @@ export function definitionOf({ proto, addr, inspect, options }: Spec, name: stri
   return { ...options, name, proto, addr, inspect };
 }
 
+/** Options that are not sent: fields of the spec, also those that are left out, say that. */
+export function ignoredOf({ options = {} }: Spec): readonly string[] {
+  return ['name', 'proto', 'addr', 'inspect'].filter((option) => option in options);
+}
+
 /** As much of it as goes into a record. */
 export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
   return { proto: clipped(proto, longest), addr: clipped(addr, longest), inspect };

@@ -70,7 +70,11 @@ function setup(spec: object, status: object, more: object = {}) {
   };
   const mirrors = {
     ...{ start: () => void done.push('start'), stop: noteWait('stop'), stopOther: noteWait('stop') },
-    ...{ isRunning: () => false, status: () => undefined, remove: async () => false },
+    ...{ isRunning: () => false, status: () => undefined },
+    remove: async () => {
+      await noteWait('remove')();
+      return false;
+    },
   };
   const flow = new AccountFlow({
     ...{ accounts: { entry: () => entry }, mirrors, dependents: { of: async () => [] } },
@@ -87,7 +91,7 @@ function setup(spec: object, status: object, more: object = {}) {
 test('an account does not wait for ConfigMaps that may not be deleted: they go with it', async () => {
   const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
   expect(await flow.remove(context)).toEqual({ kind: 'finished' });
-  expect(done).toEqual(['stop', 'let the Secret go', 'release']);
+  expect(done).toEqual(['stop', 'remove', 'let the Secret go', 'release']);
 });
 
 test.each([
@@ -110,7 +114,7 @@ test.each([
 test.each(['paused', 'gone'])(
   'the mirror of an account that is %s by the time its check has passed stays stopped',
   async (what) => {
-    const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
+    const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, { endpointsMirrored: 0 });
     const { call } = context;
     const superseded = { ...context, call: { ...call, signal: AbortSignal.abort() } };
     const isCached = what !== 'gone';
@@ -122,6 +126,24 @@ test.each(['paused', 'gone'])(
     expect(done).not.toContain('start');
   },
 );
+
+test('that there is a mirror is in the status before it writes anything: whoever goes on can remove it', async () => {
+  const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
+  expect(await flow.ensure(context)).toMatchObject({
+    fields: { endpointsMirrored: 0 },
+    retry: { kind: 'after', ms: 0 },
+  });
+  expect(done).toEqual(['hold', 'stop']);
+});
+
+test('what was mirrored goes when the mirror is turned off, though there is no key', async () => {
+  const requireKey = () => {
+    throw new DependencyError('no key');
+  };
+  const { flow, context, done } = setup({}, { endpointsMirrored: 3 }, { requireKey });
+  expect(await flow.ensure(context)).toMatchObject({ reason: 'DependencyNotReady' });
+  expect(done).toEqual(['hold', 'stop', 'remove', 'stop']);
+});
 
 test('an account whose mirror was turned off is usable, and says what may not be deleted', async () => {
   const { flow, context } = setup({}, { endpointsMirrored: 3 });

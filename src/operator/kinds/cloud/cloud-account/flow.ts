@@ -71,13 +71,23 @@ export class AccountFlow implements Flow<undefined> {
     if ('report' in parsed) return parsed.report;
     await waitAway(call, () => this.#mirrors.stopOther(account.key, account));
     if (unhandledReconcileAt(resource.object) !== undefined) this.#confirm(context, account);
+    const isLeft = await this.#unmirror(context, parsed.spec, account);
+    const mirrored = isLeft ? mirroredField(resource.object) : {};
     try {
       await this.#requireKey(context, entry, account);
       await check(context, entry, account);
     } catch (error) {
-      return this.#failed(resource.object, account, error);
+      return this.#failed(resource.object, account, error, mirrored);
     }
-    return this.#passed(context, parsed.spec, account);
+    return this.#passed(context, parsed.spec, account, mirrored);
+  }
+
+  /** Removes what an earlier spec had mirrored, whether or not the key is any good; answers whether something is there. */
+  async #unmirror({ resource, call }: Context, { endpointMirror }: Spec, { key }: CloudConnection): Promise<boolean> {
+    if (endpointMirror?.enabled === true) return true;
+    const { object } = resource;
+    if (!isMirrored(object) && !this.#mirrors.isRunning(key)) return false;
+    return !(await waitAway(call, () => this.#mirrors.remove(key, namespaceOf(object))));
   }
 
   /** Deletes of its users need the account: it goes after them. */
@@ -137,10 +147,10 @@ export class AccountFlow implements Flow<undefined> {
     }
   }
 
-  #failed(object: ManagedObject, account: CloudConnection, error: unknown): Outcome {
+  #failed(object: ManagedObject, account: CloudConnection, error: unknown, mirrored: Mirrored): Outcome {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
-    const fields = { apiURL: account.url, ...verdict, ...mirroredField(object), ...placeField(object) };
+    const fields = { apiURL: account.url, ...verdict, ...mirrored, ...placeField(object) };
     return { ...failure, fields, parts: this.#mirrorParts(object, account) };
   }
 
@@ -148,19 +158,26 @@ export class AccountFlow implements Flow<undefined> {
     { resource: { object }, call, peers }: Context,
     { endpointMirror }: Spec,
     account: CloudConnection,
+    mirrored: Mirrored,
   ): Promise<Outcome> {
     const namespace = namespaceOf(object);
     const fields = { apiURL: account.url, reachable: true, authenticated: true, ...placeField(object) };
     const message = `${account.url} accepts the API key`;
     if (endpointMirror?.enabled !== true) {
-      if (!isMirrored(object) && !this.#mirrors.isRunning(account.key)) return report('Available', message, { fields });
-      const isRemoved = await waitAway(call, () => this.#mirrors.remove(account.key, namespace));
-      if (isRemoved) return report('Available', message, { fields });
+      if (mirrored.endpointsMirrored === undefined) return report('Available', message, { fields });
       const left = 'the operator may not delete the ConfigMaps of the endpoints in this namespace';
       return report('Available', message, {
-        fields: { ...fields, ...mirroredField(object) },
+        fields: { ...fields, ...mirrored },
         parts: [{ condition: mirrorCondition, report: report('Updating', left) }],
         retry: { kind: 'after', ms: notPermittedRetryMs },
+      });
+    }
+    // Before there is anything that another process would have to remove.
+    if (mirrored.endpointsMirrored === undefined) {
+      const parts = [{ condition: mirrorCondition, report: mirrorReport(false, undefined) }];
+      return report('Available', message, {
+        ...{ fields: { ...fields, endpointsMirrored: 0 }, parts },
+        retry: { kind: 'after', ms: 0 },
       });
     }
     // Gone or paused meanwhile, by which its mirror has been stopped: nobody would stop another.
@@ -172,7 +189,7 @@ export class AccountFlow implements Flow<undefined> {
     const lookMs = sweptAt === undefined ? firstSweepRetryMs : intervalMs;
     const lookAgainMs = error === undefined ? lookMs : Math.min(lookMs, troubledRetryMs);
     return report('Available', message, {
-      fields: { ...fields, ...(sweptAt === undefined ? mirroredField(object) : { endpointsMirrored: endpoints }) },
+      fields: { ...fields, ...(sweptAt === undefined ? mirrored : { endpointsMirrored: endpoints }) },
       parts: this.#mirrorParts(object, account),
       retry: { kind: 'after', ms: lookAgainMs },
     });
@@ -208,8 +225,12 @@ function verdictOf({ reason }: ApiError, { status }: ManagedObject): Readonly<Re
 }
 
 /** As it is shown: an earlier process may have left ConfigMaps behind that are still to be removed. */
-function mirroredField({ status }: ManagedObject): Readonly<Record<string, unknown>> {
+function mirroredField({ status }: ManagedObject): Mirrored {
   return { endpointsMirrored: status?.endpointsMirrored };
+}
+
+interface Mirrored {
+  readonly endpointsMirrored?: unknown;
 }
 
 /** Who works for it is none of the flow's business. */
