@@ -26,8 +26,7 @@ const inMemory = {
   setupFiles: ['<rootDir>/test/support/set-up-in-memory.ts'],
   testMatch: [
     '<rootDir>/test/kube-conformance/*.test.ts',
-    // Of every kind: 80 s of waiting, which `.ci/run` has besides.
-    ...(process.env.TEST_IN_MEMORY === 'all' ? ['<rootDir>/test/scenarios/conformance.test.ts'] : []),
+    '<rootDir>/test/scenarios/conformance.test.ts',
     '<rootDir>/src/reference/cloud-api/**/*.test.ts',
   ],
   testPathIgnorePatterns: [
@@ -41,7 +40,8 @@ const inMemory = {
 
 /** @type {import('jest').Config} */
 export default {
-  projects: [everything, ...(process.env.TEST_KUBE_APISERVER ? [] : [inMemory])],
+  // Besides the others in `.ci/run` alone: of every kind it takes 80 s of waiting.
+  projects: [everything, ...(process.env.TEST_IN_MEMORY ? [inMemory] : [])],
   testSequencer: '<rootDir>/test/support/longest-first.js',
   // For two processors: some suites do little but wait.
   maxWorkers: 4,

@@ -3,7 +3,8 @@ import { delaysOf, many, nobody } from './tenants.ts';
 
 const bearableMs = 2_000;
 
-test.each([0, 45, 61, 100])(
+// Within a window, and right after one; `npm run sim:tenants` tries more.
+test.each([45, 61])(
   'what others ask for, %d s before, moves a change of a third tenant by no more than 2 s',
   async (seconds) => {
     const [alone, beside] = [await delaysOf(nobody, seconds * 1_000), await delaysOf(many, seconds * 1_000)];

@@ -9,10 +9,10 @@ const only = ['edits', 'deletes', 'twins', 'lost-answers', 'crashes', 'watches-l
 // A profiler and a busy thread besides take a busy machine long.
 const patienceMs = 240_000;
 
-test.each([1, 2])(
-  'seed %i gives the same three times',
-  async (seed) => {
-    const hashes = await hashesOf({ ...makeStory(seed, { troubles, only }), settleMs: 60_000, calmMs: 0 });
+test(
+  'a seed gives the same three times',
+  async () => {
+    const hashes = await hashesOf({ ...makeStory(1, { troubles, only }), settleMs: 60_000, calmMs: 0 });
     expect(hashes.alone).toMatch(/^[0-9a-f]{16}$/);
     expect(areEqual(hashes)).toBe(true);
   },
