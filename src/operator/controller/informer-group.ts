@@ -69,6 +69,11 @@ export class InformerGroup<T extends KubeObject> {
     return informer === undefined ? perform() : informer.write(key, perform);
   }
 
+  /** As `Informer.learn`, by the informer that has the object. */
+  learn(object: T): void {
+    this.#holderOf(keyOf(object))?.learn(object);
+  }
+
   #holderOf(key: string): Informer<T> | undefined {
     return this.#informers.find((informer) => informer.get(key) !== undefined);
   }

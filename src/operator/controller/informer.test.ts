@@ -70,6 +70,20 @@ describe('handlers', () => {
     expect(informer.get('default/a')).toMatchObject({ spec: { size: 2 }, status: { seen: 1 } });
   });
 
+  test('are told of a change by others that was read before our own write, of which the server tells no more', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer, told } = await watched.synced();
+    const before = informer.get('default/a');
+    informer.learn({
+      ...before,
+      metadata: { ...before?.metadata, resourceVersion: '999' },
+      spec: { size: 2 },
+    } as Widget);
+    expect(told).toEqual(['add a 1 initial', 'update a 2']);
+    informer.learn(before as Widget);
+    expect(told).toHaveLength(2);
+  });
+
   test('hear of a namesake that took the place during our own write, which then is what is read', async () => {
     api.put('a', { spec: { size: 1 } });
     const client = await api.client();

@@ -147,6 +147,11 @@ export class Informer<T extends KubeObject> {
     }
   }
 
+  /** Takes what was read of an object by itself: what is newer in it is a change, whether or not the server ever tells of that. */
+  learn(object: T): void {
+    this.#deferred.deliver(keyOf(object), () => this.#notify(this.#store.upsert(this.#slim(object)), false));
+  }
+
   /**
    * Performs a write to the object and assumes its answer, keeping back what the server tells of the object meanwhile:
    * the echo of a write often overtakes the answer to it, and would pass for somebody else's change.

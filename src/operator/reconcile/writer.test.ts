@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceType } from '../kube/types.ts';
@@ -14,7 +14,15 @@ function widget(resourceVersion: string, status: ManagedObject['status'] & objec
   return { apiVersion: 'g/v1', kind: 'Widget', metadata, spec: {}, status };
 }
 
-const cache = { write: (_: string, perform: () => Promise<ManagedObject>) => perform() };
+let learnt: ManagedObject[];
+beforeEach(() => {
+  learnt = [];
+});
+
+const cache = {
+  write: (_: string, perform: () => Promise<ManagedObject>) => perform(),
+  learn: (object: ManagedObject) => void learnt.push(object),
+};
 
 /** A server that has `there`; answers the writes that it took. */
 function serverOf(there: ManagedObject) {
@@ -37,6 +45,7 @@ test('a status that somebody emptied meanwhile is written whole', async () => {
   const { writer, taken } = serverOf(widget('2', { observedGeneration: -1 }));
   await writer.writeStatus(widget('1', status), { ...status, id: 'y' });
   expect(taken).toEqual([{ status: { ...status, id: 'y' }, metadata: { resourceVersion: '2' } }]);
+  expect(learnt.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2']);
 });
 
 test('a status that is right already is not written', async () => {

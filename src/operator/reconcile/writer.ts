@@ -11,6 +11,8 @@ import { isDeleting, type ManagedObject } from './resource.ts';
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
 export interface WriteCache {
   write(key: string, perform: () => Promise<ManagedObject>): Promise<ManagedObject>;
+  /** What somebody else wrote is news, though a write of ours, based on it, may be all that is heard of it. */
+  learn(object: ManagedObject): void;
 }
 
 /** Annotations by name; null removes one. */
@@ -142,6 +144,7 @@ export class ObjectWriter {
         // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
         const manager = installationOf(reread);
         if (manager !== installationOf(latest) || !this.#isOurs(manager)) throw error;
+        this.#cache.learn(reread);
         latest = reread;
       }
     }
