@@ -18,11 +18,56 @@ test.each([
   expect(read).not.toThrow(/\n|:$|secret/);
 });
 
-test('a tag that means nothing is no warning on stderr', () => expect(parseYaml('a: !secret x')).toEqual({ a: 'x' }));
-
-test.each(['a: secret\nb: {x: 1, x: 2}\n', '? a\n: 1\n? a\n: 2\n', '1: a\n1: b\n'])('%j has a key twice', (text) => {
+test.each([
+  ...['a: secret\nb: {x: 1, x: 2}\n', '? a\n: 1\n? a\n: 2\n', '1: a\n1: b\n', '<<: {a: 1}\n<<: {b: 1}\n'],
+  ...['1: a\n"1": b\n', 'true: a\n"true": b\n', '1.0: a\n1: b\n', '!!str 1: a\n1: b\n', '8080: {}\n"8080": {}\n'],
+])('%j has a key twice', (text) => {
   expect(() => parseYaml(text)).toThrow(/^Map keys must be unique at line \d+, column \d+$/);
 });
+
+test.each([
+  ['null: secret', 1],
+  ['~: secret', 1],
+  [': secret', 1],
+  ['? [a, secret]\n: 1', 3],
+  ['{a: secret}: 1', 1],
+  ['%YAML 1.1\n---\n2001-01-01: secret', 1],
+])('%j has a key that is no text, number or boolean', (text, column) => {
+  const line = text.split('\n').length === 3 ? 3 : 1;
+  const message = `Map keys must be written as text, number or boolean at line ${line}, column ${column}`;
+  expect(() => parseYaml(text)).toThrow(new Error(message));
+});
+
+test.each([
+  ['a: !secret x', 'line 1, column 12'],
+  ['a: 1\nb: !secret', 'line 2, column 11'],
+  ['a: !!set {p, q}', 'line 1, column 10'],
+  ['!!omap [x: 1]', 'line 1, column 8'],
+  ['a: !!binary aGVsbG8=', 'line 1, column 13'],
+  ['a: !!timestamp 2001-01-01', 'line 1, column 16'],
+  ['!secret a: 1', 'line 1, column 9'],
+  ['%TAG ! tag:secret,2000:\n---\na: !foo 1', 'line 3, column 9'],
+])('%j has a tag of another type than those of JSON', (text, place) => {
+  const message = `Tags must be !!str, !!int, !!float, !!bool, !!null, !!map or !!seq at ${place}`;
+  expect(() => parseYaml(text)).toThrow(new Error(message));
+});
+
+test.each([
+  ['a: !!int secret', 'Unresolved tag at line 1, column 4'],
+  ['a: !!map [secret]', 'Unresolved tag at line 1, column 4'],
+  ['%secret x\n---\na: 1', 'Unknown directive at line 1, column 1'],
+])('%j is refused, not only warned of', (text, message) => {
+  expect(() => parseYaml(text)).toThrow(new Error(message));
+});
+
+test.each([
+  ['!!map {a: !!seq [!!str 1, !!int 2, !!float 1.5, !!bool true, !!null null]}', { a: ['1', 2, 1.5, true, null] }],
+  ['x: &x {a: 1}\nz: {<<: *x}', { x: { a: 1 }, z: { '<<': { a: 1 } } }],
+  ['%YAML 1.1\n---\nx: &x {a: 1}\nz: {<<: *x, b: 2}', { x: { a: 1 }, z: { a: 1, b: 2 } }],
+  ['1: a\ntrue: b\n"": c', { 1: 'a', true: 'b', '': 'c' }],
+  ['{\n"a": [\n1\n],\n"b": {\n}\n}', { a: [1], b: {} }],
+  ['a: &x: 1', { a: 1 }],
+])('%j loses nothing', (text, value) => expect(parseYaml(text)).toEqual(value));
 
 test('many keys take a time that grows with their number only', () => {
   const msFor = (keys: number) => {

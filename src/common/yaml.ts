@@ -1,11 +1,27 @@
-import { isScalar, Lexer, LineCounter, parseDocument, visit, YAMLParseError } from 'yaml';
+import {
+  type Document,
+  isNode,
+  isScalar,
+  Lexer,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLError,
+  type YAMLMap,
+  YAMLParseError,
+} from 'yaml';
 
 export interface YamlOptions {
   /** Of a text that strangers write: longer ones are refused; default no bound. */
   readonly mostTokens?: number;
 }
 
-/** Reads one YAML document. Throws an Error of one line that says where it is wrong, without the text: it may hold a secret. */
+/**
+ * Reads one YAML document. What JavaScript has no place for is refused rather than lost: keys that become the same
+ * property, or are neither text, number nor boolean, and tags but those of JSON's types. Throws an Error of one line that
+ * says where it is wrong, without the text: it may hold a secret.
+ */
 export function parseYaml(text: string, { mostTokens = Number.POSITIVE_INFINITY }: YamlOptions = {}): unknown {
   try {
     refuseLong(text, mostTokens);
@@ -24,32 +40,67 @@ function refuseLong(text: string, mostTokens: number): void {
   }
 }
 
-/** The library compares each key with every other one of its map: of 24,000 that takes 20 s. */
 function read(text: string): unknown {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     prettyErrors: false,
     logLevel: 'error',
+    // The library compares each key with every other one of its map: of 24,000 that takes 20 s.
     uniqueKeys: false,
     lineCounter: lines,
   });
   const [error] = document.errors;
   if (error !== undefined) throw located(error, lines);
-  visit(document, {
-    Map: (_, { items }) => {
-      const seen = new Set<unknown>();
-      for (const { key } of items) {
-        if (!isScalar(key)) continue;
-        if (seen.has(key.value)) throw new Error(`Map keys must be unique ${at(lines, key.range?.[0] ?? 0)}`);
-        seen.add(key.value);
-      }
-    },
-  });
+  refuseLosses(document, lines);
+  const warning = document.warnings.find(({ code }) => !harmless.includes(code));
+  if (warning !== undefined) throw located(warning, lines);
   return document.toJS();
 }
 
+/** Brackets that close on a line less indented than the library would have it, as people write JSON; anchors like `&x:`. */
+const harmless: readonly string[] = ['BAD_INDENT', 'BAD_ALIAS'];
+
+/** What would be dropped without a word, as the library warns of part of it only. */
+function refuseLosses(document: Document, lines: LineCounter): void {
+  visit(document, {
+    Value: (_, node) => refuseTag(node, lines),
+    Map: (_, map) => {
+      refuseTag(map, lines);
+      refuseKeys(map, lines);
+    },
+  });
+}
+
+const tags = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`));
+
+function refuseTag(node: Node, lines: LineCounter): void {
+  if (node.tag === undefined || tags.has(node.tag)) return;
+  throw refused('Tags must be !!str, !!int, !!float, !!bool, !!null, !!map or !!seq', node, lines);
+}
+
+function refuseKeys({ items }: YAMLMap, lines: LineCounter): void {
+  const seen = new Set<string | symbol>();
+  for (const { key } of items) {
+    const property = propertyOf(key);
+    if (property === undefined) throw refused('Map keys must be written as text, number or boolean', key, lines);
+    if (seen.has(property)) throw refused('Map keys must be unique', key, lines);
+    seen.add(property);
+  }
+}
+
+/** What a key becomes: a text, but for the merge key of YAML 1.1. Undefined for one that is no text, number or boolean. */
+function propertyOf(key: unknown): string | symbol | undefined {
+  const value = isScalar(key) ? key.value : undefined;
+  if (typeof value === 'symbol') return value;
+  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+}
+
+function refused(problem: string, node: unknown, lines: LineCounter): Error {
+  return new Error(`${problem} ${at(lines, (isNode(node) ? node.range?.[0] : undefined) ?? 0)}`);
+}
+
 /** As the library would, but of the first error alone: that of each shows its line. */
-function located(error: YAMLParseError, lines: LineCounter): YAMLParseError {
+function located(error: YAMLError, lines: LineCounter): YAMLError {
   if (error.pos[0] !== -1) error.message += ` ${at(lines, error.pos[0])}`;
   return error;
 }
@@ -62,6 +113,6 @@ function at(lines: LineCounter, offset: number): string {
 function reasonOf(error: unknown): string {
   if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS') return 'more than one document';
   const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
-  // Behind a colon stands the text itself.
-  return line.replace(/:$/, '').replace(/(?<! or ): .*?(?=( at line \d+, column \d+)?$)/, '');
+  // Behind a colon or a percent sign stands the text itself.
+  return line.replace(/:$/, '').replace(/(?<! or )(: | %).*?(?=( at line \d+, column \d+)?$)/, '');
 }
