@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
+import { main } from '../../test/support/main.ts';
 import { crdsCommand } from './crds.ts';
 
 test.each([
@@ -9,4 +11,13 @@ test.each([
     .parseAsync(flags, { from: 'user' })
     .catch((reason: Error) => reason);
   expect(error).toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
+});
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux('a folder where none can be made is one clear line', () => {
+  const command = [main, 'crds', '--out', '/proc/x'];
+  const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', timeout: 30_000 });
+  expect(stderr).toMatch(/^error: --out: ENOENT.*\n$/);
+  expect(status).toBe(2);
 });

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { makeFolder } from '../common/make-folder.ts';
 import { UsageError } from '../common/usage.ts';
 import { print } from './print.ts';
 
@@ -34,7 +35,7 @@ async function run(options: { out?: string; check: boolean }): Promise<void> {
 
 async function write(dir: string, files: readonly File[]): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    makeFolder(dir);
     await Promise.all(files.map((file) => writeFile(join(dir, file.name), file.text)));
   } catch (error) {
     throw new UsageError(`--out: ${(error as Error).message}`, { cause: error });

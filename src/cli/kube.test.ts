@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -48,6 +48,15 @@ test.each(wrong)('%j is one clear line', async (flags, message) => {
   const run = kubeCommand().parseAsync(['node', 'kube', ...flags]);
   await expect(run).rejects.toThrow(UsageError);
   await expect(run).rejects.toThrow(message);
+});
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux('a folder where none can be made is one clear line', () => {
+  const command = [main, 'kube', '--data', '/proc/x'];
+  const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', timeout: 30_000 });
+  expect(stderr).toMatch(/^error: --data: cannot use \/proc\/x\/kube\.db: ENOENT.*\n$/);
+  expect(status).toBe(2);
 });
 
 test('a definition that cannot be served and a port that is taken are one clear line', async () => {

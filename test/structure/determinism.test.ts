@@ -50,6 +50,7 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   },
   'common/dated.ts': { ways: ['the system'], why: 'leaves to Node what is dated by the clock of the system' },
   'common/http-server/answer-on.ts': { ways: ['a timer'], why: 'ends connections, which only a process has' },
+  'common/make-folder.ts': { ways: ['a file'], why: 'makes the folder that a flag of a command names' },
   'common/output.ts': {
     ways: ['new Date()', 'a file'],
     why: 'writes those lines, and knows of files how much of a line they took',
@@ -75,7 +76,6 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     why: 'makes keys for connections, which only a process has',
   },
   'reference/kube-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
-  'reference/kube-api/data-file.ts': { ways: ['a file'], why: 'is the data folder, where a setting names one' },
   'reference/kube-api/discovery.ts': { ways: ['the process'], why: 'says which platform it runs on' },
   'reference/kube-api/load-crds.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
   'reference/kube-api/server.ts': {

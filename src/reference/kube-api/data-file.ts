@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '../../common/make-folder.ts';
 import { DataError } from './data-error.ts';
 import type { Change } from './history.ts';
 import type { Persistence } from './store.ts';
@@ -34,7 +34,7 @@ export class DataFile implements Persistence {
     const file = join(dir, 'kube.db');
     try {
       // Secrets are in it.
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      makeFolder(dir, 0o700);
       this.#database = openDatabase(file);
     } catch (error) {
       throw new DataError(`cannot use ${file}: ${(error as Error).message}`, { cause: error });
