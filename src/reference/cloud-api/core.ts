@@ -4,7 +4,7 @@ import type { Random } from '../../common/random-id.ts';
 import { type ServerRuntime, systemRuntime } from '../../common/runtime.ts';
 import { readAccounts } from './accounts.ts';
 import { createApp } from './app.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase, settingUp } from './database.ts';
 import { endpointLeases } from './endpoint-leases.ts';
 import { FaultSpecError } from './faults/fault-spec.ts';
 import { Faults } from './faults/faults.ts';
@@ -86,7 +86,7 @@ export async function createCore(
   });
   app.addHook('onClose', async () => world.database.close());
   try {
-    for (const wanted of options.seeds ?? []) seed(wanted);
+    for (const wanted of options.seeds ?? []) settingUp(options.data, () => seed(wanted));
     await app.ready();
   } catch (error) {
     await app.close();

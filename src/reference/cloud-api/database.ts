@@ -42,9 +42,26 @@ export function openDatabase(file?: string): DatabaseSync {
       throw error;
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new SetupError('data', `data file ${file ?? '(memory)'} cannot be used: ${why}`, { cause: error });
+    throw unusable(file, error);
   }
+}
+
+/** Work on the file at start, when whoever set it learns of a disk that is full. Throws a SetupError for errors of SQLite. */
+export function settingUp<T>(file: string | undefined, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isOfSqlite(error) ? unusable(file, error) : error;
+  }
+}
+
+function unusable(file: string | undefined, error: unknown): SetupError {
+  const { message } = error as Error;
+  return new SetupError('data', `data file ${file ?? '(memory)'} cannot be used: ${message}`, { cause: error });
+}
+
+function isOfSqlite(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR';
 }
 
 function migrate(database: DatabaseSync): void {
@@ -62,7 +79,8 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    database.exec('ROLLBACK');
+    // Of a full disk and the like SQLite has rolled back by itself: to do it again would be an error that hides this one.
+    if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestCloud, type TestCloud } from '../../../test/support/cloud-api.ts';
+import { openDatabase, transaction } from './database.ts';
 import { defaultSeed } from './seed/default.ts';
 
 let dir: string;
@@ -107,4 +108,28 @@ test('a file of another version is refused', async () => {
   database.exec('PRAGMA user_version = 99');
   database.close();
   await expect(start()).rejects.toThrow('version 99');
+});
+
+describe('where SQLite rolls back by itself, as on a full disk,', () => {
+  const fill = (database: DatabaseSync) =>
+    database.exec(`CREATE TRIGGER full BEFORE INSERT ON objects BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END`);
+  const insert = `INSERT INTO objects (account, kind, id) VALUES ('a', 'b', 'c')`;
+
+  test('the error is that, and the next transaction goes on', () => {
+    const database = openDatabase();
+    fill(database);
+    expect(() => transaction(database, () => database.exec(insert))).toThrow('disk is full');
+    database.exec('DROP TRIGGER full');
+    transaction(database, () => database.exec(insert));
+    expect(database.prepare('SELECT count(*) AS n FROM objects').get()).toEqual({ n: 1 });
+    database.close();
+  });
+
+  test('seeding at start is refused as the data file is', async () => {
+    const database = openDatabase(file());
+    fill(database);
+    database.close();
+    const message = `data file ${file()} cannot be used: disk is full`;
+    await expect(start()).rejects.toMatchObject({ name: 'SetupError', setting: 'data', message });
+  });
 });
