@@ -28,6 +28,8 @@ export const unreadable: readonly (readonly [what: string, request: string, stat
   ['no Host', 'GET /api/status HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['an empty Host', 'GET /api/status HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', 400],
   ['a Host that is none', 'GET /api/status HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n', 400],
+  ['two Hosts', `${open}Host: evil.test\r\n\r\n`, 400],
+  ['a Host twice', `${open}hOST: localhost\r\n\r\n`, 400],
   ['headers of 17 KB', `${open}X-Long: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
   ['headers of 1 MB', `${open}X-Long: ${'x'.repeat(1_000_000)}\r\n\r\n`, 431],
   ['a path of 17 KB', `GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],

@@ -1,4 +1,4 @@
-import { maxHeaderSize } from 'node:http';
+import { type IncomingMessage, maxHeaderSize } from 'node:http';
 import type { Readable } from 'node:stream';
 import Fastify, {
   errorCodes,
@@ -54,8 +54,8 @@ export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: A
   app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
     if (!hasNone(request) || !(await isEmpty(body))) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
   });
-  app.addHook('onRequest', async ({ headers }) => {
-    if (!isHost(headers.host)) throw new Unreadable('no Host');
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    if (!isHost(headers.host) || namesHostAgain(raw)) throw new Unreadable('not one Host');
   });
   // Of connections that could not be accepted.
   app.server.on('error', () => {});
@@ -63,7 +63,12 @@ export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: A
   return app;
 }
 
-/** Whether requests of this method have no body: clients send the type of one all the same, with every call. */
+/** RFC 9112, section 3.2. Node shows the first only, but what stands before this server may have gone by another. */
+function namesHostAgain({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+}
+
+/** Leaves the rest of it, have no body: clients send the type of one all the same, with every call. */
 const hasNone = ({ method }: FastifyRequest): boolean => method === 'DELETE';
 
 /** Leaves the rest of it, as the connection is to live until it is answered. */

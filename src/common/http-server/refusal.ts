@@ -45,8 +45,8 @@ function unreadable({ code }: Unreadable): Unforeseen {
       return { cause: 'headTooLarge', message: `path and headers must be at most ${maxHeaderSize} bytes` };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { cause: 'requestLate', message: 'the request did not come in time' };
-    case 'no Host':
-      return { cause: 'requestMalformed', message: 'header "Host" is missing, or is no host[:port]' };
+    case 'not one Host':
+      return { cause: 'requestMalformed', message: 'header "Host" must be there once, as host[:port]' };
     default:
       return { cause: 'requestMalformed', message: `the request is not HTTP/1.1 (${code})` };
   }
