@@ -41,6 +41,7 @@ const wrong = [
   [['--port', 'x'], '--port must be a whole number from 0 to 65535, not "x"'],
   [['--port', '70000'], '--port must be a whole number from 0 to 65535, not "70000"'],
   [['--crds', '/nowhere/at/all'], '--crds: ENOENT'],
+  [['--crds', import.meta.dirname], `--crds: no YAML file in ${import.meta.dirname} holds a CustomResourceDefinition`],
   [['--data', '/dev/null'], '--data: cannot use /dev/null/kube.db: EEXIST'],
   [['--kubeconfig-out', '/nowhere/at/all'], '--kubeconfig-out: cannot write /nowhere/at/all: ENOENT'],
 ] as const;

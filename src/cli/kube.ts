@@ -66,7 +66,9 @@ async function run(flags: Flags): Promise<void> {
 async function readCrds(dir: string): Promise<readonly object[]> {
   const { loadCrds } = await import('../reference/kube-api/load-crds.ts');
   try {
-    return loadCrds(dir);
+    const crds = loadCrds(dir);
+    if (crds.length === 0) throw new Error(`no YAML file in ${dir} holds a CustomResourceDefinition`);
+    return crds;
   } catch (error) {
     throw new UsageError(`--crds: ${(error as Error).message}`);
   }
