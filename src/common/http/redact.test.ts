@@ -82,6 +82,27 @@ describe('a secret of 24 characters', () => {
   });
 });
 
+describe('a short secret', () => {
+  test.each([
+    ['no', 'invalid tunnel definition: unknown field', 'is a word backwards, and stands in others'],
+    ['in', 'the value is not known', 'is two letters in the middle of base64'],
+    ['x', 'agg egg Gxg', 'is one letter in the middle of base64'],
+    ['1', 'status 401, 2.10 or v1', 'is part of a number'],
+    ['true', 'the word eurt', 'is not looked for backwards'],
+    [' ', 'a b - c', 'is blank, and so no secret'],
+  ])('%j leaves %j as it is: it %s', (secret, text) => expect(redact(text, [secret], '-')).toBe(text));
+
+  test.each([
+    ['no', 'field "no" and no_such=no, "bm8=" or 6e6f', 'field "-" and -_such=-, "-=" or -'],
+    ['1', 'value 1: 1', 'value -: -'],
+    ['a+b', 'unknown a+b, a%2Bb', 'unknown -, -'],
+    ['$^', 'not $^', 'not -'],
+    ['true', 'untrue, dHJ1ZQ==, 74727565', 'un-, -==, -'],
+    ['hunter2\n', 'not op_hunter2', 'not op_-'],
+    ['  no  ', 'not no', 'not -'],
+  ])('%j is hidden in %j', (secret, text, told) => expect(redact(text, [secret], '-')).toBe(told));
+});
+
 test('a document of 64 KiB does not take long, and its words stay words', () => {
   const document = `<a>${'the metadata of an identity provider, at https://idp.test/x '.repeat(1_100)}</a>`;
   const startedAt = performance.now();

@@ -2,15 +2,29 @@
 const shortestPart = 8;
 const shortestPartOfLong = 12;
 const longFrom = 1_024;
+/** Less than this stands in many a word. */
+const shortestInWord = 4;
 
 /**
  * The text with `mark` in place of every secret and of every part of one, from 8 characters on (12, of a secret of more
  * than 1 KiB): as it is, or in the encodings that services repeat things in, by whatever case. Of a shorter secret nothing
- * but the whole is looked for. Takes time in proportion to text and secrets: bound both.
+ * but the whole is looked for, and of fewer than 4 characters only where it is no part of a word or number. Takes time in
+ * proportion to text and secrets: bound both.
  */
 export function redact(text: string, secrets: readonly string[], mark: string): string {
-  const short = secrets.filter((secret) => secret.length < shortestPart).flatMap(spellings);
-  return replaceAll(withoutParts(text, secrets, mark), short, mark);
+  const spelled = secrets.filter((secret) => !isLong(secret)).flatMap(spellings);
+  const short = spelled.filter((spelling) => spelling.length < shortestPart && spelling.trim() !== '');
+  const { words = [], others = [] } = Object.groupBy(short, ({ length }) =>
+    length < shortestInWord ? 'words' : 'others',
+  );
+  return replaceWords(replaceAll(withoutParts(text, secrets, mark), others, mark), words, mark);
+}
+
+function replaceWords(text: string, words: readonly string[], by: string): string {
+  return words.reduce((rest, word) => {
+    const alone = new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}(?![\\p{L}\\p{N}])`, 'gu');
+    return rest.replace(alone, () => by);
+  }, text);
 }
 
 /** Longest first, so that no value is left in part because it contains another one. */
@@ -107,7 +121,8 @@ function encoded(text: string): readonly string[] {
       Array.from(text, (character) => entity(character.codePointAt(0) ?? 0)).join(''),
     ),
     Array.from({ length: text.length }, (_, index) => unicode(text.charCodeAt(index))).join(''),
-    [...text].reverse().join(''),
+    // What is short is a word backwards: `no` is `on`.
+    ...(text.length < shortestPart ? [] : [[...text].reverse().join('')]),
     ...base64(bytes),
   ];
 }
@@ -129,9 +144,12 @@ function unicode(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** Also as the middle of something longer: what stands before it shifts the digits, and is not known. */
+/**
+ * Also as the middle of something longer: what stands before it shifts the digits, and is not known. Of less than 4 bytes
+ * that would be a few letters like any others.
+ */
 function base64(bytes: Buffer): readonly string[] {
-  return [0, 1, 2].flatMap((before) => {
+  return (bytes.length < shortestInWord ? [0] : [0, 1, 2]).flatMap((before) => {
     const digits = Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')
       .replace(/=+$/, '');
