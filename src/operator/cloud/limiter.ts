@@ -61,6 +61,7 @@ interface Taken {
   readonly paced: boolean;
   /** By this process. */
   readonly own: boolean;
+  readonly isRecorded: boolean;
 }
 
 const inTurnBetweenAged = 3;
@@ -178,14 +179,21 @@ export class Limiter {
   /**
    * Charges an account with what another process may have sent, the last at `endedAt` (monotonic): with all of it, for the limit
    * may be higher a moment later.
+   *
+   * @param isRecorded whoever comes next learns of it by a record
    */
-  carry(account: string, count: number, endedAt: number): void {
+  carry(account: string, count: number, endedAt: number, isRecorded = true): void {
     const tenant = this.#tenants.charged(account);
-    const taken: Taken = { tenant, priority: 'change', paced: false, own: false };
+    const taken: Taken = { tenant, priority: 'change', paced: false, own: false, isRecorded };
     const slots = Array.from({ length: Math.min(count, mostCarried) }, () => taken);
     for (const slot of slots) this.#enter(slot);
     this.#window.carry(slots, endedAt);
     this.#serveSoon();
+  }
+
+  /** Charges an account with all that counts for another credential, for as long as it does there. */
+  goOnFrom(before: Limiter, account: string): void {
+    for (const endedAt of before.#window.endings(this.#clock.now())) this.carry(account, 1, endedAt);
   }
 
   /** How many requests of this process the account has in the window. */
@@ -200,9 +208,9 @@ export class Limiter {
     return ended.map(({ endedAt }) => endedAt);
   }
 
-  /** What these accounts have sent is counted elsewhere from now on. To be called when they send nothing. */
+  /** What these accounts have sent is counted by a record from now on. To be called when they send nothing. */
   handOver(isTheirs: (account: string) => boolean): void {
-    this.#window.drop(({ tenant }) => isTheirs(tenant.account.name));
+    this.#window.drop(({ tenant, isRecorded }) => isRecorded && isTheirs(tenant.account.name));
     this.#serveSoon();
   }
 
@@ -268,7 +276,7 @@ export class Limiter {
     const waiter = this.#tenants.take(tenant, priority);
     if (waiter === undefined) return;
     const paced = this.#sharing.start(priority, this.#inUse(tenant), now);
-    const taken: Taken = { tenant, priority, paced, own: true };
+    const taken: Taken = { tenant, priority, paced, own: true, isRecorded: true };
     this.#window.start();
     this.#enter(taken);
     waiter.grant({ waitedMs: now - waiter.since, release: (sent = true) => this.#release(taken, sent) });

@@ -89,6 +89,12 @@ export class RollingWindow<Slot> {
     return Number.isFinite(next) ? next : undefined;
   }
 
+  /** When each that counts ended, here or elsewhere; those that run, now. */
+  endings(now: number): readonly number[] {
+    const ended = [...this.#finished.values(), ...this.#carried].map(({ leavesAt }) => leavesAt - windowMs);
+    return [...ended, ...Array.from({ length: this.#running }, () => now)];
+  }
+
   /** Those that ended here, and when. */
   finished(): readonly { readonly slot: Slot; readonly endedAt: number }[] {
     return this.#finished.values().map(({ slot, leavesAt }) => ({ slot, endedAt: leavesAt - windowMs }));

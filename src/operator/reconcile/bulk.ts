@@ -87,7 +87,8 @@ function areOwn(annotations: Readonly<Record<string, string>>): boolean {
 }
 
 function clip(name: string, value: string): string {
-  return ofPeople.has(name) ? value.slice(0, mostWishBytes) : value;
+  if (!ofPeople.has(name) || value.length <= mostWishBytes) return value;
+  return value.slice(0, mostWishBytes).toWellFormed();
 }
 
 function isOwn(name: string, value: string): boolean {

@@ -64,6 +64,26 @@ test.each([
   expect(thing.object.metadata.annotations?.[annotation.createdID] === 'thing_lost').toBe(isAdopted);
 });
 
+test('a resource that is to go does not wait for ever to learn whose what it may have made is', async () => {
+  const annotations = { [annotation.externalID]: 'thing_lost' };
+  const other: ManagedObject = {
+    ...thing.object,
+    metadata: { name: 'b', namespace: 'other', uid: 'v', annotations },
+    spec: { ...thing.object.spec, accountRef: { name: 'none' } },
+  };
+  const index = { get: () => other, list: () => [thing.object, other], claimants: () => [] };
+  const accountOf = ({ spec }: ManagedObject) =>
+    spec.accountRef === undefined ? { identity: 'default' } : { identity: 'none', isUnread: true };
+  const peers = new Peers({ index, memory: thing.memory, accountOf });
+  const list = async function* () {
+    yield { id: 'thing_lost' };
+  };
+  thing.serve({ list }, [other]);
+  expect(await thing.remove({ peers })).toMatchObject({ reason: 'Deleting' });
+  thing.clock.advance(settleMs + 3 * 60_000);
+  expect(await thing.remove({ peers })).toEqual({ kind: 'finished' });
+});
+
 const hasLeft = { ownership: { account: 'default', how: 'Created', id: 'thing_left' } } as const;
 
 test.each<[string, string, NonNullable<ManagedObject['status']>, boolean]>([

@@ -92,7 +92,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const mine = this.#asUnresolved(object);
     const unclaimed = this.#unclaimed(resources, found.items(), content);
     const mayBeHeld = new Set(mayBeHeldByOthers(object, resources, peers));
-    if (unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
+    if (!this.#isKeptTooLong() && unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
 
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
     const chosen = 'ids' in resolution ? chosenOf(latest, resolution.ids) : undefined;

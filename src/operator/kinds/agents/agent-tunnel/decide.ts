@@ -42,7 +42,8 @@ const mostBefore = 8;
 export function following(tunnel: Started, before: Started | undefined): Started {
   if (before === undefined || before.url !== tunnel.url || before.name !== tunnel.name) return tunnel;
   const { before: earlier = [], ...definition } = before;
-  const isSame = canonical({ ...definition, shown: undefined }) === canonical({ ...tunnel, shown: undefined });
+  const unlike = { shown: undefined, generation: undefined };
+  const isSame = canonical({ ...definition, ...unlike }) === canonical({ ...tunnel, ...unlike });
   const all = isSame ? earlier : [{ look: lookOf(before), inspect: before.inspect }, ...earlier];
   return all.length === 0 ? tunnel : { ...tunnel, before: all.slice(0, mostBefore) };
 }

@@ -5,7 +5,7 @@ import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { Memory } from '../../../reconcile/memory.ts';
 import type { Report } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
 import type { Agents } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
@@ -140,6 +140,15 @@ test.each([
   expect(running).toBe(before);
 });
 
+const ready: Condition = {
+  type: 'Ready',
+  status: 'True',
+  observedGeneration: 1,
+  reason: 'Available',
+  message: '',
+  lastTransitionTime: '',
+};
+
 describe('a start without an answer', () => {
   /** What is carried out when it pleases the agent. */
   let late: Tunnel | undefined;
@@ -209,6 +218,38 @@ describe('a start without an answer', () => {
     expect(running).toBeUndefined();
   });
 
+  test.each([
+    ['refused, as the first has just taken the name', 'Rejected' as const],
+    ['lost as well', 'Unreachable' as const],
+  ])('and another one, which ran and was to be replaced, where that was %s', async (_, how) => {
+    await lose();
+    const first = late;
+    object = { ...object, spec: { ...object.spec, addr: '9090' } };
+    await lose();
+    carriedOut();
+    onStart = () => {
+      running = first;
+      throw failure(how);
+    };
+    expect(await reconcile()).toBe(how);
+    now += createSettleMs;
+    await flow.remove(context());
+    expect(running).toBeUndefined();
+  });
+
+  test('of a changed definition is waited for by another process, whatever the status says of the one before', async () => {
+    onStart = (asked) => {
+      running = asked;
+      return asked;
+    };
+    const { fields = {} } = (await flow.ensure(context())) as Report;
+    object = { ...object, status: { ...fields, conditions: [ready] } };
+    object = { ...object, metadata: { ...object.metadata, generation: 2 }, spec: { ...object.spec, addr: '9090' } };
+    await lose();
+    memory = new Memory();
+    expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+  });
+
   test('leaves whose the tunnel is in the status', async () => {
     object = { ...object, status: { agentURL: agent.url, tunnelName: 'web', uri: '/api/tunnels/web' } };
     onStart = () => {
@@ -224,7 +265,7 @@ test('a running tunnel is stopped at once, with its resource', async () => {
     return asked;
   };
   const { fields = {} } = (await flow.ensure(context())) as Report;
-  object = { ...object, status: fields };
+  object = { ...object, status: { ...fields, conditions: [ready] } };
   memory = new Memory();
   expect(await flow.remove(context())).toEqual({ kind: 'finished' });
   expect(running).toBeUndefined();

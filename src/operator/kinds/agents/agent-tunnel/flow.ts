@@ -12,7 +12,7 @@ import {
   reportFailure,
 } from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
-import { isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf, NotAdmittedError } from '../registry/agents.ts';
@@ -130,7 +130,7 @@ export class TunnelFlow implements Flow<undefined> {
       case 'replace':
         await resource.confirm();
         await agent.stop(name, call);
-        return this.#start(context, asked, () => {
+        return this.#start(context, { ...asked, before: started?.before && started }, () => {
           const changed = action.fields.length === 0 ? '' : `: ${action.fields.join(', ')}`;
           journal.event('Updated', `replaced tunnel ${name}${changed}`);
         });
@@ -149,7 +149,8 @@ export class TunnelFlow implements Flow<undefined> {
         return available(running, asked);
       } catch (error) {
         // What the status showed does not run any more; whose a tunnel is that may be started yet stays known.
-        const fields = isNotSent(error) ? {} : placeIn(context.resource.object, asked.tunnel);
+        const isOver = isNotSent(error) && asked.before === undefined;
+        const fields = isOver ? {} : placeIn(context.resource.object, asked.tunnel);
         return { ...reportFailure(error), fields };
       }
     });
@@ -263,9 +264,11 @@ function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status
   return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
 }
 
-/** Its start was answered, and it was known to run for as long as the status says so. */
+/** Its start was answered: the status says so of the generation that it was of, or a later one. */
 function isShown(object: ManagedObject, started: Started): boolean {
-  return placeIn(object, started).agentURL !== undefined && object.status?.uri !== undefined;
+  const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
+  const isOfThat = observedGeneration >= (started.generation ?? 0);
+  return isOfThat && placeIn(object, started).agentURL !== undefined && object.status?.uri !== undefined;
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

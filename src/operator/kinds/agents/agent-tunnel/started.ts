@@ -27,6 +27,8 @@ const startedSchema = shownSchema.extend({
   name: z.string(),
   /** Fingerprint: an agent need not show options, and they may be secret. */
   options: z.string(),
+  /** Of the resource, when the start was asked for. */
+  generation: z.number().optional(),
   /** As the agent put it when it started the tunnel, where that is not as it was asked. */
   shown: shownSchema.optional(),
   /** Of other definitions that were asked for before: their starts, and this one's, were not answered. */
@@ -59,7 +61,8 @@ function parse(text: string): Started | undefined {
 /** The tunnel that a resource asks for in the agent at `url`, as it is put on record. */
 export function wanted({ metadata }: ManagedObject, spec: Spec, name: string, url: string): Started {
   const { proto, addr, inspect, options = {} } = spec;
-  return { uid: metadata.uid ?? '', url, name, proto, addr, inspect, options: fingerprint(options) };
+  const { uid = '', generation } = metadata;
+  return { uid, url, name, proto, addr, inspect, options: fingerprint(options), generation };
 }
 
 /** The body of its POST. */

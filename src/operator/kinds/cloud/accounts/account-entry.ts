@@ -102,6 +102,11 @@ export class AccountEntry implements RegistryEntry {
     return isDeleting(this.#object) || (keyError === undefined ? !this.#isChecked() : keyError.isPending);
   }
 
+  /** Its key is being read: it may turn out to be any. */
+  get isKeyUnread(): boolean {
+    return this.#connection !== undefined && this.#keyError()?.isPending === true;
+  }
+
   /** The Secret was read for the first time, or has changed. */
   secretChanged(): void {
     if (this.#takeKey()) this.#options.onRotated();

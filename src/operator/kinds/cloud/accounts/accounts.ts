@@ -75,7 +75,7 @@ export class Accounts extends Registry<AccountEntry> {
     const entry = key === 'default' ? undefined : this.entry(key);
     const connection = key === 'default' ? this.#defaultAccount : entry?.connection;
     const { identity, rekeyedAt, url } = connection ?? {};
-    const isUnread = key !== 'default' && identity === undefined && (entry?.isPending ?? this.isUnread);
+    const isUnread = key !== 'default' && identity === undefined && (entry?.isKeyUnread ?? this.isUnread);
     return { identity: identity ?? key, isUnread, rekeyedAt, url, identities: () => connection?.identities ?? [] };
   }
 

@@ -120,13 +120,13 @@ export class Budgets {
     const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#limiterOf(before);
     if (replaced !== undefined) this.#goOnFrom(replaced, fresh.limiter, user);
     if (user.isDefault && this.#isUsedElsewhere(user, credential))
-      fresh.limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now());
+      fresh.limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now(), false);
     return this.#add(credential, fresh);
   }
 
   /** What was asked of the old key is the old one's: a pause, and what was sent, for whoever has it next. */
   #goOnFrom(before: Limiter, limiter: Limiter, { account }: BudgetUser): void {
-    limiter.carry(account, before.state().used, this.#runtime.monotonic.now());
+    limiter.goOnFrom(before, account);
     this.#recording?.inherit(before, limiter);
   }
 

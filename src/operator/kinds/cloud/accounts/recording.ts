@@ -1,6 +1,7 @@
 import type { Limiter } from '../../../cloud/limiter.ts';
 import { keyMarkOf } from '../../../reconcile/key-mark.ts';
 import type { BudgetUser } from './budgets.ts';
+import { accountIn, Charges } from './charges.ts';
 import { keyOf } from './credential.ts';
 import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from './use-record.ts';
 
@@ -10,6 +11,8 @@ export interface RecordingOptions extends Pick<UseRecordOptions, 'monotonic' | '
   readonly store: (shard: number) => UseStore;
   readonly shardOf: (account: string) => number;
 }
+
+const sweepEveryMs = 10_000;
 
 export interface RecordingHooks {
   /** Requests a minute; 0 of one that is not known. */
@@ -21,7 +24,7 @@ export interface RecordingHooks {
 /** An account with one key: it may have been seen with that at several paths of an address. */
 interface Sender {
   readonly account: string;
-  readonly limiters: Set<Limiter>;
+  readonly limiters: ReadonlySet<Limiter>;
 }
 
 /**
@@ -35,9 +38,13 @@ export class Recording {
   readonly #records = new Map<number, UseRecord>();
   /** By the name on record: those that send, and that have sent something that counts still. */
   readonly #senders = new Map<string, Sender>();
+  /** Of those that go by them now. */
   readonly #names = new Map<BudgetUser, string>();
-  /** The names that each budget has been charged for. */
-  readonly #charged = new WeakMap<Limiter, Set<string>>();
+  /** Names that somebody went by before. */
+  readonly #left = new Set<string>();
+  #sweepAt = Number.NEGATIVE_INFINITY;
+  /** By the shard, once its record is known. */
+  readonly #charges = new Map<number, Charges>();
   readonly #accountMarks = new Marks();
   readonly #keyMarks = new Marks();
 
@@ -61,7 +68,7 @@ export class Recording {
     const limitOfName = (name: string) => limitOf(accountIn(name));
     const record = new UseRecord({ ...options, store: store(shard), uses, limitOf: limitOfName, onChange });
     this.#records.set(shard, record);
-    for (const limiter of this.#limitersIn(shard)) this.#charged.delete(limiter);
+    this.#charges.delete(shard);
     await record.run();
   }
 
@@ -81,22 +88,24 @@ export class Recording {
       return;
     }
     const name = this.#nameOf(user, record);
+    if (this.#names.get(user) !== name) this.leave(user);
     this.#names.set(user, name);
-    const sender = this.#senders.get(name) ?? { account: user.account, limiters: new Set() };
-    this.#senders.set(name, sender);
-    sender.limiters.add(limiter);
-    this.#charge(limiter, name, record);
+    this.#left.delete(name);
+    this.#add(limiter, user.account, name);
+    this.#chargesOf(user.account, record)?.charge(limiter, name);
     limiter.record(user.account, record.allowed(name, user.requestsPerMinute));
   }
 
   leave(user: BudgetUser): void {
+    const name = this.#names.get(user);
     this.#names.delete(user);
+    if (name !== undefined) this.#left.add(name);
+    this.#sweep();
   }
 
-  /** One budget begins with what the other has been charged for. */
+  /** One budget begins with what the other has been charged with. */
   inherit(from: Limiter, to: Limiter): void {
-    const charged = this.#charged.get(from);
-    if (charged !== undefined) this.#charged.set(to, new Set(charged));
+    for (const charges of this.#charges.values()) charges.inherit(from, to);
   }
 
   /** The user needs more than is on record. */
@@ -122,27 +131,41 @@ export class Recording {
     return [user.account, origin, ...(mark === undefined ? [] : [mark])].join(' ');
   }
 
-  /** Once: by what each of those has on record who sent with the same key, or for the same account. */
-  #charge(limiter: Limiter, name: string, record: UseRecord): void {
-    const charged = this.#charged.get(limiter) ?? new Set();
-    if (charged.has(name) || record.names === undefined) return;
-    this.#charged.set(limiter, charged);
-    for (const each of new Set([name, ...record.names.filter((other) => isRelated(name, other))])) {
-      if (charged.has(each)) continue;
-      charged.add(each);
-      for (const { count, endedAt } of record.pastOf(each) ?? []) limiter.carry(accountIn(each), count, endedAt);
+  #chargesOf(account: string, record: UseRecord): Charges | undefined {
+    const shard = this.shardOf(account);
+    const known = this.#charges.get(shard);
+    if (known !== undefined || record.names === undefined) return known;
+    const charges = new Charges(record, record.names);
+    this.#charges.set(shard, charges);
+    return charges;
+  }
+
+  /** What nothing was sent by of late is of no use any more. */
+  #add(limiter: Limiter, account: string, name: string): void {
+    const { limiters } = this.#senders.get(name) ?? { limiters: new Set() };
+    if (limiters.has(limiter)) return;
+    const others = [...limiters].filter((each) => each.ownUse(account) > 0);
+    this.#senders.set(name, { account, limiters: new Set([...others, limiter]) });
+  }
+
+  /** Forgets who has left and sent nothing of late; not each time, for thousands may leave at once. */
+  #sweep(): void {
+    const now = this.#options.monotonic.now();
+    if (now < this.#sweepAt) return;
+    this.#sweepAt = now + sweepEveryMs;
+    const current = new Set(this.#names.values());
+    for (const name of this.#left) {
+      const { account = '', limiters = [] } = this.#senders.get(name) ?? {};
+      if (!current.has(name) && [...limiters].some((limiter) => limiter.ownUse(account) > 0)) continue;
+      this.#left.delete(name);
+      if (!current.has(name)) this.#senders.delete(name);
     }
   }
 
   #uses(shard: number): readonly AccountUse[] {
-    const current = new Set(this.#names.values());
-    return [...this.#senders].flatMap(([name, sender]) => {
-      if (this.shardOf(sender.account) !== shard) return [];
-      const use = this.#useOf(name, sender);
-      if (use.own > 0 || current.has(name)) return [use];
-      this.#senders.delete(name);
-      return [];
-    });
+    const theirs = [...this.#senders].filter(([, { account }]) => this.shardOf(account) === shard);
+    const uses = theirs.map(([name, sender]) => this.#useOf(name, sender));
+    return uses.filter(({ account: name, own }) => own > 0 || !this.#left.has(name));
   }
 
   #useOf(name: string, { account, limiters }: Sender): AccountUse {
@@ -174,15 +197,4 @@ class Marks {
     this.#known.set(user, { secret, key, mark });
     return mark;
   }
-}
-
-function accountIn(name: string): string {
-  return name.slice(0, name.indexOf(' '));
-}
-
-/** Of one account at one address, or of one key there. */
-function isRelated(name: string, other: string): boolean {
-  const [account, origin, mark] = name.split(' ');
-  const [otherAccount, otherOrigin, otherMark] = other.split(' ');
-  return origin === otherOrigin && (account === otherAccount || (mark !== undefined && mark === otherMark));
 }

@@ -351,6 +351,35 @@ describe('what was sent is with the key that it was sent with', () => {
   });
 });
 
+test('what an account sent that is gone stays on record while it counts', async () => {
+  const time = new ManualClock();
+  const store = new SecretStore(time);
+  const first = start(time, store, { 'a/gone': 120, 'b/stays': 120 }, { keyOf: (account) => account });
+  await pass(time, 4.5 * 60_000);
+  first.ask(100, 'a/gone');
+  await pass(time, 1_000);
+  expect(first.sent).toHaveLength(100);
+  for (const user of first.users.slice(0, 1)) first.budgets.leave(user);
+  // What is not needed is given back meanwhile.
+  await pass(time, 40_000);
+  first.kill();
+  const second = start(time, store.reopened(), { 'c/next': 120 }, { keyOf: () => 'a/gone' });
+  await pass(time, 1_000);
+  const [user] = second.users;
+  expect(user && second.budgets.of(user).limiter.state().used).toBeGreaterThanOrEqual(100);
+});
+
+test('keys that are rotated more often than once a minute do not renew what was sent', async () => {
+  const time = new ManualClock();
+  let key = 0;
+  const { ask, sent } = start(time, new SecretStore(time), { 'a/own': 60 }, { keyOf: () => `k${key}` });
+  for (; key < 12; key += 1) {
+    ask(10);
+    await pass(time, 30_000);
+  }
+  expect(sent).toHaveLength(120);
+});
+
 test('what a shard sent before it left counts once when it comes back', async () => {
   const time = new ManualClock();
   const store = new MemoryStore(time);

@@ -244,7 +244,7 @@ export class UseRecord {
     for (const { account, limit, own } of uses) {
       const entry = named.get(account);
       if (entry === undefined) continue;
-      const ahead = aheadOf(own, limit);
+      const ahead = Math.max(own, aheadOf(own, limit));
       if (isFree && own <= freeShareOf(limit) && entry.past.length === 0) named.delete(account);
       else if (2 * ahead <= entry.open) named.set(account, { ...entry, open: ahead });
     }

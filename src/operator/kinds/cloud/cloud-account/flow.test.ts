@@ -95,7 +95,7 @@ test('an account does not wait for ConfigMaps that may not be deleted: they go w
 });
 
 test.each([
-  ['that is refused', { connection: undefined, refusal: 'no' }, ['hold', 'stop']],
+  ['that is refused', { connection: undefined, refusal: 'no' }, ['hold', 'remove', 'stop']],
   [
     'without a key',
     {
@@ -103,13 +103,16 @@ test.each([
         throw new DependencyError('no key');
       },
     },
-    ['hold', 'stop', 'stop'],
+    ['hold', 'remove', 'stop', 'stop'],
   ],
-])('the mirror of an account %s is stopped, and nobody waits for that', async (_, more, expected) => {
-  const { flow, context, done } = setup({}, {}, more);
-  await flow.ensure(context);
-  expect(done).toEqual(expected);
-});
+])(
+  'what an account %s has mirrored is removed when that is turned off, and nobody waits for it',
+  async (_, more, expected) => {
+    const { flow, context, done } = setup({}, { endpointsMirrored: 3 }, more);
+    await flow.ensure(context);
+    expect(done).toEqual(expected);
+  },
+);
 
 test.each(['paused', 'gone'])(
   'the mirror of an account that is %s by the time its check has passed stays stopped',
@@ -134,15 +137,6 @@ test('that there is a mirror is in the status before it writes anything: whoever
     retry: { kind: 'after', ms: 0 },
   });
   expect(done).toEqual(['hold', 'stop']);
-});
-
-test('what was mirrored goes when the mirror is turned off, though there is no key', async () => {
-  const requireKey = () => {
-    throw new DependencyError('no key');
-  };
-  const { flow, context, done } = setup({}, { endpointsMirrored: 3 }, { requireKey });
-  expect(await flow.ensure(context)).toMatchObject({ reason: 'DependencyNotReady' });
-  expect(done).toEqual(['hold', 'stop', 'remove', 'stop']);
 });
 
 test('an account whose mirror was turned off is usable, and says what may not be deleted', async () => {

@@ -66,13 +66,12 @@ export class AccountFlow implements Flow<undefined> {
     const entry = this.#accounts.entry(keyOf(resource.object));
     if (entry === undefined) throw new DependencyError('this account is not in the cache yet', { isPending: true });
     const { connection: account } = entry;
-    if (account === undefined) return this.#refused(context, entry);
+    const mirrored = (await this.#unmirror(context)) ? mirroredField(resource.object) : {};
+    if (account === undefined) return this.#refused(context, entry, mirrored);
     const parsed = parseSpec(specSchema, resource.object);
     if ('report' in parsed) return parsed.report;
     await waitAway(call, () => this.#mirrors.stopOther(account.key, account));
     if (unhandledReconcileAt(resource.object) !== undefined) this.#confirm(context, account);
-    const isLeft = await this.#unmirror(context, parsed.spec, account);
-    const mirrored = isLeft ? mirroredField(resource.object) : {};
     try {
       await this.#requireKey(context, entry, account);
       await check(context, entry, account);
@@ -82,10 +81,11 @@ export class AccountFlow implements Flow<undefined> {
     return this.#passed(context, parsed.spec, account, mirrored);
   }
 
-  /** Removes what an earlier spec had mirrored, whether or not the key is any good; answers whether something is there. */
-  async #unmirror({ resource, call }: Context, { endpointMirror }: Spec, { key }: CloudConnection): Promise<boolean> {
-    if (endpointMirror?.enabled === true) return true;
+  /** Removes what an earlier spec had mirrored, whether or not the account is any good; answers whether something is there. */
+  async #unmirror({ resource, call }: Context): Promise<boolean> {
     const { object } = resource;
+    if (isMirroring(object)) return true;
+    const key = keyOf(object);
     if (!isMirrored(object) && !this.#mirrors.isRunning(key)) return false;
     return !(await waitAway(call, () => this.#mirrors.remove(key, namespaceOf(object))));
   }
@@ -125,10 +125,10 @@ export class AccountFlow implements Flow<undefined> {
     this.#dependents.enqueue(account.key, 'unready');
   }
 
-  async #refused({ call, resource }: Context, entry: AccountEntry): Promise<Outcome> {
+  async #refused({ call, resource }: Context, entry: AccountEntry, mirrored: Mirrored): Promise<Outcome> {
     await waitAway(call, () => Promise.all([this.#mirrors.stop(keyOf(resource.object)), entry.whenRead()]));
     await this.#holdSecret(resource, entry);
-    const fields = { ...mirroredField(resource.object), ...placeField(resource.object) };
+    const fields = { ...mirrored, ...placeField(resource.object) };
     return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields });
   }
 
@@ -238,9 +238,12 @@ function placeField({ status }: ManagedObject): Readonly<Record<string, unknown>
   return { shard: status?.shard };
 }
 
-function isMirrored({ spec, status }: ManagedObject): boolean {
-  const requested = (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
-  return requested || status?.endpointsMirrored !== undefined;
+function isMirroring({ spec }: ManagedObject): boolean {
+  return (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
+}
+
+function isMirrored(object: ManagedObject): boolean {
+  return isMirroring(object) || object.status?.endpointsMirrored !== undefined;
 }
 
 function ownerOf({ apiVersion, kind, metadata: { name, uid = '' } }: ManagedObject) {
