@@ -32,6 +32,7 @@ const flow = 'reconcile/external/flow.ts';
 const presence = 'reconcile/external/presence.ts';
 const answer = '../common/http/answer.ts';
 const failure = '../common/http/failure.ts';
+const tunnelFlow = 'kinds/agents/agent-tunnel/flow.ts';
 
 export const defects: readonly Defect[] = [
   {
@@ -93,6 +94,22 @@ export const defects: readonly Defect[] = [
     ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),`,
     replace: '    [annotation.createIntent]: null,',
     only: ['crashes'],
+  },
+  {
+    name: 'a-lost-start-settles-at-once',
+    sort: 'cleared intent',
+    file: tunnelFlow,
+    find: 'return this.#unsettled(context, started);',
+    replace: 'return undefined;',
+    only: ['slow-acts', 'tunnels'],
+  },
+  {
+    name: 'a-renamed-tunnel-goes-on',
+    sort: 'cleared intent',
+    file: tunnelFlow,
+    find: '(started.url === kept?.url && started.name === kept.name)',
+    replace: 'started.url === kept?.url',
+    only: ['tunnels'],
   },
   {
     name: 'writes-without-a-version',
@@ -536,6 +553,14 @@ export const defects: readonly Defect[] = [
     find: "  compare('description', addr.description);\n",
     replace: '',
     only: ['edits'],
+  },
+  {
+    name: 'an-edited-tunnel-goes-on',
+    sort: 'wrong content',
+    file: 'kinds/agents/agent-tunnel/decide.ts',
+    find: 'return fields.length === 0 && !isUnsure ?',
+    replace: 'return fields.length >= 0 ?',
+    only: ['tunnels'],
   },
   {
     name: 'parts-are-applied-off-record',

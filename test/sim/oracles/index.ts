@@ -13,6 +13,7 @@ import { nobodyStarves } from './nobody-starves.ts';
 import { nothingStolen } from './nothing-stolen.ts';
 import { oneHolder } from './one-holder.ts';
 import { oneObjectEach } from './one-object-each.ts';
+import { oneTunnelEach } from './one-tunnel-each.ts';
 import { retryAfter } from './retry-after.ts';
 import { sameAsFresh } from './same-as-fresh.ts';
 import { singleLeader } from './single-leader.ts';
@@ -21,6 +22,7 @@ import { truth } from './truth.ts';
 /** Every oracle, by the name under which it speaks. */
 export const oracles: Readonly<Record<string, Oracle>> = {
   'one-object-each': oneObjectEach,
+  'one-tunnel-each': oneTunnelEach,
   'nothing-stolen': nothingStolen,
   'implied-calls': impliedCalls,
   'no-wars': noWars,

@@ -149,7 +149,7 @@ function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
 }
 
 /** By a person, whenever it was. */
-function wasFinalizerTaken({ versions, goneBy }: Resource): boolean {
+export function wasFinalizerTaken({ versions, goneBy }: Resource): boolean {
   const all = versions.all;
   const isHeld = ({ finalizers }: Version) => finalizers.includes(finalizer);
   const wasTaken = all.some((version, index) => {

@@ -46,6 +46,38 @@ export interface CloudCall {
   readonly instead?: boolean;
 }
 
+/** As it is sent to an agent, and shown by it. */
+export interface FakeTunnel {
+  readonly name: string;
+  readonly proto: string;
+  readonly addr: string;
+  readonly [option: string]: unknown;
+}
+
+class FakeAgent {
+  readonly origin: string;
+  readonly #tunnels = new Map<string, FakeTunnel>();
+
+  constructor(origin: string) {
+    this.origin = origin;
+  }
+
+  readonly tunnels = () =>
+    [...this.#tunnels.values()].map(({ name, proto, ...config }) => ({
+      name,
+      proto,
+      config: { inspect: true, ...config },
+    }));
+
+  start(tunnel: FakeTunnel): void {
+    this.#tunnels.set(tunnel.name, tunnel);
+  }
+
+  stop(name: string): void {
+    this.#tunnels.delete(name);
+  }
+}
+
 /** A world that is nothing but what a test says happened in it. */
 export class FakeWorld implements Witness {
   readonly story: Story;
@@ -55,6 +87,7 @@ export class FakeWorld implements Witness {
     sendings: new Set<(flight: Flight) => void>(),
     arrivals: new Set<(flight: Flight, answer: Answer) => void>(),
   };
+  readonly agents = { all: ['agent-a', 'agent-b'].map((name) => new FakeAgent(`http://${name}.sim`)) };
   readonly logs: LogLine[] = [];
   readonly beginnings: Beginning[] = [];
   readonly endings: Ending[] = [];
@@ -205,6 +238,23 @@ export class FakeWorld implements Witness {
     this.#things.set(`/${collection}/${id}`, answer);
     await this.call({ method: 'POST', path: `/${collection}`, body, answer, ...call });
     return id;
+  }
+
+  /** Starts a tunnel in an agent. */
+  async startTunnel(agent: string, definition: FakeTunnel, call: Partial<CloudCall> = {}): Promise<void> {
+    this.#agent(agent).start(definition);
+    await this.call({ method: 'POST', path: '/api/tunnels', body: { ...definition }, service: agent, ...call });
+  }
+
+  async stopTunnel(agent: string, name: string, call: Partial<CloudCall> = {}): Promise<void> {
+    this.#agent(agent).stop(name);
+    await this.call({ method: 'DELETE', path: `/api/tunnels/${encodeURIComponent(name)}`, service: agent, ...call });
+  }
+
+  #agent(name: string): FakeAgent {
+    const found = this.agents.all.find(({ origin }) => origin === `http://${name}.sim`);
+    if (found === undefined) throw new Error(`there is no agent ${name}`);
+    return found;
   }
 
   async #put(object: Fields & { readonly metadata: { name: string; namespace: string } }, by?: string, path?: string) {

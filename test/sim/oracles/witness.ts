@@ -20,6 +20,12 @@ export interface Witness {
     readonly store: { subscribe(listener: (change: Change) => void, end?: () => void): () => void };
     snapshot(): { readonly objects: Iterable<readonly [storage: string, Change['current']]> };
   };
+  readonly agents: {
+    readonly all: readonly {
+      readonly origin: string;
+      tunnels(): readonly { readonly name: string; readonly proto: string; readonly config: object }[];
+    }[];
+  };
   readonly logs: readonly LogLine[];
   readonly beginnings: readonly Beginning[];
   readonly endings: readonly Ending[];
