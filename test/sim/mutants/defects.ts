@@ -566,8 +566,8 @@ export const defects: readonly Defect[] = [
     name: 'parts-are-applied-off-record',
     sort: 'wrong content',
     file: 'reconcile/parts/flow.ts',
-    find: "const ours = parts.filter((part, index) => part.named && plans[index]?.action.kind !== 'stop');",
-    replace: 'const ours: typeof parts = [];',
+    find: 'await record.add(namesOf(planned.filter(isToApply)));',
+    replace: 'await record.add([]);',
     only: ['edits', 'deletes'],
   },
   {
