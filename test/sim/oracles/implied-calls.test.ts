@@ -118,6 +118,20 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining('BotUser a/bot uses another account')]);
   });
 
+  test.each([
+    ['another installation has', 'two-0.0', 0],
+    ['this one has', operator, 1],
+  ])('an import of what %s let go, though it is there', async (_, by, times) => {
+    world = new FakeWorld({ installations: [{ name: 'op' }, { name: 'two', settings: { watchNamespaces: 'b' } }] });
+    world.judge(impliedCalls);
+    const id = await madeBotUser(world, 'maker', { namespace: 'b', by });
+    await world.write('BotUser', 'importer', { spec: { name: 'mine' }, annotations: { [externalID]: id } });
+    const gone = { [externalID]: null, 'edge-operator.dev/created-id': null };
+    await world.write('BotUser', 'maker', { namespace: 'b', by, annotations: gone, status: {} });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'mine' } });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test('a PATCH back and forth', async () => {
     const id = await madeBotUser(world);
     await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'forth' } });

@@ -83,7 +83,7 @@ export class Ownership {
     if (naming?.by !== undefined) return false;
     const maker = this.makerOf(thing);
     const isClaimed = maker !== undefined && maker !== resource && this.#claims(maker, span);
-    if (isClaimed && !wasWiped(maker, thing.name, span[1])) return false;
+    if (isClaimed && !hasLost(maker, thing.name, span[1], installation.name)) return false;
     if (this.#ownsElse(resource, thing, naming?.at ?? span[0])) return false;
     return this.#uses(resource, installation, versions, thing, span);
   }
@@ -156,8 +156,11 @@ export class Ownership {
   }
 }
 
-/** A person took the id from its annotations, and the status does not tell of it: nothing says any more that it made it. */
-function wasWiped({ versions, statuses }: Resource, id: string, now: number): boolean {
+/**
+ * A person took the id from its annotations, or another installation that found it gone, and the status does not tell of it: nothing
+ * says any more that it made it.
+ */
+function hasLost({ versions, statuses }: Resource, id: string, now: number, installation: string): boolean {
   const isNamedIn = (version: Version) => Object.values(version.annotations).includes(id);
   const status = statuses.at(now)?.fields;
   const current = versions.at(now);
@@ -166,7 +169,7 @@ function wasWiped({ versions, statuses }: Resource, id: string, now: number): bo
     const before = versions.all[index - 1];
     return before !== undefined && isNamedIn(before) && !isNamedIn(version);
   });
-  return last !== undefined && last.by === undefined;
+  return last !== undefined && (last.by === undefined || installationOf(last.by) !== installation);
 }
 
 export const ownershipOf = perWorld((world) => new Ownership(world));
