@@ -11,8 +11,8 @@ import type { ManagedObject } from './resource.ts';
 const mostSpecBytes = 6 * 1024;
 /** Of one field of a larger spec. */
 const mostFieldBytes = 512;
-/** Of one annotation, and of all. */
-const mostAnnotationBytes = 4 * 1024;
+/** Of one annotation, which may be the record of a tunnel with the longest address, as asked and as shown; and of all. */
+const mostAnnotationBytes = 6 * 1024;
 const mostAnnotationsBytes = 8 * 1024;
 
 /** What people write: too long to be understood it says that much still, as that somebody meant to pause. */

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { withoutBulk } from '../../../reconcile/bulk.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { Memory } from '../../../reconcile/memory.ts';
 import type { Report } from '../../../reconcile/outcome.ts';
@@ -9,6 +10,7 @@ import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
 import type { Agents } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
+import { startedOf } from './started.ts';
 
 const createSettleMs = 60_000;
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
@@ -257,6 +259,20 @@ describe('a start without an answer', () => {
     };
     expect(await flow.ensure(context())).toMatchObject({ fields: { agentURL: agent.url, tunnelName: 'web' } });
   });
+});
+
+test('the record of the longest definition is kept by a cache', async () => {
+  const [proto, tunnelName] = ['p'.repeat(63), 'n'.repeat(256)];
+  onStart = () => {
+    throw failure('Unreachable');
+  };
+  for (let n = 0; n < 12; n += 1) {
+    object = { ...object, spec: { ...object.spec, proto, tunnelName, addr: `${'a'.repeat(2_046)}${n}` } };
+    await reconcile();
+  }
+  onStart = (asked) => ({ ...asked, config: { ...asked.config, addr: `http://${asked.config.addr}/x` } });
+  await reconcile();
+  expect(startedOf(withoutBulk(object))).toMatchObject({ shown: { proto } });
 });
 
 test('a running tunnel is stopped at once, with its resource', async () => {
