@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { secondKey } from '../core/story.ts';
+import { mainKey, secondKey } from '../core/story.ts';
 import { noMoreThanNeeded } from './no-more-than-needed.ts';
 import { condition, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
 
@@ -50,6 +50,19 @@ test.each([
   await put(true, { by });
   await put(true);
   expect(world.said).toHaveLength(times);
+});
+
+test('the same as was put with another key of the account since the look', async () => {
+  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'main=also-main'] } });
+  world.judge(noMoreThanNeeded);
+  const keyed = { key: 'also-main' };
+  for (const more of [keyed, {}]) await world.call({ method: 'GET', path, status: 404, ...more });
+  await world.pass(10);
+  await put(true, keyed);
+  await put(true);
+  expect(world.said).toEqual([]);
+  await put(true);
+  expect(world.said).toHaveLength(1);
 });
 
 test('the same as another installation had put before the look', async () => {

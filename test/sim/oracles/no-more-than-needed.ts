@@ -45,9 +45,10 @@ export function noMoreThanNeeded(world: Witness, report: Report) {
     // Another key came between the look and the change.
     const look = looks.get(path);
     const isOfOther = (look?.key ?? call.key) !== call.key;
-    // Two that take a resource for theirs, of which a person wiped whose it is.
+    // Two that take a resource for theirs, of which a person wiped whose it is, or with two keys of one account.
     const former = thing.edits.at(-2);
-    const isOutpaced = former?.installation !== call.installation && (former?.at ?? 0) > (look?.at ?? call.at);
+    const isAnothers = former?.installation !== call.installation || former?.key !== call.key;
+    const isOutpaced = isAnothers && (former?.at ?? 0) > (look?.at ?? call.at);
     const isBlind = isOfOther || isOutpaced || mayHaveReadWrong(world, call) || mayHaveMetMore(world, call);
     if (isSame && isChange(flight) && !isBlind) idle.set(flight, call);
   });
