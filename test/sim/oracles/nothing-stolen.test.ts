@@ -38,6 +38,21 @@ describe('objects', () => {
     expect(spoke()).toEqual([]);
   });
 
+  test.each([
+    ['another account, by a key that was wrong', 'b-key', 0],
+    ['the same account', mainKey, 1],
+  ])('are imported by whose own is in %s', async (_, key, times) => {
+    const spec = { name: 'bot', accountRef: { name: 'acct' } };
+    await account('a', 'acct', key);
+    await madeBotUser(world, 'bot', { key, spec });
+    await account('a', 'acct', mainKey);
+    const id = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: id } });
+    await world.pass(60_000);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' } });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test('that people made and nobody imported are left alone', async () => {
     const id = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });

@@ -134,10 +134,10 @@ export class Ownership {
   }
 
   /** It had an object of its own when it was told to take this one. */
+  /** What was made with a key of another account is not found by this one's. */
   #ownsElse(resource: Resource, thing: Thing, at: number): boolean {
-    return this.madeFor(resource).some(
-      (other) => other !== thing && other.made.at <= at && (other.gone === undefined || other.gone.at > at),
-    );
+    const isThere = ({ made, gone }: Thing) => made.at <= at && (gone === undefined || gone.at > at);
+    return this.madeFor(resource).some((other) => other !== thing && other.account === thing.account && isThere(other));
   }
 
   #see({ at, by, resource }: KubeWrite): void {
