@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usableID } from '../../common/cloud-id.ts';
+import { cloudID } from '../../common/cloud-id.ts';
 
 /*
  * What the Cloud Management API answers and takes (Cloud Management API, sections 2 and 4). In answers unknown fields
@@ -15,7 +15,7 @@ function listOf<Item>(item: z.ZodType<Item>) {
 }
 
 /** What is none names nothing: who took it for what was made would make another, and another. */
-const id = z.string().max(usableID.longest).regex(usableID.pattern);
+const id = cloudID;
 
 type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };
 

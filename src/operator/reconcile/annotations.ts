@@ -39,7 +39,7 @@ export const annotation = {
 } as const;
 
 /** What people say by annotations; the other ones are records of the operator. */
-export const wishes: readonly string[] = [
+const wishes: readonly string[] = [
   annotation.paused,
   annotation.reconcileAt,
   annotation.forceOrphan,

@@ -63,6 +63,14 @@ describe('what is kept of a resource', () => {
     expect(unusableID(kept)).toContain('which is no id');
   });
 
+  test('the whole of an address that is to be taken over from', () => {
+    const asked = {
+      [annotation.takeOver]: `https://api.example.test/${'x'.repeat(2_000)}`,
+      [annotation.paused]: 'true',
+    };
+    expect(withoutBulk(resource({}, asked)).metadata.annotations).toEqual(asked);
+  });
+
   test('our records, however long somebody makes what else is of ours', () => {
     const long = 'x'.repeat(4 * KiB);
     const records = { [annotation.createIntent]: '{"at":"2030-01-01T00:00:00Z"}', [annotation.recordOf]: 'u' };

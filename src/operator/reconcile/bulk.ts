@@ -1,4 +1,4 @@
-import { annotation, wishes } from './annotations.ts';
+import { annotation } from './annotations.ts';
 import { isLarger } from './bounds.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -15,9 +15,17 @@ const mostFieldBytes = 512;
 const mostAnnotationBytes = 6 * 1024;
 const mostAnnotationsBytes = 8 * 1024;
 
-/** What people write: too long to be understood it says that much still, as that somebody meant to pause. */
+/**
+ * What people write, but for addresses to take over from: too long to be understood it says that much still, as that somebody
+ * meant to pause.
+ */
 const mostWishBytes = 256;
-const ofPeople: ReadonlySet<string> = new Set([...wishes, annotation.externalID]);
+const clipped: ReadonlySet<string> = new Set([
+  annotation.externalID,
+  annotation.paused,
+  annotation.reconcileAt,
+  annotation.forceOrphan,
+]);
 
 const known: ReadonlySet<string> = new Set(Object.values(annotation));
 
@@ -63,8 +71,8 @@ function withoutLarge(value: unknown): unknown {
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   // Mostly there are no others, and no copy is needed.
   if (areOwn(annotations)) return annotations;
-  const clipped = Object.entries(annotations).map(([name, value]): [string, string] => [name, clip(name, value)]);
-  const own = clipped.filter(([name, value]) => isOwn(name, value));
+  const short = Object.entries(annotations).map(([name, value]): [string, string] => [name, clip(name, value)]);
+  const own = short.filter(([name, value]) => isOwn(name, value));
   const kept: Record<string, string> = {};
   let bytes = 0;
   const order = ([a, one]: readonly [string, string], [b, other]: readonly [string, string]) =>
@@ -87,7 +95,7 @@ function areOwn(annotations: Readonly<Record<string, string>>): boolean {
 }
 
 function clip(name: string, value: string): string {
-  if (!ofPeople.has(name) || value.length <= mostWishBytes) return value;
+  if (!clipped.has(name) || value.length <= mostWishBytes) return value;
   return value.slice(0, mostWishBytes).toWellFormed();
 }
 

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { usableID } from '../../../common/cloud-id.ts';
+import { cloudID } from '../../../common/cloud-id.ts';
 import type { PrinterColumn } from '../../reconcile/kind.ts';
 
 /* Fields that several kinds have. */
-
-/** The id of something in the cloud that the spec names. */
-export const cloudID = z.string().min(1).max(usableID.longest).regex(usableID.pattern);
 
 /** The id of what the resource configures; it cannot be changed, because another parent is another resource. */
 export function parentID(field: string) {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { cloudID } from '../../../../common/cloud-id.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { cloudID, enabled, parentID, readiness, set } from '../fields.ts';
+import { enabled, parentID, readiness, set } from '../fields.ts';
 
 const mutualTLS = z.object({
   enabled: enabled('module'),

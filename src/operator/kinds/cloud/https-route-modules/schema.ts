@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { cloudID } from '../../../../common/cloud-id.ts';
 import { mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { cloudID, enabled, keyRef, parentID, readiness, set } from '../fields.ts';
+import { enabled, keyRef, parentID, readiness, set } from '../fields.ts';
 
 /** Cloud Management API, section 8: timeouts are uint32 seconds. */
 const maxUint32 = 4_294_967_295;
