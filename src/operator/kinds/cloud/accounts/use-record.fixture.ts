@@ -1,0 +1,114 @@
+import { type Log, silentLog } from '../../../../common/log.ts';
+import type { ManualClock } from '../../../controller/manual-clock.fixture.ts';
+import { Budgets, type BudgetUser } from './budgets.ts';
+import type { Stored, UseStore } from './use-record.ts';
+
+/** A record in memory, with the clock of who keeps it. */
+export class MemoryStore implements UseStore {
+  readonly time: ManualClock;
+  stored: Stored = { texts: [], writtenAt: undefined };
+  writes = 0;
+  /** What the next calls fail with. */
+  readonly errors: Error[] = [];
+  #seen: Stored = this.stored;
+
+  constructor(time: ManualClock) {
+    this.time = time;
+  }
+
+  async read(): Promise<Stored> {
+    this.#fail();
+    this.#seen = this.stored;
+    return this.stored;
+  }
+
+  async write(text: string): Promise<Stored | undefined> {
+    this.#fail();
+    if (this.#seen !== this.stored) return undefined;
+    this.writes += 1;
+    this.stored = { texts: [text], writtenAt: this.time.now() };
+    this.#seen = this.stored;
+    return this.stored;
+  }
+
+  isRefusal(error: unknown): boolean {
+    return error instanceof Error && error.message === 'forbidden';
+  }
+
+  /** As another process sees it. */
+  reopened(): MemoryStore {
+    const other = new MemoryStore(this.time);
+    other.stored = this.stored;
+    return other;
+  }
+
+  #fail(): void {
+    const error = this.errors.shift();
+    if (error !== undefined) throw error;
+  }
+}
+
+/** One process with some accounts; `sent` has the time of each of its requests. */
+export function start(
+  time: ManualClock,
+  store: MemoryStore,
+  limits: Readonly<Record<string, number>>,
+  {
+    log = silentLog,
+    keyOf = (account: string) => `key-of-${account}`,
+  }: { readonly log?: Log; readonly keyOf?: (account: string) => string } = {},
+) {
+  const budgets = new Budgets(
+    { monotonic: time },
+    { monotonic: time, random: () => 1, store: () => store, shardOf: () => 0, log },
+  );
+  const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
+    const user = { account, url: 'https://api.test', apiKey: () => keyOf(account), requestsPerMinute };
+    return { ...user, isDefault: account === 'default', isShared: account === 'default' };
+  });
+  for (const user of users) budgets.join(user);
+  const sent: number[] = [];
+  let isAlive = true;
+  const ask = (count: number, account = users[0]?.account) => {
+    const user = users.find((each) => each.account === account) as BudgetUser;
+    for (let i = 0; i < count; i += 1)
+      void budgets
+        .of(user)
+        .limiter.acquire({ priority: 'change', account })
+        .then((slot) => {
+          if (!isAlive) return;
+          sent.push(time.now());
+          slot.release();
+        });
+  };
+  void budgets.run(0);
+  return {
+    ...{ budgets, users },
+    sent,
+    ask,
+    kill: () => {
+      isAlive = false;
+    },
+  };
+}
+
+/** What was begun before goes on first. */
+export async function pass(time: ManualClock, ms: number): Promise<void> {
+  await time.advance(0);
+  await time.advance(ms);
+}
+
+export function mostInAMinute(times: readonly number[]): number {
+  return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
+}
+
+/** As the Lease that keeps it: the uid of that is the secret. */
+export class SecretStore extends MemoryStore {
+  readonly secret = 'uid';
+
+  override reopened(): SecretStore {
+    const other = new SecretStore(this.time);
+    other.stored = this.stored;
+    return other;
+  }
+}
