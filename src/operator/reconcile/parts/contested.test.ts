@@ -1,0 +1,115 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { annotation } from '../annotations.ts';
+import { Peers } from '../peers.ts';
+import type { ManagedObject } from '../resource.ts';
+import type { Fate } from '../writer.ts';
+import { annotating, deleted, left, PartsFixture } from './parts.fixture.ts';
+
+let scene: PartsFixture;
+
+beforeEach(() => {
+  scene = new PartsFixture();
+});
+
+describe('what another one has', () => {
+  const object = left(undefined, { generation: 1, spec: { thing: {}, other: {} } });
+  const wish = { ...object, metadata: { ...object.metadata, annotations: { [annotation.recordOf]: 'u' } } };
+  const ownership = { how: 'Applied' as const, parts: ['thing'] };
+  const holder: ManagedObject = { ...wish, metadata: { ...wish.metadata, name: 'b', uid: 'v' }, status: { ownership } };
+
+  let holders: ManagedObject[];
+  let other: PartsFixture['part'];
+  beforeEach(() => {
+    holders = [holder];
+    other = { ...scene.part, name: 'other', condition: 'OtherReady' };
+  });
+
+  const index = {
+    get: () => undefined,
+    list: () => [],
+    claimants: (claim: string) => (claim.endsWith('thing') ? holders : []),
+  };
+  const ensure = (parts = [scene.part], resource: ManagedObject = wish) => {
+    const peers = new Peers({ index, memory: scene.memory, accountOf: () => ({ identity: 'default' }) });
+    return scene.flow(parts).ensure({ ...scene.contextFor(resource, annotating(resource)), peers });
+  };
+
+  test('is on record until he has it no more', async () => {
+    expect(await ensure()).toMatchObject({ reason: 'Conflict', ownership: { contested: ['thing'] } });
+    holders = [];
+    const taken = await ensure();
+    expect(taken).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
+    expect(taken).not.toHaveProperty('ownership.contested');
+  });
+
+  test('is looked at once more where he went while another part waited for its turn', async () => {
+    const get = async () => {
+      holders = [];
+      return {};
+    };
+    const freed = await ensure([scene.part, { ...other, get }]);
+    expect(freed).toMatchObject({
+      reason: 'Creating',
+      retry: { kind: 'after', ms: 0 },
+      ownership: { parts: ['other'] },
+    });
+    expect(freed).not.toHaveProperty('ownership.contested');
+  });
+
+  test('is no matter of record of who only observes it', async () => {
+    const spec = { ...wish.spec, managementPolicy: 'Observe' };
+    const status = { ownership: { how: 'Applied' as const, parts: ['other'], contested: ['thing'] } };
+    const seen = await ensure([scene.part], { ...wish, spec, status });
+    expect(seen).toHaveProperty('ownership', { how: 'Applied', parts: ['other'] });
+    expect(await ensure([scene.part], { ...wish, spec })).not.toHaveProperty('ownership');
+  });
+});
+
+describe('what two are proven to have, of which one lost it to the other, whose key was rotated first', () => {
+  const ownership = { how: 'Applied' as const, parts: ['thing'] };
+  const ours = left({}, { generation: 1 });
+  const holder: ManagedObject = {
+    ...ours,
+    metadata: { ...ours.metadata, name: 'b', uid: 'v' },
+    status: { ownership },
+  };
+
+  /** As it is after what was reported of it before. */
+  let loser: ManagedObject;
+  let fate: Fate;
+  beforeEach(() => {
+    loser = { ...ours, status: { ...ours.status, ownership: { ...ownership, contested: ['thing'] } } };
+    fate = 'stays';
+  });
+
+  async function run(how: 'ensure' | 'remove', changes: Partial<ManagedObject> = {}) {
+    const object = { ...loser, ...changes };
+    const index = { get: () => undefined, list: () => [], claimants: () => [holder, loser] };
+    const accountOf = ({ metadata: { uid } }: ManagedObject) =>
+      uid === 'v' ? { identity: 'rotated', identities: () => ['rotated', 'key'] } : { identity: 'key' };
+    const peers = new Peers({ index, memory: scene.memory, accountOf });
+    const context = scene.contextFor(object, { ...annotating(object), fateOf: async () => fate });
+    const outcome = await scene.flow()[how]({ ...context, peers });
+    if ('ownership' in outcome) loser = { ...loser, status: { ...loser.status, ownership: outcome.ownership ?? {} } };
+    return outcome;
+  }
+
+  test.each<['ensure' | 'remove', string, Partial<ManagedObject>]>([
+    ['ensure', 'is asked for no more', { spec: { managementPolicy: 'Manage' } }],
+    ['remove', 'is to go', { metadata: deleted(ours).metadata }],
+  ])('is not removed after a wait for that one: %s, where it %s', async (how, _, changes) => {
+    fate = 'changed';
+    for (let n = 0; n < 3; n += 1) {
+      expect(await run(how, changes)).toMatchObject({ message: expect.stringContaining('who has the thing too') });
+    }
+    fate = 'stays';
+    await run(how, changes);
+    expect(scene.calls).toEqual([]);
+  });
+
+  test('is not had again by observing it for a while', async () => {
+    expect(await run('ensure')).toMatchObject({ reason: 'Conflict' });
+    await run('ensure', { spec: { ...loser.spec, managementPolicy: 'Observe' } });
+    expect(await run('ensure')).toMatchObject({ reason: 'Conflict' });
+  });
+});
