@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { pidIn } from '../support/pid-file.ts';
 import { until } from '../support/until.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterScripts } from './scripts.ts';
@@ -64,7 +65,8 @@ const controlPlane = ['kube-controller-manager', 'kube-apiserver', 'etcd'];
 /** Kills the control plane while pods go on, does something to its data, and starts it again. */
 async function whileDown({ dir, kube }: Cluster, act: () => Promise<void>): Promise<void> {
   for (const name of controlPlane) {
-    const pid = Number(readFileSync(join(dir, `${name}.pid`), 'utf8'));
+    const pid = pidIn(join(dir, `${name}.pid`));
+    if (pid === undefined) throw new Error(`${name} has no pid on file`);
     process.kill(pid, 'SIGKILL');
     await until(`${name} to be down`, () => !isAlive(pid));
   }

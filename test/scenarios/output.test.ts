@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type AgentClient, agentClient } from '../agent/support.ts';
 import { main } from '../support/main.ts';
+import { pidIn } from '../support/pid-file.ts';
 import { claimPorts } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from '../support/world.ts';
@@ -216,7 +217,7 @@ describe('a terminal', () => {
       `echo $$ > ${pidFile}; exec ${argv.join(' ')}`,
       '/dev/null',
     ]);
-    const pid = await until('its pid', () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')));
+    const pid = await until('its pid', () => pidIn(pidFile));
     undo.push(() => process.kill(pid, 'SIGKILL'));
     await program.use();
   });
