@@ -78,13 +78,6 @@ describe('what a service differs in', () => {
     expect(saying({}, { headers, service: { ...service, longestRetryAfterMs: 5_000 } }).retryAfterMs).toBe(5_000);
   });
 
-  test('a 502 with a code', () => {
-    const coded = { service: { ...service, codedBadGateway: 'Rejected' } as const };
-    expect(refusal(answer(502, '{"code":1}', coded))).toMatchObject({ reason: 'Rejected', definite: false });
-    expect(refusal(answer(502, '{}', coded)).reason).toBe('Unreachable');
-    expect(refusal(answer(502, '{"code":1}')).reason).toBe('Unreachable');
-  });
-
   test('statuses that are a success', () => {
     const read = body(z.object({}));
     expect(read(answer(200, '{}'))).toEqual({});

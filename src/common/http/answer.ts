@@ -93,7 +93,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
   const { longestRetryAfterMs = 0 } = service;
   return new ApiError(message.join(': '), {
     operation,
-    reason: reasonOf(answer, code, meaning),
+    reason: reasonOf(answer, meaning),
     definite: isDefinite(answer, meaning),
     status,
     code,
@@ -166,14 +166,12 @@ function unexpected(answer: Answer, meaning: Meaning): ApiError {
   return refusal(answer, meaning);
 }
 
-function reasonOf(answer: Answer, code: ApiError['code'], meaning: Meaning): ApiErrorReason {
-  const { service, status } = answer;
+function reasonOf({ status }: Answer, meaning: Meaning): ApiErrorReason {
   const { missing = 'NotFound', refused = 'Rejected' } = meaning;
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 404) return missing;
   if (status === 409) return 'Conflict';
   if (status === 429) return 'RateLimited';
-  if (status === 502 && code !== undefined) return service.codedBadGateway ?? 'Unreachable';
   const isRefused = status >= 400 && status < 500 && !aboutConnection.includes(status);
   return isRefused ? refused : 'Unreachable';
 }

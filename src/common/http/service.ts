@@ -1,5 +1,3 @@
-import type { ApiErrorReason } from './errors.ts';
-
 export interface Timeouts {
   /** To open a connection, TLS included. */
   readonly connectMs: number;
@@ -46,8 +44,6 @@ export interface Service {
   readonly plainText?: boolean;
   /** Statuses about the key itself: of what such an answer says only status and code are shown. */
   readonly secretStatuses?: readonly number[];
-  /** What a 502 means that has a code, which only the service itself gives; default `Unreachable`, as any 5xx. */
-  readonly codedBadGateway?: ApiErrorReason;
   /**
    * Fields of a request's body, at its top, that no message may repeat: neither about that request, nor about later ones
    * of the same client. The key is never repeated.

@@ -22,6 +22,4 @@ export const agentService: Service = {
     return { code, messages: [msg, details?.err ?? ''] };
   },
   codeText: (code) => ` (error ${code})`,
-  // The agent's word on what was asked: a tunnel that failed to start. Without a code it is a broken path.
-  codedBadGateway: 'Rejected',
 };

@@ -219,7 +219,7 @@ describe('a replay that is refused', () => {
 
   test.each([
     ['an answer that was lost', agentError('Unreachable', false)],
-    ['a 502 of the agent', agentError('Rejected', false)],
+    ['a 502 of the agent', agentError('Unreachable', false)],
   ])('%s is not tried again: it may have run', async (_, error) => {
     nextErrors.set('replay req_1', error);
     await reconcile();
