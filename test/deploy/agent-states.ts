@@ -1,6 +1,5 @@
 import { systemRuntime } from '../../src/common/runtime.ts';
 import { AgentClient } from '../../src/operator/agent-client/client.ts';
-import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import type { ProxiedRequest } from '../support/gate-proxy.ts';
@@ -204,7 +203,7 @@ function requestReplay(): KindStates {
         return lab.world.reason(await lab.apply(kind, spec), 'ExternalNotFound');
       },
       'outcome-unknown': async ({ world, apply }) => {
-        const annotations = { [replayIntent]: '2026-01-01T00:00:00Z nonce' };
+        const annotations = { [annotation.replayIntent]: '2026-01-01T00:00:00Z nonce' };
         return world.reason(await apply(kind, spec, { annotations }), 'OutcomeUnknown');
       },
       paused: async ({ world, apply }) => world.reason(await apply(kind, spec, paused), 'Paused'),

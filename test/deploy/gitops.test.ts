@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
-import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation, finalizer } from '../../src/operator/reconcile/annotations.ts';
 import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { kubeRequests } from '../support/kube-api.ts';
@@ -89,7 +87,7 @@ const { paused: _paused, reconcileAt: _reconcileAt, forceOrphan: _forceOrphan, .
 const allowed = new Set([
   'status',
   `finalizer ${finalizer}`,
-  ...[...Object.values(own), startedTunnel, replayIntent].map((name) => `annotation ${name}`),
+  ...Object.values(own).map((name) => `annotation ${name}`),
 ]);
 
 /** What a manager has written, by the API server's own record. */

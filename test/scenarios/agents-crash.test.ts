@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
+import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
@@ -19,7 +19,7 @@ interface Step {
   readonly matches: (request: ProxiedRequest) => boolean;
 }
 
-const isRecord = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes(startedTunnel);
+const isRecord = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes(annotation.startedTunnel);
 const isStatus = ({ method, body }: ProxiedRequest) => method === 'PATCH' && body.includes('"publicURL"');
 const isPost = ({ method }: ProxiedRequest) => method === 'POST';
 

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
@@ -172,7 +171,7 @@ describe('a definition', () => {
     await applyAgent({ url: gate.url });
     const web = await world.reason(await applyTunnel('web', { options: { colour: 'red' } }), 'Rejected');
     expect(messageOf(web)).toMatch(/400.*unknown field "colour"/);
-    expect(web.metadata.annotations?.[startedTunnel]).toBeUndefined();
+    expect(web.metadata.annotations?.[annotation.startedTunnel]).toBeUndefined();
     const looks = count('GET');
     await until('two more looks', () => count('GET') >= looks + 4);
     expect(count('POST')).toBe(1);
@@ -234,12 +233,12 @@ describe('one tunnel', () => {
     const same = await world.reason(await world.apply('AgentTunnel', other, 'web', spec), 'Conflict');
     expect(messageOf(same)).toMatch(/shared, and its tunnel web is managed by a resource of another namespace/);
     expect(messageOf(same)).not.toContain(namespace);
-    const record = JSON.parse((await world.get(web))?.metadata.annotations?.[startedTunnel] ?? '');
+    const record = JSON.parse((await world.get(web))?.metadata.annotations?.[annotation.startedTunnel] ?? '');
     const forged = JSON.stringify({ ...record, uid: same.metadata.uid });
-    await world.annotate(same, { [startedTunnel]: forged });
-    await world.annotate(same, { [startedTunnel]: forged, [annotation.reconcileAt]: 'now' });
+    await world.annotate(same, { [annotation.startedTunnel]: forged });
+    await world.annotate(same, { [annotation.startedTunnel]: forged, [annotation.reconcileAt]: 'now' });
     await world.reason(same, 'Conflict');
-    await world.annotate(same, { [startedTunnel]: forged });
+    await world.annotate(same, { [annotation.startedTunnel]: forged });
     await world.delete(same);
     await world.gone(same);
     expect(await visit(urlOf(web))).toBe('hello');

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
@@ -127,7 +126,7 @@ test('an agent that is away is waited for, without a write but the status', asyn
     return found !== undefined && conditionOf(found, 'Ready')?.reason === 'Unreachable' && found;
   });
   expect(conditionOf(waiting, 'Reconciling')?.status).toBe('True');
-  expect(waiting.metadata.annotations?.[replayIntent]).toBeUndefined();
+  expect(waiting.metadata.annotations?.[annotation.replayIntent]).toBeUndefined();
   proxy = await openProxy();
   expect(summary(await finished(replay))).toEqual(complete);
   expect(replaysOf('/away')).toBe(1);
@@ -153,7 +152,7 @@ test.each([
   const done = await finished(await applyReplay(id, more));
   expect(summary(done)).toEqual(failed('ExternalNotFound'));
   expect(conditionOf(done, 'Ready')?.message).toContain(message);
-  expect(done.metadata.annotations?.[replayIntent]).toBeUndefined();
+  expect(done.metadata.annotations?.[annotation.replayIntent]).toBeUndefined();
   await world.eventsOf(done, 'Failed');
 });
 
@@ -180,7 +179,7 @@ interface Step {
 
 const patchOf = (text: string) => (_: string, name: string) => (request: ProxiedRequest) =>
   request.method === 'PATCH' && request.path.includes(`/requestreplays/${name}`) && request.body.includes(text);
-const isIntent = patchOf(replayIntent);
+const isIntent = patchOf(annotation.replayIntent);
 const isStatus = patchOf('"completedAt"');
 
 function isReplayOf(id: string): (request: ProxiedRequest) => boolean {

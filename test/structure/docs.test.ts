@@ -5,8 +5,6 @@ import type { Command } from 'commander';
 import { problems } from '../../src/agent/problem.ts';
 import { commands } from '../../src/cli/index.ts';
 import { loadCommands } from '../../src/cli/program.ts';
-import { startedTunnel } from '../../src/operator/kinds/agents/agent-tunnel/started.ts';
-import { replayIntent } from '../../src/operator/kinds/agents/request-replay/flow.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { reasons } from '../../src/operator/reconcile/reasons.ts';
 
@@ -108,7 +106,7 @@ test('what is piped from npm is without the lines that npm itself prints', () =>
 
 test('every annotation is in the docs', () => {
   const text = `${textOf('README.md')}${textOf('docs/gitops.md')}`;
-  const names = [...Object.values(annotation), startedTunnel, replayIntent];
+  const names = Object.values(annotation);
   expect(names.filter((name) => !text.includes(`\`${name}`))).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomOf } from '../../../test/chaos/random.ts';
+import { annotation } from '../reconcile/annotations.ts';
 import { withoutBulk } from '../reconcile/bulk.ts';
 import { canonical } from '../reconcile/json.ts';
 import type { ManagedObject } from '../reconcile/resource.ts';
@@ -148,6 +149,19 @@ describe('the largest object that the API server takes', () => {
     const checked = object as ManagedObject;
     expect(tookMs(() => parseSpec(definition.spec, checked))).toBeLessThan(mostMs);
     expect(parseSpec(definition.spec, checked)).toMatchObject({ report: { reason: 'Rejected' } });
+  });
+
+  test.each([
+    ['of nobody', (index: number) => `edge-operator.dev/a${index}`],
+    ['of the operator, each as long as can be', (index: number) => Object.values(annotation)[index]],
+  ])('annotations %s', (_, nameOf) => {
+    const names = Array.from({ length: 4_000 }, (_, index) => nameOf(index)).filter((name) => name !== undefined);
+    // As much as the API server takes of all of them.
+    const value = 'x'.repeat(Math.floor((256 * 1_024) / names.length) - 40);
+    const annotations = Object.fromEntries(names.map((name) => [name, value]));
+    const object = { apiVersion: 'v', kind: 'AgentTunnel', metadata: { name: 'n', annotations }, spec: {} };
+    expect(tookMs(() => withoutBulk(object))).toBeLessThan(mostMs);
+    expect(JSON.stringify(withoutBulk(object)).length).toBeLessThan(17 * 1_024);
   });
 
   test('a SAML module with the longest metadata and groups', () => {

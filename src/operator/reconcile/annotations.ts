@@ -9,7 +9,7 @@ export function holderFinalizer({ metadata: { uid = '' } }: { readonly metadata:
   return `${domain}/in-use-by-${uid}`;
 }
 
-/** Annotations on a custom resource. Kinds may keep records under names of their own in the same domain. */
+/** Every annotation of ours on a custom resource; a new one needs its room in a cache (bulk.ts). */
 export const annotation = {
   /** The durable record of the external id; set by hand it imports an existing object. */
   externalID: `${domain}/external-id`,
@@ -31,6 +31,10 @@ export const annotation = {
   heldSecret: `${domain}/held-secret`,
   /** The parts that this resource applied, separated by commas. */
   appliedParts: `${domain}/applied-parts`,
+  /** The tunnel that an AgentTunnel started in an agent, or was about to. */
+  startedTunnel: `${domain}/started-tunnel`,
+  /** A replay that was begun: when, and a nonce. Stays, so that it is never begun again. */
+  replayIntent: `${domain}/replay-intent`,
   paused: `${domain}/paused`,
   reconcileAt: `${domain}/reconcile-at`,
   forceOrphan: `${domain}/force-orphan`,
@@ -39,12 +43,13 @@ export const annotation = {
 } as const;
 
 /** What people say by annotations; the other ones are records of the operator. */
-const wishes: readonly string[] = [
+const wishes: ReadonlySet<string> = new Set([
   annotation.paused,
   annotation.reconcileAt,
   annotation.forceOrphan,
   annotation.takeOver,
-];
+]);
+const records: ReadonlySet<string> = new Set(Object.values(annotation).filter((name) => !wishes.has(name)));
 
 export function annotationOf(object: KubeObject, name: string): string | undefined {
   const value = object.metadata.annotations?.[name];
@@ -65,9 +70,9 @@ export function recordIn(object: KubeObject, name: string): string | undefined {
 /** What the operator keeps on record of the resource. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
   const all = Object.entries(annotations);
-  const records = all.filter(([name]) => name.startsWith(`${domain}/`) && !wishes.includes(name));
+  const kept = all.filter(([name]) => records.has(name));
   // Mostly there is nothing else, and no copy is needed.
-  return records.length === all.length ? annotations : Object.fromEntries(records);
+  return kept.length === all.length ? annotations : Object.fromEntries(kept);
 }
 
 /** The mark of a create that was begun and whose result is not recorded yet. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation, intentOf, isPaused } from './annotations.ts';
+import { annotation, annotationOf, intentOf, isPaused } from './annotations.ts';
 import { isWhole, withoutBulk, withoutForeign } from './bulk.ts';
 import { unusableID } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
@@ -39,21 +39,33 @@ describe('what is kept of a resource', () => {
     expect(JSON.stringify(slim).length).toBeLessThan(400);
   });
 
-  test('our own annotations, as far as they can be ours', () => {
-    const own = { 'edge-operator.dev/external-id': 'ra_1', 'edge-operator.dev/record': 'r' };
-    const many = Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, index) => [`edge-operator.dev/a${index}`, 'x'.repeat(100)]),
-    );
-    const foreign = { 'kubectl.kubernetes.io/last-applied-configuration': 'x'.repeat(64 * KiB) };
-    const long = { 'edge-operator.dev/reconcile-at': 'x'.repeat(200 * KiB) };
-    const begun = { 'edge-operator.dev/reconcile-at': 'x'.repeat(256) };
-    expect(withoutBulk(resource({}, { ...foreign, ...own, ...long })).metadata.annotations).toEqual({
-      ...own,
-      ...begun,
-    });
-    const kept = withoutForeign(resource({}, { ...many, ...own })).metadata.annotations ?? {};
-    expect(kept['edge-operator.dev/external-id']).toBe('ra_1');
-    expect(JSON.stringify(kept).length).toBeLessThan(10 * KiB);
+  test('none of the annotations that mean nothing, of our domain as of others', () => {
+    const own = { [annotation.externalID]: 'ra_1' };
+    const foreign = {
+      'kubectl.kubernetes.io/last-applied-configuration': 'x'.repeat(64 * KiB),
+      'edge-operator.dev/note': 'x',
+    };
+    expect(withoutBulk(resource({}, { ...foreign, ...own })).metadata.annotations).toEqual(own);
+  });
+
+  test.each(Object.values(annotation))(
+    'all of %s, whatever else somebody writes, and of that the beginning',
+    (name) => {
+      const many = Array.from({ length: 90 }, (_, index) => [`edge-operator.dev/a${index}`, 'x'.repeat(64)]);
+      const long = Object.values(annotation).map((each) => [each, 'x'.repeat(10 * KiB)]);
+      const record = { [name]: 'r'.repeat(200) };
+      const { annotations = {} } = withoutForeign(
+        resource({}, { ...Object.fromEntries([...many, ...long]), ...record }),
+      ).metadata;
+      expect(annotations).toMatchObject(record);
+      expect(new Set(Object.keys(annotations))).toEqual(new Set(Object.values(annotation)));
+      expect(JSON.stringify(annotations).length).toBeLessThan(17 * KiB);
+    },
+  );
+
+  test('no half of a character', () => {
+    const kept = withoutBulk(resource({}, { [annotation.paused]: `x${'\u{1f511}'.repeat(200)}` })).metadata.annotations;
+    expect(kept?.[annotation.paused]?.isWellFormed()).toBe(true);
   });
 
   test.each([300, 5 * KiB, 200 * KiB])('that somebody asks for something, in however many words: %d', (length) => {
@@ -71,11 +83,10 @@ describe('what is kept of a resource', () => {
     expect(withoutBulk(resource({}, asked)).metadata.annotations).toEqual(asked);
   });
 
-  test('our records, however long somebody makes what else is of ours', () => {
-    const long = 'x'.repeat(4 * KiB);
-    const records = { [annotation.createIntent]: '{"at":"2030-01-01T00:00:00Z"}', [annotation.recordOf]: 'u' };
-    const others = { [annotation.appliedParts]: long, [annotation.forceOrphan]: long, [annotation.heldSecret]: long };
-    const kept = withoutBulk(resource({}, { ...others, ...records }));
-    expect(intentOf(kept)).toEqual({ at: '2030-01-01T00:00:00Z' });
+  test('that a create was begun, and a replay, where somebody made the record of it too long to be ours', () => {
+    const long = { [annotation.createIntent]: 'x'.repeat(KiB), [annotation.recordOf]: 'u' };
+    const kept = withoutBulk(resource({}, { ...long, [annotation.replayIntent]: 'x'.repeat(KiB) }));
+    expect(intentOf(kept)).toEqual({});
+    expect(annotationOf(kept, annotation.replayIntent)).toBeDefined();
   });
 });

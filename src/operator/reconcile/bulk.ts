@@ -11,23 +11,42 @@ import type { ManagedObject } from './resource.ts';
 const mostSpecBytes = 6 * 1024;
 /** Of one field of a larger spec. */
 const mostFieldBytes = 512;
-/** Of one annotation, which may be the record of a tunnel with the longest address, as asked and as shown; and of all. */
-const mostAnnotationBytes = 6 * 1024;
-const mostAnnotationsBytes = 8 * 1024;
+type Name = keyof typeof annotation;
+
+/** Room for a name or an id of anything, for a mark and for an intent. */
+const short = 256;
+/** For the address of an API, as specs may have it, and a bit more. */
+const address = 2_304;
 
 /**
- * What people write, but for addresses to take over from: too long to be understood it says that much still, as that somebody
- * meant to pause.
+ * What each annotation of ours may hold, in characters: more than the longest that the operator ever writes there, and more
+ * than any id that is one. What is longer was not written by the operator. Its beginning is kept: none of what it means to
+ * say can be read from that, but that it says something still counts, as that somebody meant to pause, or that a replay was
+ * begun. Each has room of its own, so that none gives way to what somebody else wrote.
  */
-const mostWishBytes = 256;
-const clipped: ReadonlySet<string> = new Set([
-  annotation.externalID,
-  annotation.paused,
-  annotation.reconcileAt,
-  annotation.forceOrphan,
-]);
-
-const known: ReadonlySet<string> = new Set(Object.values(annotation));
+const rooms: Readonly<Record<Name, number>> = {
+  externalID: short,
+  createdID: short,
+  recordOf: short,
+  createIntent: short,
+  /** With the name of a CloudAccount. */
+  account: 2 * short,
+  apiURL: address,
+  keyMark: short,
+  installation: short,
+  heldSecret: short,
+  appliedParts: short,
+  /** The longest address of an agent and the longest name, each as JSON; and what earlier versions wrote, whole definitions. */
+  startedTunnel: 8 * 1024,
+  replayIntent: short,
+  paused: short,
+  reconcileAt: short,
+  forceOrphan: short,
+  takeOver: address,
+};
+const mostOf: ReadonlyMap<string, number> = new Map(
+  Object.entries(rooms).map(([key, most]) => [annotation[key as Name], most]),
+);
 
 const lacksBulk = Symbol('lacks bulk');
 
@@ -64,41 +83,19 @@ function withoutLarge(value: unknown): unknown {
   return typeof value === 'string' ? '' : {};
 }
 
-/**
- * Those of our domain, known ones first, as far as they are of a size that we would write, and of what people write the
- * beginning. Of them the shortest first: our records are short, and must not give way to what somebody made long.
- */
+/** Those that mean something, each as far as it has room. */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   // Mostly there are no others, and no copy is needed.
   if (areOwn(annotations)) return annotations;
-  const short = Object.entries(annotations).map(([name, value]): [string, string] => [name, clip(name, value)]);
-  const own = short.filter(([name, value]) => isOwn(name, value));
   const kept: Record<string, string> = {};
-  let bytes = 0;
-  const order = ([a, one]: readonly [string, string], [b, other]: readonly [string, string]) =>
-    Number(known.has(b)) - Number(known.has(a)) || one.length - other.length;
-  for (const [name, value] of own.toSorted(order)) {
-    bytes += name.length + value.length;
-    if (bytes <= mostAnnotationsBytes) kept[name] = value;
+  for (const [name, most] of mostOf) {
+    const value = annotations[name];
+    if (value !== undefined) kept[name] = value.length <= most ? value : value.slice(0, most).toWellFormed();
   }
   return kept;
 }
 
 function areOwn(annotations: Readonly<Record<string, string>>): boolean {
-  let bytes = 0;
-  for (const name in annotations) {
-    const value = annotations[name] ?? '';
-    bytes += name.length + value.length;
-    if (bytes > mostAnnotationsBytes || !isOwn(name, value) || clip(name, value) !== value) return false;
-  }
+  for (const name in annotations) if ((annotations[name] ?? '').length > (mostOf.get(name) ?? -1)) return false;
   return true;
-}
-
-function clip(name: string, value: string): string {
-  if (!clipped.has(name) || value.length <= mostWishBytes) return value;
-  return value.slice(0, mostWishBytes).toWellFormed();
-}
-
-function isOwn(name: string, value: string): boolean {
-  return name.startsWith('edge-operator.dev/') && value.length <= mostAnnotationBytes;
 }

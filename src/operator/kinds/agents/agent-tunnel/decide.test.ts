@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { decide, type TunnelAction } from './decide.ts';
-import { definitionOf, type Started, startedOf, startedTunnel, wanted } from './started.ts';
+import { annotation } from '../../../reconcile/annotations.ts';
+import { withoutBulk } from '../../../reconcile/bulk.ts';
+import { decide, following, type TunnelAction } from './decide.ts';
+import { lookOf } from './look.ts';
+import { definitionOf, recordOf, type Started, startedOf, wanted } from './started.ts';
 
 const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
 const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
@@ -18,58 +21,61 @@ function shows(config: object = {}, proto = 'http'): Tunnel {
     metrics: { conns: { ...rates, gauge: 0 }, http: rates },
   };
 }
-const asks = (fields: object = {}): Started => wanted(object, { ...spec, ...fields }, 'web', 'http://agent');
+const asking = (fields: object = {}) => {
+  const given = { ...spec, ...fields };
+  return { spec: given, wanted: wanted(object, given, 'web', 'http://agent') };
+};
+const asks = (fields: object = {}): Started => asking(fields).wanted;
 
 describe('decide', () => {
   const cases: readonly [
     why: string,
-    wanted: Started,
+    asked: ReturnType<typeof asking>,
     started: Started | undefined,
     running: Tunnel | undefined,
     TunnelAction,
   ][] = [
-    ['nothing runs', asks(), undefined, undefined, { kind: 'start' }],
-    ['what we started vanished', asks(), asks(), undefined, { kind: 'start' }],
-    ['what we started runs', asks({ inspect: true }), asks({ inspect: true }), shows(), { kind: 'none' }],
-    ['inspect was not asked for', asks(), asks(), shows({ inspect: false }), { kind: 'none' }],
-    ['another addr', asks({ addr: '1' }), asks(), shows(), { kind: 'replace', fields: ['addr'] }],
+    ['nothing runs', asking(), undefined, undefined, { kind: 'start' }],
+    ['what we started vanished', asking(), asks(), undefined, { kind: 'start' }],
+    ['what we started runs', asking({ inspect: true }), asks({ inspect: true }), shows(), { kind: 'none' }],
+    ['inspect was not asked for', asking(), asks(), shows({ inspect: false }), { kind: 'none' }],
+    ['another addr', asking({ addr: '1' }), asks(), shows(), { kind: 'replace', fields: ['addr'] }],
     [
       'everything is new',
-      asks({ proto: 'tcp', addr: '1', inspect: false, options }),
+      asking({ proto: 'tcp', addr: '1', inspect: false, options }),
       asks(),
       shows(),
       { kind: 'replace', fields: ['proto', 'addr', 'inspect', 'options'] },
     ],
-    ['options, which are not shown', asks({ options }), asks(), shows(), { kind: 'replace', fields: ['options'] }],
-    ['the agent writes addr in its way', asks(), asks(), shows({ addr: 'http://localhost:8080' }), { kind: 'none' }],
+    ['options, which are not shown', asking({ options }), asks(), shows(), { kind: 'replace', fields: ['options'] }],
+    ['the agent writes addr in its way', asking(), asks(), shows({ addr: 'http://localhost:8080' }), { kind: 'none' }],
     [
       'the agent showed it otherwise when it started it',
-      asks(),
-      { ...asks(), shown: { proto: 'http', addr: 'upstream/8080' } },
+      asking(),
+      { ...asks(), shown: lookOf({ proto: 'http', addr: 'upstream/8080' }) },
       shows({ addr: 'upstream/8080' }),
       { kind: 'none' },
     ],
-    ["another's, as asked", asks({ options }), undefined, shows({ addr: 'localhost:8080' }), { kind: 'adopt' }],
-    ["another's, of another proto", asks(), undefined, shows({}, 'tcp'), { kind: 'conflict', field: 'proto' }],
+    ["another's, as asked", asking({ options }), undefined, shows({ addr: 'localhost:8080' }), { kind: 'adopt' }],
+    ["another's, of another proto", asking(), undefined, shows({}, 'tcp'), { kind: 'conflict', field: 'proto' }],
     [
       "another's, with another option",
-      asks({ options }),
+      asking({ options }),
       undefined,
       shows({ subdomain: 'other' }),
       { kind: 'conflict', field: 'subdomain' },
     ],
-    ["another's took the place of ours", asks(), asks(), shows({ addr: '1' }), { kind: 'conflict', field: 'addr' }],
+    ["another's took the place of ours", asking(), asks(), shows({ addr: '1' }), { kind: 'conflict', field: 'addr' }],
     [
       "another's took the place of ours, as is asked now",
-      asks({ addr: '1' }),
+      asking({ addr: '1' }),
       asks(),
       shows({ addr: '1' }),
       { kind: 'adopt' },
     ],
   ];
   test.each(cases)('%s', (_why, asked, started, running, expected) => {
-    const given = asked.options === asks({ options }).options ? options : {};
-    expect(decide({ wanted: asked, options: given, started, running })).toEqual(expected);
+    expect(decide({ ...asked, started, running })).toEqual(expected);
   });
 });
 
@@ -88,11 +94,36 @@ test('options are on record as a fingerprint only', () => {
 
 describe('the record', () => {
   const recordIn = (text: string, uid = 'u1') =>
-    startedOf({ ...object, metadata: { name: 'web', uid, annotations: { [startedTunnel]: text } } });
+    startedOf({ ...object, metadata: { name: 'web', uid, annotations: { [annotation.startedTunnel]: text } } });
   test('is read back', () => expect(recordIn(JSON.stringify(asks()))).toEqual(asks()));
   test('of another resource, copied with its manifest, is none', () =>
     expect(recordIn(JSON.stringify(asks()), 'u2')).toBeUndefined());
   test.each(['', '{', 'null', '{"uid":"u1"}'])('that is garbled is none: %j', (text) =>
     expect(recordIn(text)).toBeUndefined(),
   );
+
+  test('of the longest definition has room in a cache', () => {
+    const [name, url] = ['"'.repeat(256), `http://agent/${'\\'.repeat(2_035)}`];
+    const long = { ...spec, proto: '"'.repeat(63), addr: '"'.repeat(2_048), options: { text: '"'.repeat(60_000) } };
+    const starts = Array.from({ length: 12 }, (_, n) => wanted(object, { ...long, addr: `${n}` }, name, url));
+    const last = starts.reduce((before, next) => following(next, before));
+    const metadata = { name: 'web', uid: 'u1', annotations: recordOf(last) as Record<string, string> };
+    expect(startedOf(withoutBulk({ ...object, metadata }))).toEqual(last);
+  });
+
+  const before = { uid: 'u1', url: 'http://agent', name: 'web', options: '44136fa355b3678a', generation: 3 };
+  const { shown, ...earlier } = {
+    ...{ ...before, proto: 'http', addr: '8080' },
+    shown: { proto: 'http', addr: 'upstream/8080', inspect: true },
+  };
+  test.each([
+    ['as it was asked', earlier, shows()],
+    ['as the agent put it', { ...earlier, shown }, shows({ addr: 'upstream/8080' })],
+  ])('of an earlier version is understood: %s', (_, record, running) => {
+    const started = recordIn(JSON.stringify(record));
+    expect(decide({ ...asking(), started, running })).toEqual({ kind: 'none' });
+    expect(decide({ ...asking({ addr: '1' }), started, running })).toEqual({ kind: 'replace', fields: ['addr'] });
+    expect(decide({ ...asking({ options }), started, running })).toEqual({ kind: 'replace', fields: ['options'] });
+    expect(decide({ ...asking(), started, running: shows({ addr: '2' }) })).toMatchObject({ kind: 'conflict' });
+  });
 });

@@ -18,9 +18,10 @@ import type { AgentConnection } from '../registry/agent-connection.ts';
 import { type Agents, agentKeyOf, NotAdmittedError } from '../registry/agents.ts';
 import { agentIdentity, claimOn, claimsOf, isElsewhere, rivalOver } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
-import { decide, differingField, following, isOf } from './decide.ts';
+import { decide, following, isOf } from './decide.ts';
+import { lookOf, looksLike, shownOf } from './look.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
-import { definitionOf, ignoredOf, recordOf, type Started, shownOf, startedOf, wanted } from './started.ts';
+import { definitionOf, ignoredOf, recordOf, type Started, startedOf, wanted } from './started.ts';
 
 type Context = ReconcileContext<undefined>;
 
@@ -117,7 +118,7 @@ export class TunnelFlow implements Flow<undefined> {
     const rival = rivalOf(context, tunnel);
     if (rival !== undefined) return conflict(context, tunnel, rival);
     const started = startedOf(resource.object);
-    const action = decide({ wanted: tunnel, options: spec.options ?? {}, started, running });
+    const action = decide({ spec, wanted: tunnel, started, running });
     switch (action.kind) {
       case 'none':
         return available(running as Tunnel, asked);
@@ -213,8 +214,8 @@ async function start(context: Context, { agent, spec, tunnel, before }: Asked): 
   await resource.confirm();
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
-    const shown = shownOf(running);
-    if (differingField(shown, tunnel) !== undefined) await resource.insist(() => recordOf({ ...tunnel, shown }));
+    const shown = lookOf(shownOf(running));
+    if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...tunnel, shown }));
     else if (asked !== tunnel) await resource.insist(() => recordOf(tunnel));
     return running;
   } catch (error) {

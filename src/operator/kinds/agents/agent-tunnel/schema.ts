@@ -3,6 +3,9 @@ import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
 
+/** Without control characters. */
+const noControls = /^\P{Cc}+$/u;
+
 const notADotSegment = 'must be neither . nor ..';
 
 export const spec = z.object({
@@ -13,13 +16,18 @@ export const spec = z.object({
     .string()
     .min(1)
     .max(256)
-    .regex(/^\P{Cc}+$/u)
+    .regex(noControls)
     .refine((name) => name !== '.' && name !== '..', notADotSegment)
     .meta({ 'x-kubernetes-validations': [{ rule: "self != '.' && self != '..'", message: notADotSegment }] })
     .optional()
     .describe('Name of the tunnel in the agent; default the name of this resource.'),
   proto: z.string().min(1).max(63).describe('Protocol, such as http, tcp or tls.'),
-  addr: z.string().min(1).max(2_048).describe('Where the agent forwards to, such as "8080" or app:8080.'),
+  addr: z
+    .string()
+    .min(1)
+    .max(2_048)
+    .regex(noControls)
+    .describe('Where the agent forwards to, such as "8080" or app:8080.'),
   inspect: z.boolean().optional().describe("Whether requests are captured; default the agent's."),
   options: z
     .looseObject({})

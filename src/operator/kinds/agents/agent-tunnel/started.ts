@@ -1,58 +1,55 @@
 import { z } from 'zod';
-import { clipped } from '../../../../common/http/text.ts';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
-import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { annotationOf } from '../../../reconcile/annotations.ts';
+import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
 import { fingerprint } from '../../../reconcile/json.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations } from '../../../reconcile/writer.ts';
+import { lookOf, lookSchema, shownSchema } from './look.ts';
 import type { Spec } from './schema.ts';
 
-/** The tunnel that a resource started in an agent, or was about to. */
-export const startedTunnel = 'edge-operator.dev/started-tunnel';
+/** The fields of a definition, each as a fingerprint: a record must stay short, and options may be secret. */
+const askedSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.string(), options: z.string() });
 
-/** A spec has at most half of it. */
-const longest = 4_096;
-
-const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
-
-/** An agent need not show what was not asked for. */
-const lookSchema = z.object({ look: z.string(), inspect: z.boolean().optional() });
-
-const startedSchema = shownSchema.extend({
+const placeSchema = z.object({
   /** Of the resource: a record that was copied with a manifest says nothing of the copy. */
   uid: z.string(),
   /** Of the agent. */
   url: z.string(),
   name: z.string(),
-  /** Fingerprint: an agent need not show options, and they may be secret. */
-  options: z.string(),
   /** Of the resource, when the start was asked for. */
   generation: z.number().optional(),
-  /** As the agent put it when it started the tunnel, where that is not as it was asked. */
-  shown: shownSchema.optional(),
   /** Of other definitions that were asked for before: their starts, and this one's, were not answered. */
   before: z.array(lookSchema).optional(),
 });
 
-/** What an agent shows of a tunnel's definition. */
-export type Shown = z.infer<typeof shownSchema>;
+const startedSchema = placeSchema.extend({
+  asked: askedSchema,
+  /** As it was asked, or as the agent put it when it started the tunnel, where that is otherwise. */
+  shown: lookSchema,
+});
 
-/** How a definition shows in an agent: a fingerprint, for the record must stay short. */
-export type Look = z.infer<typeof lookSchema>;
+/** As earlier versions wrote it: with the definition in full. */
+const earlierSchema = placeSchema
+  .extend({ ...shownSchema.shape, options: z.string(), shown: shownSchema.optional() })
+  .transform(({ proto, addr, inspect, options, shown, ...place }): Started => {
+    const asked = { ...fingerprints({ proto, addr, inspect }), options };
+    return { ...place, asked, shown: lookOf(shown ?? { proto, addr, inspect }) };
+  });
 
-/** A tunnel that a resource started, or is about to; on record in its annotation. */
+/** A tunnel that a resource started in an agent, or is about to; on record in its annotation. */
 export type Started = z.infer<typeof startedSchema>;
+
+const recordSchema = z.union([startedSchema, earlierSchema]);
 
 /** The record of this very resource, unless a person garbled it. */
 export function startedOf(object: ManagedObject): Started | undefined {
-  const started = parse(annotationOf(object, startedTunnel) ?? '');
+  const started = parse(annotationOf(object, annotation.startedTunnel) ?? '');
   return started?.uid === object.metadata.uid ? started : undefined;
 }
 
 function parse(text: string): Started | undefined {
   try {
-    return startedSchema.safeParse(JSON.parse(text)).data;
+    return recordSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
@@ -60,9 +57,13 @@ function parse(text: string): Started | undefined {
 
 /** The tunnel that a resource asks for in the agent at `url`, as it is put on record. */
 export function wanted({ metadata }: ManagedObject, spec: Spec, name: string, url: string): Started {
-  const { proto, addr, inspect, options = {} } = spec;
   const { uid = '', generation } = metadata;
-  return { uid, url, name, proto, addr, inspect, options: fingerprint(options), generation };
+  const asked = { ...fingerprints(spec), options: fingerprint(spec.options ?? {}) };
+  return { uid, url, name, asked, shown: lookOf(spec), generation };
+}
+
+function fingerprints({ proto, addr, inspect }: Pick<Spec, 'proto' | 'addr' | 'inspect'>) {
+  return { proto: fingerprint(proto), addr: fingerprint(addr), inspect: fingerprint(inspect) };
 }
 
 /** The body of its POST. */
@@ -75,12 +76,7 @@ export function ignoredOf({ options = {} }: Spec): readonly string[] {
   return ['name', 'proto', 'addr', 'inspect'].filter((option) => option in options);
 }
 
-/** As much of it as goes into a record. */
-export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
-  return { proto: clipped(proto, longest), addr: clipped(addr, longest), inspect };
-}
-
 /** The annotation that puts it on record; nothing when there is nothing of it any more. */
 export function recordOf(started: Started | undefined): Annotations {
-  return { [startedTunnel]: started === undefined ? null : JSON.stringify(started) };
+  return { [annotation.startedTunnel]: started === undefined ? null : JSON.stringify(started) };
 }

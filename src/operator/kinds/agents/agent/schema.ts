@@ -23,7 +23,7 @@ export const spec = z
     url: z
       .string()
       .max(2_048)
-      .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/)
+      .regex(/^https?:\/\/[^\s\p{Cc}/?#@]+(\/[^\s\p{Cc}?#]*)?$/u)
       .optional()
       .describe(
         "Address of the agent's API; its host must be one of --allowed-agent-hosts, or as one of its patterns. Exactly one of this and serviceRef.",

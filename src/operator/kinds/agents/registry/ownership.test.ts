@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { annotation } from '../../../reconcile/annotations.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
-import { recordOf, startedTunnel } from '../agent-tunnel/started.ts';
+import { recordOf, wanted } from '../agent-tunnel/started.ts';
 import { agentIdentity, claimOn, claimsOf, hasMade, isElsewhere, rivalOver } from './ownership.ts';
 
 const url = 'http://agent.test:4040';
@@ -16,8 +17,9 @@ interface Given {
 
 function resource(name: string, { namespace = 'team', age = 1, made, record }: Given = {}): ManagedObject {
   const uid = `uid of ${name}`;
-  const definition = { uid, proto: 'http', addr: '8080', options: '' };
-  const annotations = record === undefined ? {} : recordOf({ ...definition, ...record });
+  const spec = { agentRef: { name: 'edge' }, proto: 'http', addr: '8080' };
+  const own = { apiVersion: 'v1', kind: 'AgentTunnel', metadata: { name, uid }, spec };
+  const annotations = record === undefined ? {} : recordOf(wanted(own, spec, record.name, record.url));
   return {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'AgentTunnel',
@@ -86,6 +88,6 @@ describe('a tunnel', () => {
     expect(
       claimsOf({ ...resource('b'), metadata: { ...resource('b').metadata, annotations: annotations ?? {} } }),
     ).toEqual([]);
-    expect(annotations).toHaveProperty([startedTunnel]);
+    expect(annotations).toHaveProperty([annotation.startedTunnel]);
   });
 });

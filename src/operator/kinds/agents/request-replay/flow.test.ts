@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError, type ApiErrorReason } from '../../../../common/http/errors.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
+import { annotation } from '../../../reconcile/annotations.ts';
+import { withoutBulk } from '../../../reconcile/bulk.ts';
 import { conditionsOf } from '../../../reconcile/conditions.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
-import { ReplayFlow, replayIntent } from './flow.ts';
+import { ReplayFlow } from './flow.ts';
 
 type Spec = Record<string, unknown>;
 
@@ -23,11 +25,11 @@ beforeEach(() => {
   restart();
 });
 
-function create(spec: Spec): void {
+function create(spec: Spec, annotations: Readonly<Record<string, string>> = {}): void {
   object = {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'RequestReplay',
-    metadata: { name: 'again', namespace: 'ns', uid: 'u', generation: 1 },
+    metadata: { name: 'again', namespace: 'ns', uid: 'u', generation: 1, annotations },
     spec: { agentRef: { name: 'dev' }, requestID: 'req_1', ...spec },
   };
 }
@@ -59,11 +61,11 @@ function restart(): void {
 
 const writer = {
   async annotate(read: ManagedObject, annotations: Annotations) {
-    await written('begin', { ...read, metadata: withIntent(read, annotations[replayIntent] ?? '') });
+    await written('begin', { ...read, metadata: withIntent(read, annotations[annotation.replayIntent] ?? '') });
     return object;
   },
   async insist(read: ManagedObject, annotations: (latest: ManagedObject) => Annotations) {
-    await written('cancel', { ...read, metadata: withIntent(read, annotations(read)[replayIntent] ?? '') });
+    await written('cancel', { ...read, metadata: withIntent(read, annotations(read)[annotation.replayIntent] ?? '') });
     return object;
   },
   delete: () => written('remove', undefined),
@@ -80,7 +82,7 @@ async function written(name: string, next: ManagedObject | undefined): Promise<v
 }
 
 function withIntent({ metadata }: ManagedObject, intent: string): ManagedObject['metadata'] {
-  return { ...metadata, annotations: { [replayIntent]: intent } };
+  return { ...metadata, annotations: { ...metadata.annotations, [annotation.replayIntent]: intent } };
 }
 
 /** One reconcile; with `settle`, its report becomes the status. */
@@ -143,6 +145,20 @@ describe('an operator that dies', () => {
   });
 });
 
+test('a replay is not sent again beside ninety annotations of a tenant, as a cache keeps them', async () => {
+  const notes = Array.from({ length: 90 }, (_, n) => [
+    `edge-operator.dev/${`note-${n}`.padEnd(63, 'x')}`,
+    'of a tenant',
+  ]);
+  create({}, Object.fromEntries(notes));
+  nextErrors.set('replay req_1', new Error('killed'));
+  await reconcile({ settle: false }).catch(() => {});
+  restart();
+  if (object !== undefined) object = withoutBulk(object);
+  await reconcile();
+  expect(steps.filter((name) => name.startsWith('replay'))).toHaveLength(1);
+});
+
 describe('what this process knows is not unknown to it', () => {
   test('an intent whose answer was lost was not acted on', async () => {
     nextErrors.set('lost begin', new Error('timed out'));
@@ -194,7 +210,7 @@ describe('a replay that is refused', () => {
     expect(steps).toEqual(['status', 'begin', 'replay req_1', 'cancel']);
     expect(conditions()).toBe(`Ready=False ${shown}, Stalled=True ${shown}, Failed=True ${shown}`);
     expect(object?.status).toMatchObject({ completedAt: expect.any(String) });
-    expect(object?.metadata.annotations?.[replayIntent]).toBe('');
+    expect(object?.metadata.annotations?.[annotation.replayIntent]).toBe('');
   });
 
   test.each(['Unreachable', 'Unauthorized', 'RateLimited', 'Conflict'] as const)(

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import { waitAway } from '../../../../common/priority.ts';
 import type { AgentClient, Replay } from '../../../agent-client/client.ts';
-import { annotationOf } from '../../../reconcile/annotations.ts';
+import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
@@ -25,9 +25,6 @@ export interface ReplayFlowOptions {
 }
 
 type Context = ReconcileContext<undefined>;
-
-/** A replay that was begun: when, and a nonce. Stays, so that it is never begun again. */
-export const replayIntent = 'edge-operator.dev/replay-intent';
 
 /**
  * Replays a captured request exactly once. The intent is recorded before the request is sent: a reconcile that finds one
@@ -77,7 +74,7 @@ export class ReplayFlow implements Flow<undefined> {
 
   async #finish(context: Context, spec: Spec): Promise<Finished> {
     const { object, uid } = context.resource;
-    const intent = annotationOf(object, replayIntent);
+    const intent = annotationOf(object, annotation.replayIntent);
     if (intent === undefined || intent === this.#unsent.get(uid)) return this.#attempt(context, spec);
     return { at: now(context), failure: unknown(intent) };
   }
@@ -104,7 +101,7 @@ export class ReplayFlow implements Flow<undefined> {
   /** Whether a write that failed was made is not known: until it succeeded, the intent is known to mean nothing. */
   async #begin(resource: CurrentResource, intent: string): Promise<void> {
     this.#unsent.set(resource.uid, intent);
-    await resource.annotate({ [replayIntent]: intent });
+    await resource.annotate({ [annotation.replayIntent]: intent });
     this.#unsent.delete(resource.uid);
   }
 
@@ -115,7 +112,7 @@ export class ReplayFlow implements Flow<undefined> {
     const definite = error instanceof DependencyError || (error instanceof ApiError && error.definite);
     if (!definite) return { at, failure: unknown(intent, error) };
     this.#unsent.set(resource.uid, intent);
-    await resource.insist(() => ({ [replayIntent]: null }));
+    await resource.insist(() => ({ [annotation.replayIntent]: null }));
     if (error instanceof ApiError && isFinal(error)) return { at, failure: refusal(error) };
     throw error;
   }

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { clipped } from '../../../../common/http/text.ts';
+import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { fingerprint } from '../../../reconcile/json.ts';
+
+/** What an agent shows of a tunnel's definition. */
+export const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });
+export type Shown = z.infer<typeof shownSchema>;
+
+/** The same as it goes into a record, which must stay short: a fingerprint. What was not asked for may be anything. */
+export const lookSchema = z.object({ look: z.string(), inspect: z.boolean().optional() });
+export type Look = z.infer<typeof lookSchema>;
+
+/** A spec has at most half of it. */
+const longest = 4_096;
+
+export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
+  return { proto: clipped(proto, longest), addr: clipped(addr, longest), inspect };
+}
+
+export function lookOf({ proto, addr, inspect }: Shown): Look {
+  return { look: fingerprint([proto, address(addr)]), inspect };
+}
+
+/** Whether what is shown may be what looks like that. */
+export function looksLike(shown: Look, { look, inspect }: Look): boolean {
+  return shown.look === look && (inspect ?? shown.inspect) === shown.inspect;
+}
+
+/** The field of a definition that is asked for and shown otherwise. */
+export function differingField(shown: Shown, asked: Shown): 'proto' | 'addr' | 'inspect' | undefined {
+  if (shown.proto !== asked.proto) return 'proto';
+  if (address(shown.addr) !== address(asked.addr)) return 'addr';
+  return asked.inspect === undefined || shown.inspect === asked.inspect ? undefined : 'inspect';
+}
+
+/** Agents show `8080` as `localhost:8080` or `http://localhost:8080` too. */
+function address(addr: string): string {
+  const bare = addr.replace(/^(http|tcp|tls):\/\//, '');
+  return /^\d+$/.test(bare) ? `localhost:${bare}` : bare;
+}
