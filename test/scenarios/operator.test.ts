@@ -114,19 +114,42 @@ test.concurrent('a key file that comes to hold no key is an account whose key is
     expect(metrics).toContain('edge_operator_cloud_account_state{account="default",state="usable"} 0');
   }));
 
-test.concurrent('SIGTERM: a create under way is finished and recorded', () =>
-  withSetting(async ({ namespace, cloud, start }) => {
-    const operator = start();
-    cloud.fault('POST /bot_users latency=1500ms');
-    const object = await world.apply('BotUser', namespace, 'a', { name: 'slow' });
-    await until('the POST', () => cloud.requests().some((request) => request.method === 'POST'));
-    expect(await operator.stop('SIGTERM')).toBe(0);
-    const found = await world.get(object);
-    expect(found?.metadata.annotations?.[annotation.externalID]).toBe(found?.status?.id);
-    expect(found?.status?.id).toBeDefined();
-  }));
-
 const electing = (namespace: string) => ['--leader-elect', '--leader-elect-namespace', namespace];
+
+test.concurrent.each([
+  ['', () => []],
+  [' by a leader', electing],
+] as const)('SIGTERM: creates under way are finished and recorded%s', (_, argsIn) =>
+  withSetting(async ({ namespace, cloud, start }) => {
+    cloud.seed({ endpoint_configurations: ['ec_a'] });
+    cloud.fault('POST /** latency=3s');
+    const operator = start(...argsIn(namespace));
+    const objects = await Promise.all([
+      world.apply('BotUser', namespace, 'bot', { name: 'slow' }),
+      world.apply('ReservedAddr', namespace, 'whole', { description: 'slow' }),
+      // What a create cannot ask for is for the next process to send.
+      world.apply('ReservedAddr', namespace, 'begun', { endpointConfigurationID: 'ec_a' }),
+    ]);
+    const sent = () => cloud.requests().filter(({ method }) => method === 'POST');
+    await until('the POSTs', () => sent().length === objects.length);
+    expect(await operator.stop('SIGTERM')).toBe(0);
+    const found = await Promise.all(objects.map((object) => world.get(object)));
+    for (const each of found) {
+      const { metadata: { annotations } = {}, status } = each ?? ({} as Partial<ManagedObject>);
+      expect(status?.id).toMatch(/^(bot|ra)_/);
+      expect(annotations?.[annotation.externalID]).toBe(status?.id);
+      expect(annotations).not.toHaveProperty([annotation.createIntent]);
+      expect(status?.ownership).toMatchObject({ id: status?.id, how: 'Created' });
+    }
+    const reasons = found.map((each) => each && conditionOf(each, 'Ready')?.reason);
+    expect(reasons).toEqual(['Available', 'Available', 'Updating']);
+    cloud.clearFaults();
+    start(...argsIn(namespace));
+    await Promise.all(objects.map((object) => world.reason(object, 'Available')));
+    expect(sent()).toHaveLength(objects.length);
+  }),
+);
+
 const leads = (operator: OperatorProcess) => operator.logs().includes('became the leader');
 
 test.concurrent(

@@ -29,6 +29,7 @@ async function reconcile(
   happens: (reconciler: Reconciler<undefined>) => void,
   changes: Partial<ReconcilerOptions<undefined>> = {},
   more: Partial<Flow<undefined>> = {},
+  { signal } = new AbortController(),
 ) {
   const flow: Flow<undefined> = {
     ensure: async (context) => {
@@ -55,13 +56,27 @@ async function reconcile(
     ...changes,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
-  const { signal } = new AbortController();
   return reconciler.reconcile({ key: 'ns/a', id: '1', signal } as never);
 }
 
 test('what was learned of a resource is remembered', async () => {
   await reconcile(() => {});
   expect(memory.of('u')).toMatchObject({ observed: true, realizedGeneration: 1 });
+});
+
+test.each([
+  ['nothing', {}, 0],
+  ['what is on record', { id: 'x' }, 0],
+  ['what is not on record yet', { id: 'y' }, 1],
+])('of a reconcile that is given up %s is written', async (_, made, count) => {
+  cached = { ...object, status: { ownership: { installation: 'one', how: 'Created', account: 'default', id: 'x' } } };
+  const stop = new AbortController();
+  const ensure = async () => {
+    stop.abort();
+    return report('Updating', 'given up', { ownership: { how: 'Created', account: 'default', ...made } });
+  };
+  await reconcile(() => {}, {}, { ensure }, stop);
+  expect(writes).toBe(count);
 });
 
 test.each([

@@ -12,7 +12,7 @@ import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { occasionOf, priorityOf } from './occasion.ts';
 import { BehindError, type Outcome, type Report, report, reportFailure, UnreadError } from './outcome.ts';
-import { movedAccount, provenAccountOf, unprovenAccount, unusableID } from './ownership.ts';
+import { movedAccount, ownershipOf, provenAccountOf, unprovenAccount, unusableID } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
@@ -82,10 +82,9 @@ export class Reconciler<Client> {
       return { kind: 'done' };
     }
     // What was given up because the process ends, something more urgent came, or another replica goes on with it, says
-    // nothing about the resource.
+    // nothing about the resource, but what it has made by then.
     const isOver = signal.aborted || this.#options.isMine?.(object) === false;
-    const givenUp = isOver && outcome?.kind === 'reported' && outcome.reason !== 'Available';
-    if (outcome === undefined || givenUp) return { kind: 'done' };
+    if (outcome === undefined || (isOver && !isFinal(outcome, object))) return { kind: 'done' };
     this.#remember(object, outcome);
     return conclude(options, key, object, outcome);
   }
@@ -196,6 +195,13 @@ export class Reconciler<Client> {
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
+}
+
+/** It is so whatever else was given up: all is done, or what was made is not on record of the status yet. */
+function isFinal(outcome: Outcome, object: ManagedObject): boolean {
+  if (outcome.kind === 'finished' || outcome.reason === 'Available') return true;
+  const made = outcome.ownership?.id;
+  return made !== undefined && made !== ownershipOf(object).id;
 }
 
 /** Something is not read yet, or not as it is now: soon it will be. */

@@ -24,6 +24,23 @@ test('what could not be changed is shown as it is, its id first of all', async (
   expect(await thing.reconcile()).toMatchObject({ reason: 'Unreachable', message: 'no', fields: { id: 'thing_1' } });
 });
 
+test('what was made is shown, though its reconcile is given up before it is as the spec asks', async () => {
+  const stop = new AbortController();
+  thing.serve({
+    create: async () => {
+      stop.abort(new Error('the operator stops'));
+      return { id: 'thing_1' };
+    },
+    diff: () => [{ field: 'description' }],
+    update: async () => stop.signal.throwIfAborted() as never,
+  });
+  expect(await thing.reconcile({}, { call: { priority: 'change', signal: stop.signal } })).toMatchObject({
+    reason: 'Updating',
+    fields: { id: 'thing_1' },
+    ownership: { id: 'thing_1', how: 'Created' },
+  });
+});
+
 test('what was made is on record where it was made, though the spec names another account meanwhile', async () => {
   const there = { connection: { ...connection, key: 'ns/one', url: 'https://api' } };
   thing.object = { ...thing.object, spec: { accountRef: { name: 'one' } } };

@@ -173,7 +173,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
         if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
         await context.resource.hold();
-        const failure = await means.change.update(id as string, spec, action.fields).catch(reportFailure);
+        const failure = await means.change.update(id as string, spec, action.fields).catch((error: unknown) => {
+          return context.call.signal?.aborted === true ? begun(`${displayName} ${id}`) : reportFailure(error);
+        });
         // An import that was never taken over is not shown as one that was.
         if (failure !== undefined) return imported ? failure : { ...failure, fields };
         for (const field of action.fields) sent.add(field);
@@ -311,4 +313,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         }),
     );
   }
+}
+
+/** Given up on its way: who goes on with the resource sends the rest. */
+function begun(what: string): Report {
+  return report('Updating', `${what} is there, and not yet as the spec asks`, { retry: { kind: 'never' } });
 }
