@@ -117,6 +117,27 @@ describe('ExternalCache', () => {
     expect(observations.known('a', 0)).toBeUndefined();
   });
 
+  test('what a list does not show any more is lost, until one shows it again', async () => {
+    const { observations, state } = world();
+    const sweep = async (now: number, ...ids: readonly string[]) => {
+      Object.assign(state, { now, things: ids.map((id) => ({ id, value: 1 })) });
+      await observations.sweep(now, call);
+    };
+    await sweep(1_000, 'a', 'b');
+    observations.record({ id: 'made', value: 1 }, 1_500);
+    await sweep(2_000, 'b');
+    expect(['a', 'b', 'made'].map((id) => observations.lossOf(id))).toEqual([
+      { thereAt: 1_000, missedAt: 2_000 },
+      undefined,
+      { thereAt: 1_500, missedAt: 2_000 },
+    ]);
+    observations.forget('b');
+    await sweep(3_000, 'a');
+    expect(observations.lossOf('a')).toBeUndefined();
+    expect(observations.lossOf('b')).toBeUndefined();
+    expect(observations.lossOf('made')).toEqual({ thereAt: 1_500, missedAt: 2_000 });
+  });
+
   test('a failed sweep fails all who waited and leaves the last one in force', async () => {
     const { state, observations } = world();
     await observations.sweep(1_000, call);

@@ -42,6 +42,12 @@ interface Seen<Observed> {
   readonly observed: Observed | undefined;
 }
 
+/** When it was known to be there for the last time, and when the list began that was the first without it. */
+export interface Loss {
+  readonly thereAt: number;
+  readonly missedAt: number;
+}
+
 export interface ExternalCacheOptions<Observed> {
   /** Newest first; with `isWanted` as far as that holds. What cannot be read is left out, and `onOdd` is told of it. */
   readonly list: (
@@ -54,6 +60,9 @@ export interface ExternalCacheOptions<Observed> {
   readonly now: () => number;
 }
 
+/** So many of what others made and deleted there are remembered as well. */
+const mostLost = 1_000;
+
 /**
  * What is known of one account's objects of one kind: from our own calls, and from sweeps (one paged list that every
  * resource of the kind shares). Knows presence only: that an object is missing from a list is not taken for its
@@ -65,6 +74,8 @@ export class ExternalCache<Observed> {
   readonly #now: () => number;
   readonly #seen = new Map<string, Seen<Observed>>();
   readonly #closing = new AbortController();
+  /** By id; the latest last. */
+  readonly #lost = new Map<string, Loss>();
   #last: Sweep<Observed> | undefined;
   #running: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
   #look: Look<Observed> | undefined;
@@ -91,6 +102,11 @@ export class ExternalCache<Observed> {
   /** When the last list began that came to its end; on the monotonic clock. */
   get sweptAt(): number | undefined {
     return this.#last?.startedAt;
+  }
+
+  /** Of what was there until a list did not show it; undefined also of what never was. */
+  lossOf(id: string): Loss | undefined {
+    return this.#lost.get(id);
   }
 
   /** Everything that is known to be there. */
@@ -215,8 +231,28 @@ export class ExternalCache<Observed> {
     const odd: OddItem[] = [];
     const found = await this.#list(call, (item) => odd.push(item));
     for (const observed of found) items.set(this.#identityOf(observed).id, observed);
+    const before = this.#there();
     this.#last = { startedAt, items, odd };
     for (const [id, seen] of this.#seen) if (seen.at < startedAt) this.#seen.delete(id);
+    this.#noteLost(before, startedAt);
+  }
+
+  /** By id, and when that was known. */
+  #there(): ReadonlyMap<string, number> {
+    const { startedAt = 0, items = new Map<string, Observed>(), odd = [] } = this.#last ?? {};
+    const all = new Map([...items.keys(), ...odd.flatMap(({ id }) => id ?? [])].map((id) => [id, startedAt]));
+    for (const [id, { at, observed }] of this.#seen) {
+      if (observed === undefined) all.delete(id);
+      else all.set(id, at);
+    }
+    return all;
+  }
+
+  #noteLost(before: ReadonlyMap<string, number>, missedAt: number): void {
+    const there = this.#there();
+    for (const id of there.keys()) this.#lost.delete(id);
+    for (const [id, thereAt] of before) if (!there.has(id)) this.#lost.set(id, { thereAt, missedAt });
+    for (const id of [...this.#lost.keys()].slice(0, Math.max(0, this.#lost.size - mostLost))) this.#lost.delete(id);
   }
 }
 

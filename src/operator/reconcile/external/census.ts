@@ -10,10 +10,20 @@ export interface Count {
   readonly missing: number;
 }
 
-/** By their statuses, and by their annotations alone. */
+/**
+ * Of what this process did not make with the key in force, by the statuses of its resources, and by their annotations alone;
+ * and of what it did.
+ */
 export interface Counts {
   readonly proven: Count;
   readonly said: Count;
+  readonly made: Count;
+}
+
+/** What was there before this process tells of key and address; what it made was made wherever they lead. */
+export interface Tally {
+  readonly before: Count;
+  readonly made: Count;
 }
 
 /**
@@ -27,17 +37,23 @@ export class Census {
    * From now on the kind, by whatever stands for it, counts too, as it then is; answers the count of all. Whoever may write
    * a resource may say that it made what never was: that counts where a restore left no proof of anything.
    */
-  add(connection: Connection<unknown>, kind: object, count: () => Counts): Count {
+  add(connection: Connection<unknown>, kind: object, count: () => Counts): Tally {
     const byKind = this.#counts.get(connection) ?? new Map<object, () => Counts>();
     this.#counts.set(connection, byKind.set(kind, count));
-    const { proven, said } = this.of(connection);
-    return proven.present + proven.missing > 0 ? proven : said;
+    const { proven, said, made } = this.#of(connection);
+    return { before: proven.present + proven.missing > 0 ? proven : said, made };
   }
 
-  /** Of all kinds of which something was missed. */
-  of(connection: Connection<unknown>): Counts {
+  /** Of all kinds of which something was missed, of what is proven alone. */
+  proven(connection: Connection<unknown>): Tally {
+    const { proven, made } = this.#of(connection);
+    return { before: proven, made };
+  }
+
+  #of(connection: Connection<unknown>): Counts {
     const all = [...(this.#counts.get(connection)?.values() ?? [])].map((each) => each());
-    return { proven: sum(all.map(({ proven }) => proven)), said: sum(all.map(({ said }) => said)) };
+    const [proven, said] = [sum(all.map((each) => each.proven)), sum(all.map((each) => each.said))];
+    return { proven, said, made: sum(all.map(({ made }) => made)) };
   }
 }
 
@@ -49,7 +65,12 @@ function sum(counts: readonly Count[]): Count {
 }
 
 /** So many must be missing, and no fewer than are there, for it to be in doubt that they are gone. */
-const fewestInDoubt = 2;
+const fewestInDoubt = {
+  /** Of what was there before. */
+  before: 2,
+  /** With what this process made: two of that may go at once. */
+  all: 3,
+};
 export const doubtRetryMs = 30_000;
 /** What is to go has nothing left to lose but the record of it: it is not kept for ever. */
 export const doubtOfDeletedMs = 120_000;
@@ -57,8 +78,14 @@ export const doubtOfDeletedMs = 120_000;
 export const goneThenSay = `gone, set the annotation ${annotation.reconcileAt} on this resource or its account`;
 
 /** Why nothing is concluded of what is not found in an account. */
-export function doubtOf({ present, missing }: Count): string | undefined {
-  if (missing < fewestInDoubt || missing < present) return undefined;
+export function doubtOf({ before, made }: Tally): string | undefined {
+  const counts = [
+    { ...before, fewest: fewestInDoubt.before },
+    { ...sum([before, made]), fewest: fewestInDoubt.all },
+  ];
+  const doubted = counts.find(({ present, missing, fewest }) => missing >= fewest && missing >= present);
+  if (doubted === undefined) return undefined;
+  const { present, missing } = doubted;
   return (
     `${missing} of ${present + missing} objects that this operator made in the account vanished at once: is it the right ` +
     `key and address? If they are ${goneThenSay}`

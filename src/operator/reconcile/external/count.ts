@@ -1,3 +1,4 @@
+import { isPaused } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
 import type { Connection } from '../connection.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
@@ -45,37 +46,58 @@ export class LastCount<Observed> {
 
 /** Of what resources of one kind own in the account, by its last list with the key in force. */
 function countOf<Observed>(counting: Counting<Observed>): Counts {
-  const { account, peers, connection, cache, identity, createSettleMs } = counting;
+  const { account, peers, connection, cache, identity } = counting;
   const { since = Number.NEGATIVE_INFINITY } = connection;
-  const [proven, said] = [
-    { present: 0, missing: 0 },
-    { present: 0, missing: 0 },
-  ];
-  if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return { proven, said };
+  const counts = { proven: none(), said: none(), made: none() };
+  if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return counts;
   const there = new Set(cache.current().map((each) => identity(each).id));
   for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
   const owners = peers
     .list()
     .filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account && !isReleased(each));
   const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
-  const lastSeen = missing.reduce((at, each) => Math.max(at, peers.factsOf(each).seen?.at ?? at), since);
+  const thereAt = (each: ManagedObject) => cache.lossOf(ownedIDOf(each) ?? '')?.thereAt ?? peers.factsOf(each).seen?.at;
+  const lastThere = missing.reduce((at, each) => Math.max(at, thereAt(each) ?? at), since);
   for (const other of owners) {
     const id = ownedIDOf(other) ?? '';
-    const { deletedID, made, absent, isElsewhere } = peers.factsOf(other);
-    // None says anything of the key: what is deleted is gone, what was made with it is where it leads, what is at another
-    // address is not looked for here, and another installation's account of this name may be another one.
-    if (deletedID === id || (made?.id === id && made.at >= since) || isElsewhere === true) continue;
-    // Nor does what is not made again, though others were there for long after it was missed.
-    const missedAt = absent?.id === id && absent.at >= since ? absent.at : Number.POSITIVE_INFINITY;
-    if (isLeftMissing(other, id) && missedAt + createSettleMs < lastSeen) continue;
-    const count = ownershipOf(other).id === id ? proven : said;
-    if (there.has(id)) count.present += 1;
-    else count.missing += 1;
+    const { deletedID, made, isElsewhere } = peers.factsOf(other);
+    // Neither says anything of this place: what is deleted is gone, and what is at another address, or of another
+    // installation, whose account of this name may be another one, is not looked for here.
+    if (deletedID === id || isElsewhere === true) continue;
+    const madeAt = made?.id === id && made.at >= since ? made.at : undefined;
+    const isThere = there.has(id);
+    // What was made since the missing were last there is wherever the key and the address lead now.
+    if (isThere && madeAt !== undefined && madeAt >= lastThere) continue;
+    if (!isThere && isOldLoss(other, id, { ...counting, lastThere })) continue;
+    const proof = ownershipOf(other).id === id ? 'proven' : 'said';
+    counts[madeAt === undefined ? proof : 'made'][isThere ? 'present' : 'missing'] += 1;
   }
-  return { proven, said };
+  return counts;
 }
 
-/** An import, or what is only observed: that it is gone is told of, and nothing is done about it. */
+const none = () => ({ present: 0, missing: 0 });
+
+/**
+ * It is not looked for, or not made again, and did not vanish with the others: they were there for long after it was missed; or
+ * it is paused, and was never there in this process' time.
+ *
+ * @param lastThere when the last of those that are missing was there
+ */
+function isOldLoss<Observed>(
+  object: ManagedObject,
+  id: string,
+  { peers, connection, cache, createSettleMs, lastThere }: Counting<Observed> & { readonly lastThere: number },
+): boolean {
+  const { since = Number.NEGATIVE_INFINITY } = connection;
+  const { absent } = peers.factsOf(object);
+  const absentAt = absent?.id === id && absent.at >= since ? absent.at : undefined;
+  if (absentAt !== undefined && !isLeftMissing(object, id)) return false;
+  const lostAt = absentAt ?? cache.lossOf(id)?.missedAt;
+  if (lostAt === undefined && isPaused(object)) return true;
+  return Math.max(lostAt ?? since, since) + createSettleMs < lastThere;
+}
+
+/** That it is gone is told of at most, and nothing is done about it. */
 function isLeftMissing(object: ManagedObject, id: string): boolean {
-  return isObserver(object) || originOf(object, id) === 'Imported';
+  return isObserver(object) || isPaused(object) || originOf(object, id) === 'Imported';
 }

@@ -166,7 +166,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { census } = this.#options;
     const { confirmed } = facts.unresolved ?? {};
     // No restore keeps the mark of a create and loses the statuses.
-    const missing = confirmed === true ? undefined : doubtOf(census.of(connection).proven);
+    const missing = confirmed === true ? undefined : doubtOf(census.proven(connection));
     if (missing === undefined) return undefined;
     if (this.#isKeptTooLong()) return undefined;
     delete facts.unresolved?.lookedAt;

@@ -88,15 +88,23 @@ export function presenceOf(
     census,
     createSettleMs: settleMs,
   });
-  return { presence, connection, occasion, memory };
+  return { presence, pending, connection, occasion, memory };
 }
 
+type Given = readonly [ManagedObject, ...ManagedObject[]];
+
 /** What is said of the first one's object, which two lists and a get do not show. */
-export async function saidOf(...all: readonly [ManagedObject, ...ManagedObject[]]): Promise<string | undefined> {
+export async function saidOf(...all: Given): Promise<string | undefined> {
   const memory = new Memory();
   for (const { metadata } of all) memory.of(metadata.uid ?? '').isElsewhere = metadata.name.startsWith('elsewhere');
-  const { presence } = presenceOf(all, { memory });
-  const { name } = all[0].metadata;
+  return saidBy(presenceOf(all, { memory }), all);
+}
+
+export async function saidBy(
+  { presence }: Pick<ReturnType<typeof presenceOf>, 'presence'>,
+  [first]: Given,
+): Promise<string | undefined> {
+  const { name } = first.metadata;
   await presence.observe(name);
   await presence.confirmGone(name);
   scene.clock.advance(settleMs);

@@ -8,12 +8,12 @@ import { accountKeyOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import {
   type Census,
-  type Count,
   doubtOf,
   doubtOfDeletedMs,
   doubtRetryMs,
   goneThenSay,
   isConfirmed,
+  type Tally,
 } from './census.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
@@ -163,8 +163,8 @@ export class Presence<Observed, Client> {
         `if it is ${goneThenSay}`
       );
     }
-    const count = this.#count();
-    return this.#keyDoubt(id, count) ?? doubtOf(count);
+    const tally = this.#count();
+    return this.#keyDoubt(id, tally) ?? doubtOf(tally);
   }
 
   /** Of what is owned and not made again, why it may not be gone; undefined once a person said that it is. */
@@ -182,8 +182,8 @@ export class Presence<Observed, Client> {
   }
 
   /** Another account's key opens nothing that was there before. */
-  #keyDoubt(id: string, { present }: Count): string | undefined {
-    return present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
+  #keyDoubt(id: string, { before }: Tally): string | undefined {
+    return before.present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
   }
 
   /** What was there with the key before this one: a key of another account is likelier than that it went just then. */
@@ -228,7 +228,7 @@ export class Presence<Observed, Client> {
   }
 
   /** What resources own in the account, of all kinds of which something was missed. */
-  #count(): Count {
+  #count(): Tally {
     const { resource, peers, connection, time } = this.#context;
     const { cache } = this.#pending;
     const { identity } = this.#contract;

@@ -1,7 +1,7 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { annotation } from '../annotations.ts';
 import { Census } from './census.ts';
-import { presenceOf, proven, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
+import { presenceOf, proven, saidBy, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
 
 beforeEach(setScene);
 
@@ -113,4 +113,104 @@ test('a kind that is whole again is not missed by others', async () => {
   await lone.presence.confirmGone('c');
   await scene.clock.advance(settleMs);
   expect(await lone.presence.confirmGone('c')).toBeUndefined();
+});
+
+describe('what this very process made', () => {
+  /** A first one of these, which is missing, and its rivals; and what makes them now, with the key in force. */
+  function given(first: string, ...others: readonly string[]) {
+    const all = [proven(first), ...others.map((name) => proven(name))] as const;
+    const { presence, memory, pending, occasion } = presenceOf(all);
+    Object.assign(occasion, { lastDue: () => scene.clock.now() });
+    const make = (...names: readonly string[]) => {
+      const at = scene.clock.now();
+      for (const id of names) {
+        Object.assign(memory.of(id), { made: { id, at }, seen: { id, firstAt: at, at } });
+        pending.cache.record({ id }, at);
+      }
+    };
+    const stays = (...names: readonly string[]) => {
+      scene.there = names.map((id) => ({ id }));
+    };
+    return { make, stays, said: () => saidBy({ presence }, all) };
+  }
+
+  test.each([
+    ['two that vanish are gone', ['a', 'b'], [], undefined],
+    ['three of three are in doubt', ['a', 'b', 'c'], [], /^3 of 3 objects/],
+    ['three are gone where more are there', ['a', 'b', 'c'], ['d', 'e', 'f', 'g'], undefined],
+    ['three are in doubt where no more are there', ['a', 'b', 'c'], ['d', 'e', 'f'], /^3 of 6 objects/],
+  ] as const)('of that %s', async (_, [first, ...others], there, said) => {
+    const { make, stays, said: outcome } = given(first, ...others, ...there);
+    make(...there);
+    await scene.clock.advance(1_000);
+    make(first, ...others);
+    await scene.clock.advance(1_000);
+    stays(...there);
+    if (said === undefined) expect(await outcome()).toBeUndefined();
+    else expect(await outcome()).toMatch(said);
+  });
+
+  test('since the others were last there proves nothing: it is where the key leads now', async () => {
+    const { make, stays, said } = given('a', 'b', 'c', 'd', 'e', 'f', 'g');
+    make('a', 'b', 'c');
+    await scene.clock.advance(1_000);
+    make('d', 'e', 'f', 'g');
+    await scene.clock.advance(1_000);
+    stays('d', 'e', 'f', 'g');
+    expect(await said()).toMatch(/^3 of 3 objects/);
+  });
+
+  test('proves nothing of what was there before it', async () => {
+    const { make, stays, said } = given('a', 'b', 'c', 'd', 'e');
+    make('c', 'd', 'e');
+    await scene.clock.advance(1_000);
+    stays('c', 'd', 'e');
+    expect(await said()).toMatch(/^2 of 2 objects/);
+  });
+
+  test('counts with what was there before', async () => {
+    const { make, said } = given('a', 'b', 'c');
+    make('b', 'c');
+    await scene.clock.advance(1_000);
+    expect(await said()).toMatch(/^3 of 3 objects/);
+  });
+});
+
+describe('one that is not looked for, as it is paused,', () => {
+  const paused = (name: string) => {
+    const object = proven(name);
+    return { ...object, metadata: { ...object.metadata, annotations: { [annotation.paused]: 'true' } } };
+  };
+
+  test('and that nobody ever saw is not missed', async () => {
+    scene.there = [];
+    expect(await saidOf(proven('a'), paused('b'))).toBeUndefined();
+  });
+
+  test.each([
+    ['long before', settleMs + 1, paused, undefined],
+    ['just before', settleMs - 1, paused, /^2 of 2 objects/],
+    ['long before, or for another reason,', settleMs + 1, proven, undefined],
+  ] as const)('and that was missed %s others vanishes with them, or not', async (_when, apartMs, other, said) => {
+    const all = [proven('a'), other('b')] as const;
+    const given = presenceOf(all);
+    Object.assign(given.occasion, { lastDue: () => scene.clock.now() });
+    scene.there = [{ id: 'a' }, { id: 'b' }];
+    await given.presence.observe('a');
+    await scene.clock.advance(settleMs);
+    scene.there = [{ id: 'a' }];
+    await given.presence.observe('a');
+    await scene.clock.advance(apartMs);
+    await given.presence.observe('a');
+    scene.there = [];
+    await scene.clock.advance(1_000);
+    const outcome = await saidBy(given, all);
+    if (said === undefined) expect(outcome).toBeUndefined();
+    else expect(outcome).toMatch(said);
+  });
+
+  test('is there where a list shows it', async () => {
+    scene.there = [{ id: 'c' }, { id: 'd' }, { id: 'e' }];
+    expect(await saidOf(proven('a'), proven('b'), paused('c'), paused('d'), paused('e'))).toBeUndefined();
+  });
 });

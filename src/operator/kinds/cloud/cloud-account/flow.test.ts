@@ -35,7 +35,9 @@ async function confirmedBy(message: string): Promise<number | undefined> {
 }
 
 test('what vanished is gone by a word on its account where somebody asked for that', async () => {
-  expect(await confirmedBy(doubtOf({ present: 0, missing: 2 }) ?? '')).toBe(5);
+  expect(
+    await confirmedBy(doubtOf({ before: { present: 0, missing: 2 }, made: { present: 0, missing: 0 } }) ?? ''),
+  ).toBe(5);
 });
 
 test('and by no word that was about something else', async () => {
