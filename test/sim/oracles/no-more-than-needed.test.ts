@@ -109,6 +109,25 @@ test('the same once more, where no status says that it is as the edited spec ask
   expect(world.said).toHaveLength(1);
 });
 
+test.each([
+  ['another key of the account', 'also-main', 0],
+  ['the same key', mainKey, 1],
+])('the same once more, where the edited spec was put there with %s', async (_, key, times) => {
+  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'main=also-main'] } });
+  world.judge(noMoreThanNeeded);
+  const spec = { edgeID: 'edghts_a', routeID: 'edghtsrt_a', compression: {} };
+  await world.write('HttpsRouteModules', 'route', { spec });
+  await put(true);
+  await world.write('HttpsRouteModules', 'route', { spec: { ...spec, compression: { enabled: false } } });
+  await put(false, { key });
+  const conditions = [condition('CompressionReady', 'True', 'Any', 2)];
+  await world.write('HttpsRouteModules', 'route', { status: { observedGeneration: 2, conditions }, by: operator });
+  await world.pass(60_000);
+  await world.call({ method: 'GET', path, answer: { enabled: false } });
+  await put(false);
+  expect(world.said).toHaveLength(times);
+});
+
 test('what is to be put back', async () => {
   await put(true);
   await put(false, { by: 'person' });

@@ -6,7 +6,7 @@ import { canonical } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { partOf } from './module-ownership.ts';
 import { told } from './mutations.ts';
-import type { Resource } from './resource.ts';
+import { partCondition, type Resource } from './resource.ts';
 import { ByKey } from './rolling-count.ts';
 import { installationOf } from './who.ts';
 import { minute, type Witness } from './witness.ts';
@@ -85,20 +85,23 @@ function mayHaveReadWrong(world: Witness, { sentAt }: Call): boolean {
  * Who has forgotten, or never knew, what an earlier spec had put there cannot tell whether the module still has it, unless
  * the status, as far as it can be known, says that it is as this spec asks.
  */
-function mayHaveMetMore(world: Witness, { method, path, sentAt }: Call): boolean {
+function mayHaveMetMore(world: Witness, { method, path, sentAt, key, thing }: Call): boolean {
   if (method !== 'PUT') return false;
+  // What is said of another key's account is not said of this one's.
+  const isOfThisKey = thing?.edits.at(-2)?.key === key;
   const knownUntil = disturbancesOf(world).knowledge(sentAt, 0);
   return [...kubeModelOf(world).live.values()].some((resource) => {
     const part = partOf(resource, path);
-    return part !== undefined && resource.version.generation > 1 && !isAsAsked(resource, part, knownUntil);
+    return (
+      part !== undefined && resource.version.generation > 1 && !(isOfThisKey && isAsAsked(resource, part, knownUntil))
+    );
   });
 }
 
 /** A policy is all that there is to its resource: a field can leave no module by leaving its spec. */
 function isAsAsked({ kind, status, version }: Resource, part: string, knownUntil: number): boolean {
   if (status === undefined || status.at > knownUntil) return false;
+  const said = partCondition(status, part);
   const isWhole = kind === 'TlsEdgeTrafficPolicy';
-  const type = isWhole ? 'ready' : `${part}Ready`.toLowerCase();
-  const said = status.conditions.find((each) => each.type.toLowerCase() === type);
   return said?.observedGeneration === version.generation && (isWhole || said.status === 'True');
 }

@@ -121,6 +121,12 @@ export function conditionOf(status: Status | undefined, type: string): Condition
   return status?.conditions.find((condition) => condition.type === type);
 }
 
+/** Of a part of modules; a policy is all that there is to its resource. */
+export function partCondition(status: Status | undefined, part: string): Condition | undefined {
+  const type = part === 'trafficPolicy' ? 'ready' : `${part}Ready`.toLowerCase();
+  return status?.conditions.find((condition) => condition.type.toLowerCase() === type);
+}
+
 export const isPaused = ({ annotations }: Version): boolean => annotations[annotationNames.paused] === 'true';
 export const isForced = ({ annotations }: Version): boolean => annotations[annotationNames.forceOrphan] === 'true';
 export const isObserved = ({ spec }: Version): boolean => spec.managementPolicy === 'Observe';
