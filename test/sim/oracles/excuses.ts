@@ -13,6 +13,7 @@ import { type Reference, referencesOf } from './references.ts';
 import { refusalsOf } from './refusals.ts';
 import { annotationNames, domain, externalIDOf, isObserved, isPaused, type Resource } from './resource.ts';
 import { sightingsOf } from './sightings.ts';
+import { installationOf } from './who.ts';
 import type { Witness } from './witness.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
@@ -62,11 +63,15 @@ export function isDoubtful(world: Witness, resource: Resource): boolean {
   return isMuchMissing(world, resource) || isInAnotherAccount(world, resource) || isGoneWithAnotherKey(world, resource);
 }
 
-/** It was made with a key of another account, and that is not in force any more. */
+/** It was made with a key of another account, and that is not in force any more where it is said to be missing. */
 function isInAnotherAccount(world: Witness, resource: Resource): boolean {
   const thing = cloudModelOf(world).object(recordedIDOf(resource) ?? '');
   if (thing?.content === undefined) return false;
-  return !accessesOf(world, resource).some(({ account }) => account === thing.account);
+  const speaker = installationOf(resource.status?.by ?? '');
+  const accesses = servants(world, resource)
+    .filter(({ name }) => speaker === undefined || name === speaker)
+    .flatMap((each) => accountsOf(world).now(each, resource) ?? []);
+  return !accesses.some(({ account }) => account === thing.account);
 }
 
 /**

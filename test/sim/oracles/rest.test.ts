@@ -275,6 +275,21 @@ describe('converges', () => {
     });
   });
 
+  test.each([
+    ['is true of who says so', 'narrow-0.1', []],
+    ['is not of another, who would find it', operator, ['BotUser b/bot is not Ready: Unreachable, so it is']],
+  ])('Unreachable, of what a wrong key made in the account of another installation, %s', async (_, by, said) => {
+    begin({
+      installations: [{ name: 'op' }, { name: 'narrow', apiKey: mainKey, settings: { watchNamespaces: 'b' } }],
+      acts: [{ at: 0, do: 'start', installation: 'narrow' }],
+    });
+    await madeBotUser(world, 'bot', { namespace: 'b', by: 'narrow-0.0' });
+    await world.pass(1_000);
+    world.begin('narrow-0.1', { watchNamespaces: 'b' }, secondKey);
+    await world.write('BotUser', 'bot', { namespace: 'b', status: unready(1, 'Unreachable', 'Reconciling'), by });
+    expect(await spoke()).toEqual(said);
+  });
+
   describe('Rejected, by a status that says where what it made is', () => {
     const rejected = (apiURL: string) =>
       world.write('BotUser', 'bot', {
