@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mainKey } from '../core/story.ts';
 import { nothingStolen } from './nothing-stolen.ts';
-import { available, condition, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
@@ -236,6 +236,61 @@ describe('modules', () => {
     await world.write('HttpsRouteModules', 'one', { spec: { ...spec, accountRef: { name: 'own' } } });
     await put();
     expect(spoke()).toHaveLength(spoken);
+  });
+
+  describe('of an owner whose account has a key again that it had before', () => {
+    const asked = { ...spec, accountRef: { name: 'two' }, compression: { enabled: false } };
+    const told = { status: { conditions: [condition('CompressionReady', 'False', 'Conflict', 1)] } };
+    const younger = (more: object) => world.write('HttpsRouteModules', 'two', { ...more, by: 'op-0.1' });
+
+    beforeEach(async () => {
+      await account('a', 'one', mainKey);
+      await account('a', 'two', mainKey);
+      await world.write('HttpsRouteModules', 'one', { spec: { ...spec, accountRef: { name: 'one' } } });
+      await put();
+      await world.pass(60_000);
+      await world.write('HttpsRouteModules', 'two', { spec: asked });
+      await world.data('Secret', 'one', { key: 'wrong' }, 'a');
+      await world.pass(60_000);
+      world.begin('op-0.1');
+      await world.pass(1_000);
+    });
+
+    async function putBack(ms = 0) {
+      await world.data('Secret', 'one', { key: mainKey }, 'a');
+      await world.pass(ms);
+      await put(false, { by: 'op-0.1' });
+    }
+
+    test('are taken by a process that began since', async () => {
+      await putBack();
+      expect(spoke()).toEqual([]);
+    });
+
+    test('are not by a process that could know of it', async () => {
+      await putBack(60_000);
+      expect(spoke()).toHaveLength(1);
+    });
+
+    test('are not by a process that saw it before', async () => {
+      await world.data('Secret', 'one', { key: mainKey }, 'a');
+      await put(false);
+      expect(spoke()).toHaveLength(1);
+    });
+
+    test('are not for whom was told of a Conflict over them', async () => {
+      await younger(told);
+      await younger({ status: unready(1, 'DependencyNotReady', 'Reconciling') });
+      await putBack();
+      expect(spoke()).toHaveLength(1);
+    });
+
+    test('are for whom is proven to have them too', async () => {
+      await younger(told);
+      await younger({ status: available(1, { ownership: { how: 'Applied', parts: ['compression'] } }) });
+      await putBack();
+      expect(spoke()).toEqual([]);
+    });
   });
 
   test.each([

@@ -3,13 +3,14 @@ import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf } from './cloud-model.ts';
 import { idsIn } from './ids.ts';
-import { installationsOf } from './installations.ts';
+import { type InstallationHistory, installationsOf } from './installations.ts';
+import { fieldsOf, textsOf } from './json.ts';
 import { type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { ownershipOf } from './ownership.ts';
-import type { Resource } from './resource.ts';
-import { second, type Witness } from './witness.ts';
+import { partCondition, type Resource } from './resource.ts';
+import { type Span, second, type Witness } from './witness.ts';
 
 /** Of two that begin at once either may be first. */
 const raceMs = 5 * second;
@@ -81,7 +82,8 @@ class Thefts {
   }
 
   /** A module that somebody else applied and has still. */
-  #taken({ call, installation, owner, author, span, owners }: Mutation): string | undefined {
+  #taken(mutation: Mutation): string | undefined {
+    const { call, installation, owner, author, span, owners } = mutation;
     if (owner === undefined || call.thing === undefined) return undefined;
     // Of what another installation manages, in a namespace that this one may not read, it cannot know.
     if (!installation.serves(owner, call.sentAt)) return undefined;
@@ -89,7 +91,7 @@ class Thefts {
       const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
       const isOther = author !== undefined && author !== owner && !this.#hasElsewhere(author, call);
       const isTheft = isOther && call.sentAt - since > raceMs;
-      return isTheft && this.#isSameKey(call, owner)
+      return isTheft && this.#isSameKey(call, owner) && !this.#neverMet(mutation, owner, author)
         ? `${owner.key} has it, and ${author.key} puts something else there`
         : undefined;
     }
@@ -98,6 +100,22 @@ class Thefts {
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
     const others = owners.filter((each) => each !== owner).map(({ key }) => key);
     return letsGo ? undefined : `${owner.key} has it; it is not of ${others.join(', ')}`;
+  }
+
+  /**
+   * The process never saw both accounts with one key, and nothing on record tells of it: who asks was not told of a Conflict, or
+   * is proven to have the module too.
+   */
+  #neverMet({ call, installation }: Mutation, owner: Resource, author: Resource): boolean {
+    const { process, sentAt, path, service, key } = call;
+    const part = partOf(author, path) ?? '';
+    if (wasToldOfConflict(author, part) && !isProvenToHave(author, part)) return false;
+    const begunAt = this.#world.beginnings.find((each) => each.process === process)?.at ?? 0;
+    // What it read as it began, and what it heard of since.
+    const seen: Span = [begunAt, Math.max(begunAt, moduleOwnershipOf(this.#world).spanAt(sentAt)[0])];
+    const [his, mine] = [this.#keysIn(seen, owner, installation), this.#keysIn(seen, author, installation)];
+    // Who has shown no key keeps what he is proven to have.
+    return his.size > 0 && his.isDisjointFrom(mine.union(new Set([`${service} ${key}`])));
   }
 
   /**
@@ -134,6 +152,11 @@ class Thefts {
     return ownershipOf(this.#world).keysOf(resource, history, moduleOwnershipOf(this.#world).spanAt(now));
   }
 
+  #keysIn(span: Span, resource: Resource, installation: InstallationHistory): ReadonlySet<string> {
+    const accesses = accountsOf(this.#world).during(installation, resource, resource.versions.all, span);
+    return new Set(accesses.map(({ service, key }) => `${service} ${key}`));
+  }
+
   #whose({ thing, target }: Call): string {
     if (thing === undefined || target.kind === 'module') return "no resource's that names it";
     const maker = ownershipOf(this.#world).makerOf(thing);
@@ -145,6 +168,14 @@ class Thefts {
 /** It had gone before: nothing is done. */
 function wasGone({ thing, at, status }: Call): boolean {
   return status === 404 || (thing?.gone !== undefined && thing.gone.at < at);
+}
+
+function wasToldOfConflict({ statuses }: Resource, part: string): boolean {
+  return statuses.all.some((status) => partCondition(status, part)?.reason === 'Conflict');
+}
+
+function isProvenToHave({ status }: Resource, part: string): boolean {
+  return textsOf(fieldsOf(status?.fields.ownership).parts).includes(part);
 }
 
 /** Whoever wrote the id knows it. */
