@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type Answer, body, bodyOrAbsent, done, doneOrAbsent, refusal } from './answer.ts';
-import type { Service } from './service.ts';
+import { patience, type Service } from './service.ts';
 
 const service: Service = {
   answered: 'the service answered',
   urlName: 'service URL',
-  timeouts: { connectMs: 1, headersMs: 1, bodyMs: 1 },
+  timeouts: patience,
   errorBody: (said) => ({ messages: [], ...(said as object) }),
 };
 

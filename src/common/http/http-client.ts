@@ -117,7 +117,7 @@ export class HttpClient {
   }
 
   #options({ method, path, body }: Operation<unknown>, key: string | undefined): Dispatcher.RequestOptions {
-    const { connectMs, headersMs, bodyMs, totalMs = connectMs + headersMs + bodyMs } = this.#timeouts;
+    const { headersMs, bodyMs, totalMs } = this.#timeouts;
     return {
       origin: this.#origin,
       path: this.#prefix + path,

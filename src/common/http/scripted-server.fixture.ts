@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Clock } from '../clock.ts';
 
 export interface Recorded {
   readonly method: string | undefined;
@@ -35,6 +36,31 @@ export const foreign404s: readonly (readonly [name: string, respond: Respond])[]
   ['an empty object', json(404, {})],
   ['the JSON of a gateway', json(404, { message: 'no Route matched' })],
 ];
+
+/** Its headers come after `ms`, and then one byte after the other, each before a client would miss it, without end. */
+export function drops(ms: number): Respond {
+  return (response) => {
+    let drip: NodeJS.Timeout | undefined;
+    const head = setTimeout(() => {
+      response.writeHead(200);
+      drip = setInterval(() => response.write(' '), 10);
+    }, ms);
+    response.once('close', () => {
+      clearTimeout(head);
+      clearInterval(drip);
+    });
+  };
+}
+
+/** A time that goes by a hundred times as fast for the timeouts of whole requests, and what they were. */
+export function hurried(clock: Clock): { readonly monotonic: Clock; readonly asked: readonly number[] } {
+  const asked: number[] = [];
+  const timeout = (ms: number) => {
+    asked.push(ms);
+    return clock.timeout(ms / 100);
+  };
+  return { monotonic: { ...clock, timeout }, asked };
+}
 
 export async function startScriptedServer(): Promise<ScriptedServer> {
   const script: Respond[] = [];

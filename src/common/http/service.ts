@@ -5,9 +5,15 @@ export interface Timeouts {
   readonly headersMs: number;
   /** Without a byte of the answer's body. */
   readonly bodyMs: number;
-  /** For all of a request; default the sum of the others. */
-  readonly totalMs?: number;
+  /** For all of a request, from connecting to the end of the answer, whatever its parts may take. */
+  readonly totalMs: number;
 }
+
+/**
+ * Of the operator. What was sent is seen through and recorded within the 20 s that a shard may be without a holder, and the
+ * 25 s that a process has after SIGTERM.
+ */
+export const patience: Timeouts = { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000, totalMs: 15_000 };
 
 /** What the body of an answer says that is not a success. */
 export interface ErrorBody {

@@ -20,7 +20,7 @@ export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' 
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
   readonly url: string;
   readonly userAgent: string;
-  /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
+  /** Default 5 s to connect, 10 s for headers, 10 s without a byte of the body, and 15 s for all of it. */
   readonly timeouts?: Timeouts;
   /** Asked before each request; rejects, with an error of the caller's own, where none may be sent. */
   readonly admit?: () => Promise<unknown>;

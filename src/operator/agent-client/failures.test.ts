@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
 import { isLoopback, lookupAs, lookupExcept } from '../../common/http/address.ts';
 import type { ApiError } from '../../common/http/errors.ts';
 import {
+  drops,
+  hurried,
   json,
   type Respond,
   type ScriptedServer,
   startScriptedServer,
   text,
 } from '../../common/http/scripted-server.fixture.ts';
+import { patience } from '../../common/http/service.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { AgentClient, type AgentClientOptions } from './client.ts';
 
@@ -176,7 +180,7 @@ describe('no answer', () => {
     ['a close', (response) => void response.socket?.destroy(), 'the connection broke'],
   ])('%s is not definite', async (_, respond, message) => {
     server.play(respond);
-    const client = open({ timeouts: { connectMs: 5_000, headersMs: 150, bodyMs: 150 } });
+    const client = open({ timeouts: { ...patience, headersMs: 150, bodyMs: 150 } });
     const failed = await failure(client.replay({ id: 'r' }));
     expect(failed).toMatchObject({
       message: `requests.replay: ${message}`,
@@ -184,6 +188,14 @@ describe('no answer', () => {
       definite: false,
     });
     expect(server.requests).toHaveLength(1);
+  });
+
+  test('an answer that comes in drops is given up after 15 s in all', async () => {
+    const { monotonic, asked } = hurried(systemClock);
+    server.play(drops(135));
+    const failed = await failure(open({ monotonic }).replay({ id: 'r' }));
+    expect(failed).toMatchObject({ message: 'requests.replay: timed out', reason: 'Unreachable', definite: false });
+    expect(asked).toEqual([15_000]);
   });
 
   test('what the guard throws stops the request', async () => {

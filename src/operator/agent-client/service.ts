@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Service } from '../../common/http/service.ts';
+import { patience, type Service } from '../../common/http/service.ts';
 
 const text = z.string().optional().catch(undefined);
 
@@ -16,7 +16,7 @@ const errorSchema = z
 export const agentService: Service = {
   answered: 'the agent answered',
   urlName: 'agent URL',
-  timeouts: { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000 },
+  timeouts: patience,
   errorBody: (body) => {
     const { error_code: code, msg = '', details } = errorSchema.parse(body);
     return { code, messages: [msg, details?.err ?? ''] };

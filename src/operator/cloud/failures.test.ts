@@ -1,13 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
+import { patience } from '../../common/http/service.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { Limiter } from './limiter.ts';
 import {
   bot,
   call,
+  drops,
   error,
   failure,
+  hurried,
   json,
   type Respond,
   type ScriptedAPI,
@@ -15,7 +19,7 @@ import {
   text,
 } from './scripted-api.fixture.ts';
 
-const timeouts = { headersMs: 150, bodyMs: 150 };
+const timeouts = { ...patience, headersMs: 150, bodyMs: 150 };
 
 let api: ScriptedAPI;
 
@@ -236,22 +240,22 @@ describe('no answer', () => {
       },
       'the connection broke',
     ],
-    [
-      'drops without end',
-      (response) => {
-        response.writeHead(200);
-        const drip = setInterval(() => response.write(' '), 20);
-        response.once('close', () => clearInterval(drip));
-      },
-      'timed out',
-    ],
-  ])('%s is not definite', async (name, respond, message) => {
+  ])('%s is not definite', async (_, respond, message) => {
     api.play(respond);
-    const client = api.client({ timeouts: { ...timeouts, connectMs: name === 'drops without end' ? 200 : 5_000 } });
+    const client = api.client({ timeouts });
     const failed = await failure(client.botUsers.create({ name: 'x' }, call));
     expect(failed).toMatchObject({ reason: 'Unreachable', definite: false });
     expect(failed.message).toContain(`bot_users.create: ${message}`);
     expect(api.requests).toHaveLength(1);
+    expect(api.reports).toMatchObject([{ status: undefined, outcome: 'Unreachable' }]);
+  });
+
+  test('an answer that comes in drops is given up after 15 s in all', async () => {
+    const { monotonic, asked } = hurried(systemClock);
+    api.play(drops(135));
+    const failed = await failure(api.client({ monotonic }).botUsers.create({ name: 'x' }, call));
+    expect(failed).toMatchObject({ message: 'bot_users.create: timed out', reason: 'Unreachable', definite: false });
+    expect(asked).toEqual([15_000]);
     expect(api.reports).toMatchObject([{ status: undefined, outcome: 'Unreachable' }]);
   });
 

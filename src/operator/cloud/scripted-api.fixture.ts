@@ -6,7 +6,7 @@ import { CloudClient } from './client.ts';
 import { Limiter } from './limiter.ts';
 import type { RequestReport, TransportOptions } from './transport.ts';
 
-export { foreign404s, json, type Respond, text } from '../../common/http/scripted-server.fixture.ts';
+export { drops, foreign404s, hurried, json, type Respond, text } from '../../common/http/scripted-server.fixture.ts';
 
 /** A scripted server, with clients of it. */
 export interface ScriptedAPI extends ScriptedServer {

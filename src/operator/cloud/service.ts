@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ErrorBody, Service } from '../../common/http/service.ts';
+import { type ErrorBody, patience, type Service } from '../../common/http/service.ts';
 
 /** Anything else may be a secret in the place of a code. */
 const codeForm = /^ERR_[A-Z]{1,24}_\d{1,6}$/;
@@ -22,7 +22,7 @@ export const cloudService: Service = {
   answered: 'the API answered',
   urlName: 'API URL',
   headers: { 'service-version': '2' },
-  timeouts: { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000 },
+  timeouts: patience,
   success: [200, 201],
   errorBody,
   codeText: (code) => `: ${code}`,

@@ -46,7 +46,7 @@ export interface TransportOptions extends Pick<Runtime, 'clock' | 'monotonic' | 
   readonly guard?: () => void;
   /** Called once for every request that was sent. */
   readonly onRequest?: (report: RequestReport) => void;
-  /** Default 5, 10 and 10 seconds. No request takes longer than their sum. */
+  /** Default 5 s to connect, 10 s for headers, 10 s without a byte of the body, and 15 s for all of it. */
   readonly timeouts?: Timeouts;
 }
 
