@@ -69,6 +69,23 @@ describe('settings', () => {
       expect(() => parseSettings({ concurrency })).toThrow(/^--concurrency .*" must be at most 1000$/);
   });
 
+  test.each([
+    [{}, false],
+    [{ shards: '1' }, false],
+    [{ shards: '2' }, true],
+    [{ shards: '2', leaderElect: 'true' }, true],
+    [{ leaderElect: 'true' }, true],
+    [{ leaderElect: 'false' }, false],
+  ])('shards are shared out by Leases: of %j leader election is %s', (given, leaderElect) => {
+    expect(parseSettings(given).leaderElect).toBe(leaderElect);
+  });
+
+  test('shards without leader election are refused: every replica would work for all accounts', () => {
+    expect(() => parseSettings({ shards: '2', leaderElect: 'false' })).toThrow(
+      '--shards (or EDGE_OPERATOR_SHARDS): 2 shards are shared out by leader election: leave --leader-elect=false out',
+    );
+  });
+
   test('the password in a URL is not repeated', () => {
     const message = (apiUrl: string) => {
       try {

@@ -175,13 +175,16 @@ export const runSettings = z.object({
   concurrency: count(1_000)
     .default(8)
     .meta({ arg: 'n', about: 'resources of a kind worked on at the same time; waiting for a service does not count' }),
-  leaderElect: flag.default(false).meta({ about: 'act only while holding the Lease; for more than one replica' }),
+  leaderElect: flag.optional().meta({
+    about: 'act only while holding the Lease; for more than one replica (default: with more than one shard)',
+  }),
   leaderElectNamespace: namespace
     .optional()
     .meta({ arg: 'name', about: "namespace of the Lease (default: the operator's own)" }),
   shards: count(64).default(1).meta({
     arg: 'n',
-    about: 'Leases that the accounts are spread over, for as many replicas as that to work at the same time',
+    about:
+      'Leases that the accounts are spread over, for as many replicas as that to work at the same time; more than one is --leader-elect too',
   }),
   metricsAddr: address.prefault(':8080').meta({ arg: 'address', about: 'where /metrics is served; 0 for nowhere' }),
   healthAddr: address.prefault(':8081').meta({
@@ -198,15 +201,26 @@ export const runSettings = z.object({
     .meta({ arg: 'format', about: 'json or text' }),
 });
 
-export type RunSettings = z.output<typeof runSettings>;
+export type RunSettings = z.output<typeof runSettings> & { readonly leaderElect: boolean };
 
 /** Throws UsageError naming the flag, its variable, and what to write instead. */
 export function parseSettings(options: Record<string, unknown>): RunSettings {
   const parsed = runSettings.safeParse(options);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { ...parsed.data, leaderElect: electsLeader(parsed.data) };
   const { path, message } = parsed.error.issues[0] ?? { path: [], message: '' };
-  const setting = settingsHelp().find((candidate) => candidate.name === path[0]);
-  throw new UsageError(`${setting?.flag} (or ${setting?.variable}): ${shown(options[String(path[0])])} ${message}`);
+  throw wrong(String(path[0]), `${shown(options[String(path[0])])} ${message}`);
+}
+
+/** Shards are Leases: without leader election each replica would work for all accounts. */
+function electsLeader({ leaderElect, shards }: z.output<typeof runSettings>): boolean {
+  if (shards === 1) return leaderElect === true;
+  if (leaderElect !== false) return true;
+  throw wrong('shards', `${shards} shards are shared out by leader election: leave --leader-elect=false out`);
+}
+
+function wrong(name: string, problem: string): UsageError {
+  const setting = settingsHelp().find((candidate) => candidate.name === name);
+  return new UsageError(`${setting?.flag} (or ${setting?.variable}): ${problem}`);
 }
 
 /** Without the user, password and query of a URL. */

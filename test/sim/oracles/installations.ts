@@ -95,7 +95,7 @@ function setupOf({ at, process, settings, apiKey }: Beginning): Setup {
     resyncMs: durationOf(settings.resyncInterval) ?? defaultResyncMs,
     mirrorMs: durationOf(settings.mirrorInterval) ?? 30 * second,
     namespaces: listOf(settings.watchNamespaces),
-    elects: settings.leaderElect === 'true',
+    elects: settings.leaderElect === 'true' || Number(settings.shards ?? 1) > 1,
     shards: Number(settings.shards ?? 1),
     allowedOrigins: listOf(settings.allowedApiHosts).map((host) => (host.includes('://') ? host : `https://${host}`)),
   };
