@@ -46,3 +46,14 @@ test('help of a command below another is its own, and of one that is not there n
   expect(await run('help')).toEqual(await run('--help'));
   expect(await run('help', 'agent', '--config=x')).toEqual(await run('agent', '--help'));
 });
+
+test.each([
+  [['run', '--leader-elect=maybe'], '--leader-elect=maybe is neither on nor off: write --leader-elect=true or'],
+  [['run', '--take-over', 'false'], '--take-over false is two words: write --take-over=false'],
+  [['run', '--leader-elect=true', '--log-level=x'], '--log-level'],
+  [['run', '--leader-elect=false', '--shards=2'], '--shards (or EDGE_OPERATOR_SHARDS): 2 shards'],
+  [['doctor', '--exit-code=false', '--timeout=soon'], '--timeout soon'],
+  [['agent', 'http', '--no-inspect=true', '--set=x', '8080'], '--set'],
+])('%j', async (argv, message) => {
+  expect(await run(...argv)).toEqual([2, '', expect.stringContaining(`error: ${message}`)]);
+});

@@ -6,6 +6,7 @@ import { version } from '../common/version.ts';
 import { print } from './print.ts';
 import type { Commands } from './production.ts';
 import { endUnread, outliveStreams } from './std-streams.ts';
+import { takeSwitchValues } from './switches.ts';
 
 const oldestNode = 24;
 
@@ -64,10 +65,13 @@ export function loadCommands(commands: Commands, name = ''): Promise<readonly Co
   return Promise.all(load === undefined ? [...commands.values()].map((each) => each()) : [load()]);
 }
 
-/** Errors are thrown instead of written, and help that was asked for is handed over. */
+/** Errors are thrown instead of written, help that was asked for is handed over, and switches are taken with values. */
 function takeOver(command: Command, onHelp: (text: string) => void): void {
   command.exitOverride().configureOutput({ outputError: () => {}, writeOut: onHelp });
-  for (const child of command.commands) takeOver(child, onHelp);
+  for (const child of command.commands) {
+    takeSwitchValues(child);
+    takeOver(child, onHelp);
+  }
 }
 
 /** As flags, of any command: commander's own help looks at one word. What names no command is refused like any other. */

@@ -8,7 +8,10 @@ const shutdownMs = 25_000;
 export function runCommand(): Command {
   const command = new Command('run')
     .description('Run the operator: watch the custom resources and reconcile them with the cloud.')
-    .addHelpText('after', '\nEvery flag is also a variable: --api-url is EDGE_OPERATOR_API_URL.');
+    .addHelpText(
+      'after',
+      '\nEvery flag is also a variable: --api-url is EDGE_OPERATOR_API_URL. Switches take =true and =false, too.',
+    );
   for (const { flag, variable, arg, about } of settingsHelp()) {
     command.addOption(new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable));
   }

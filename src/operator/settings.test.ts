@@ -70,6 +70,21 @@ describe('settings', () => {
   });
 
   test.each([
+    ['true', true],
+    ['True', true],
+    ['1', true],
+    ['false', false],
+    ['F', false],
+  ])('a switch by its variable: %s', (takeOver, on) => {
+    expect(parseSettings({ takeOver }).takeOver).toBe(on);
+  });
+
+  test.each(['yes', '', '2', 'true '])('no switch: %j', (takeOver) => {
+    const refused = /^--take-over \(or EDGE_OPERATOR_TAKE_OVER\): .* is neither on nor off: write true or false$/;
+    expect(() => parseSettings({ takeOver })).toThrow(refused);
+  });
+
+  test.each([
     [{}, false],
     [{ shards: '1' }, false],
     [{ shards: '2' }, true],

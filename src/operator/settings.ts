@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBaseURL } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
-import { parseDuration, UsageError } from '../common/usage.ts';
+import { parseDuration, parseSwitch, UsageError } from '../common/usage.ts';
 import { HostRange } from './reconcile/host-range.ts';
 
 /*
@@ -113,9 +113,12 @@ const url = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
-  .transform((value) => value === true || value === 'true');
+const flag = z.union([z.boolean(), z.string()]).transform((value, context) => {
+  const on = typeof value === 'string' ? parseSwitch(value) : value;
+  if (on !== undefined) return on;
+  context.addIssue({ code: 'custom', message: 'is neither on nor off: write true or false' });
+  return z.NEVER;
+});
 
 export const runSettings = z.object({
   kubeconfig: text.optional().meta({ arg: 'file', about: 'kubeconfig; else in-cluster, else the default one' }),
