@@ -21,13 +21,19 @@ describe('settings', () => {
   });
 
   test.each([
-    ['500ms', 500, '1s'],
-    ['30s', 30_000, '1s'],
-    ['1.5m', 90_000, '1s'],
-    ['1h', 3_600_000, '1s'],
+    ['100ms', 100],
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['1.5m', 90_000],
+    ['1h', 3_600_000],
   ])('a duration: %s', (text, ms) => {
-    if (ms >= 1_000) expect(parseSettings({ resyncInterval: text }).resyncInterval).toBe(ms);
-    else expect(() => parseSettings({ resyncInterval: text })).toThrow(/at least 1s/);
+    for (const name of ['resyncInterval', 'mirrorInterval', 'createSettle'] as const)
+      expect(parseSettings({ [name]: text })[name]).toBe(ms);
+  });
+
+  test.each(['99ms', '0.05s', '1ms'])('too short a duration: %s', (text) => {
+    for (const name of ['resyncInterval', 'mirrorInterval', 'createSettle'])
+      expect(() => parseSettings({ [name]: text })).toThrow(/ must be at least 100ms and at most \d+h/);
   });
 
   test.each([
@@ -49,7 +55,7 @@ describe('settings', () => {
     ['watchNamespaces', ' ,'],
     ['mirrorNamespace', ''],
     ['leaderElectNamespace', 'a.b'],
-    ['createSettle', '500ms'],
+    ['createSettle', '50ms'],
     ['createSettle', '0'],
     ['installation', 'a b'],
     ['installation', '-a'],
@@ -169,7 +175,7 @@ describe('settings', () => {
   });
 
   test.each(['10ms', '30', ''])('no interval of a mirror: %j', (text) => {
-    expect(() => parseSettings({ mirrorInterval: text })).toThrow(/^--mirror-interval .*(30s|1s).* or 0 for never/);
+    expect(() => parseSettings({ mirrorInterval: text })).toThrow(/^--mirror-interval .*(30s|100ms).* or 0 for never/);
   });
 
   test('hosts are compared as URLs write them', () => {

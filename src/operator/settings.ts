@@ -11,14 +11,15 @@ import { HostRange } from './reconcile/host-range.ts';
 
 const text = z.string().min(1, 'must not be empty');
 
-const second = 1_000;
-const hour = 3_600 * second;
+const hour = 3_600_000;
+/** Shorter ones are a mistake in the unit. */
+const shortestMs = 100;
 
-const duration = ({ atLeast, atMost }: Readonly<Record<'atLeast' | 'atMost', number>>, { orNever = false } = {}) =>
+const duration = (atMost: number, { orNever = false } = {}) =>
   z.string().transform((value, context) => {
     const ms = parseDuration(value);
-    if (ms !== undefined && ((ms >= atLeast && ms <= atMost) || (orNever && ms === 0))) return ms;
-    const range = `must be at least ${atLeast / second}s and at most ${atMost / hour}h`;
+    if (ms !== undefined && ((ms >= shortestMs && ms <= atMost) || (orNever && ms === 0))) return ms;
+    const range = `must be at least ${shortestMs}ms and at most ${atMost / hour}h`;
     const problem = ms === undefined ? 'is no duration: write 500ms, 30s, 5m or 1h' : range;
     context.addIssue({ code: 'custom', message: orNever ? `${problem}, or 0 for never` : problem });
     return z.NEVER;
@@ -152,21 +153,21 @@ export const runSettings = z.object({
     arg: 'name',
     about: "namespace of the default account's endpoint mirror (default: the operator's own)",
   }),
-  mirrorInterval: duration({ atLeast: second, atMost: 24 * hour }, { orNever: true })
+  mirrorInterval: duration(24 * hour, { orNever: true })
     .default(30_000)
     .meta({
       arg: 'duration',
       about: "time within which the default account's endpoints are mirrored into ConfigMaps; 0 for no mirror",
       shown: '30s',
     }),
-  resyncInterval: duration({ atLeast: second, atMost: 8_760 * hour })
+  resyncInterval: duration(8_760 * hour)
     .default(600_000)
     .meta({
       arg: 'duration',
       about: 'time between two checks for drift',
       shown: '10m',
     }),
-  createSettle: duration({ atLeast: second, atMost: hour }).default(60_000).meta({
+  createSettle: duration(hour).default(60_000).meta({
     arg: 'duration',
     about: 'longest time that the cloud may take to carry out a create whose answer was lost',
     shown: '60s',

@@ -204,16 +204,15 @@ JSON.
 {{- fail "metrics.port and healthPort are the same: give two ports" }}
 {{- end }}
 {{- range list
-  (list "endpointMirror.interval" .Values.endpointMirror.interval "1s" "24h")
-  (list "settings.resyncInterval" .Values.settings.resyncInterval "1s" "8760h")
-  (list "settings.createSettle" .Values.settings.createSettle "1s" "1h")
+  (list "endpointMirror.interval" .Values.endpointMirror.interval "24h")
+  (list "settings.resyncInterval" .Values.settings.resyncInterval "8760h")
+  (list "settings.createSettle" .Values.settings.createSettle "1h")
 }}
 {{- $ms := include "edge-operator.milliseconds" (default "1s" (index . 1)) | int64 }}
-{{- $least := include "edge-operator.milliseconds" (index . 2) | int64 }}
-{{- $most := include "edge-operator.milliseconds" (index . 3) | int64 }}
+{{- $most := include "edge-operator.milliseconds" (index . 2) | int64 }}
 {{- $isNever := and (eq $ms 0) (eq (index . 0) "endpointMirror.interval") }}
-{{- if and (not $isNever) (or (lt $ms $least) (gt $ms $most)) }}
-{{- fail (printf "%s must be at least %s and at most %s, not %s" (index . 0) (index . 2) (index . 3) (index . 1)) }}
+{{- if and (not $isNever) (or (lt $ms 100) (gt $ms $most)) }}
+{{- fail (printf "%s must be at least 100ms and at most %s, not %s" (index . 0) (index . 2) (index . 1)) }}
 {{- end }}
 {{- end }}
 {{- $namespaces := .Values.settings.defaultAccountNamespaces }}
