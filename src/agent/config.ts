@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseURLForm, isBaseURL } from '../common/http/url.ts';
+import { baseURLProblem } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
 import { parseYaml } from '../common/yaml.ts';
@@ -18,7 +18,9 @@ const address = text.transform((value, context) => {
 
 const hostName = text.regex(/^(\*\.)?[^\s:/*]+$/, { error: 'must be a host name without port, or *.name' });
 
-const cloudURL = text.refine(isBaseURL, { error: `must be ${baseURLForm}` });
+const cloudURL = text.refine((value) => baseURLProblem(value) === undefined, {
+  error: ({ input }) => baseURLProblem(String(input)),
+});
 
 const configSchema = z.strictObject(
   {

@@ -27,7 +27,10 @@ describe('flags that cannot be used end with one line that names them', () => {
     [['--data', ''], '--data must not be empty'],
     [['--rate-limit', '-1'], '--rate-limit must be'],
     [['--base-url', 'cloud'], '--base-url must be'],
-    [['--base-url', 'http://me:word@cloud'], '--base-url must be an http or https URL without user'],
+    [
+      ['--base-url', 'http://me:word@cloud'],
+      '--base-url is no usable URL: write https://host[:port][/path], without user',
+    ],
     [['--fault', 'GET /x explode'], '--fault: fault "GET /x explode": "explode" is none of'],
     [['--api-key', 'two words'], '--api-key or --api-key-file: API key 1 is neither'],
     [['--api-key-file', '/none/such'], '--api-key-file /none/such cannot be read: ENOENT'],

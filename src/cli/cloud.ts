@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
-import { baseURLForm, isBaseURL } from '../common/http/url.ts';
+import { baseURLProblem } from '../common/http/url.ts';
 import type { Address } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
 import type { CloudApiOptions } from '../reference/cloud-api/server.ts';
@@ -91,6 +91,7 @@ async function readKeys(file: string | undefined): Promise<readonly string[]> {
 }
 
 function httpUrl(flag: string, value: string): string {
-  if (isBaseURL(value)) return value;
-  throw new UsageError(`${flag} must be ${baseURLForm}`);
+  const problem = baseURLProblem(value);
+  if (problem === undefined) return value;
+  throw new UsageError(`${flag} ${problem}`);
 }

@@ -11,7 +11,10 @@ test.each([
   [['--sample', 'A B'], '--sample: "A B" is no name of a namespace'],
   [['--sample-account', 'blue'], '--sample-account needs --sample <namespace>'],
   [['--api-key-file', keyFile], '--api-url is needed'],
-  [['--api-url', 'x'], '--api-url (or EDGE_OPERATOR_API_URL): "x" is no usable URL'],
+  [
+    ['--api-url', 'x'],
+    '--api-url (or EDGE_OPERATOR_API_URL): "x" must begin with https:// or http://: write https://x',
+  ],
 ])('%j is one clear line', async (flags, message) => {
   const error = await doctorCommand()
     .parseAsync(flags, { from: 'user' })

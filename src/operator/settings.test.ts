@@ -49,6 +49,7 @@ describe('settings', () => {
   test.each([
     ['apiUrl', 'https://example.com#part'],
     ['apiUrl', 'https://example.com?'],
+    ['apiUrl', 'api.example.com'],
     ['watchNamespaces', 'a b'],
     ['watchNamespaces', 'ok,Not_Ok'],
     ['watchNamespaces', ''],
@@ -68,6 +69,12 @@ describe('settings', () => {
   ])('%s cannot be %j', (name, value) => {
     const { flag } = settingsHelp().find((setting) => setting.name === name) ?? {};
     expect(() => parseSettings({ [name]: value })).toThrow(`${flag} (or EDGE_OPERATOR_`);
+  });
+
+  test('an address without its scheme is told with it', () => {
+    expect(() => parseSettings({ apiUrl: 'api.example.com' })).toThrow(
+      '--api-url (or EDGE_OPERATOR_API_URL): "api.example.com" must begin with https:// or http://: write https://api.example.com',
+    );
   });
 
   test('a count is bounded, however long it is', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isBaseURL } from '../common/http/url.ts';
+import { baseURLProblem } from '../common/http/url.ts';
 import { parseAddress } from '../common/listen.ts';
 import { parseDuration, parseSwitch, UsageError } from '../common/usage.ts';
 import { HostRange } from './reconcile/host-range.ts';
@@ -106,11 +106,9 @@ const address = z.string().transform((value, context) => {
 });
 
 const url = z.string().transform((value, context) => {
-  if (isBaseURL(value)) return value;
-  context.addIssue({
-    code: 'custom',
-    message: 'is no usable URL: write https://host[:port][/path], without user, query or fragment',
-  });
+  const problem = baseURLProblem(value);
+  if (problem === undefined) return value;
+  context.addIssue({ code: 'custom', message: problem });
   return z.NEVER;
 });
 

@@ -115,7 +115,7 @@ describe('the exit code', () => {
     [
       ['agent', 'tunnels', '--agent-url', 'http://u:secret@x'],
       2,
-      'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL of x must have no credentials',
+      'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL is no usable URL: write https://host[:port][/path], without user',
     ],
     [['agent', 'requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
     [['agent', 'tunnels', 'start'], 2, "error: missing required argument 'addr'"],

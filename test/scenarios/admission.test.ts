@@ -83,6 +83,19 @@ describe('a bad resource is refused with the name of the field', () => {
       /spec: .*needs exactly one of serviceRef and url/,
     ],
     ['an Agent with credentials in its url', 'Agent', { url: 'http://me:secret@a' }, /spec\.url: Invalid value/],
+    ['an Agent without a scheme', 'Agent', { url: 'agent:4040' }, /spec\.url: .*write https:\/\/host/],
+    [
+      'an account without a scheme',
+      'CloudAccount',
+      { apiURL: 'api.example.com', apiKeySecretRef: ref },
+      /spec\.apiURL: .*write https:\/\/host\[:port\]/,
+    ],
+    [
+      'an account with another scheme',
+      'CloudAccount',
+      { apiURL: 'ftp://api.example.com', apiKeySecretRef: ref },
+      /spec\.apiURL: .*write https:\/\/host\[:port\]/,
+    ],
     [
       'a Service of another namespace',
       'Agent',

@@ -39,8 +39,11 @@ describe('what cannot be used ends with one line that names it', () => {
   });
 
   test.each([
-    [['--cloud-url', 'cloud.example'], '--cloud-url must be an http or https URL'],
-    [['--cloud-url', 'http://user:word@cloud.example'], '--cloud-url must be an http or https URL without user'],
+    [['--cloud-url', 'cloud.example'], '--cloud-url must begin with https:// or http://: write https://cloud.example'],
+    [
+      ['--cloud-url', 'http://user:word@cloud.example'],
+      '--cloud-url is no usable URL: write https://host[:port][/path], without user',
+    ],
     [['--cloud-url', 'http://cloud.example'], '--cloud-url (in agent.yml cloud_url) needs an API key'],
     [['--cloud-url', 'http://cloud.example', '--api-key-file', '/none/such'], '--api-key-file: ENOENT'],
     [['--api-key-file', '/none/such'], '--api-key-file (in agent.yml api_key_file) needs --cloud-url'],
@@ -57,7 +60,7 @@ describe('what cannot be used ends with one line that names it', () => {
     ['web_adr: ":1"', 'unknown field "web_adr"'],
     ['inspect_db_size: -2', 'invalid field "inspect_db_size": must be at least -1'],
     ['web_allow_hosts: [a b]', 'invalid field "web_allow_hosts[0]"'],
-    ['cloud_url: here', 'invalid field "cloud_url": must be an http or https URL'],
+    ['cloud_url: here', 'invalid field "cloud_url": must begin with https:// or http://: write https://here'],
     ['api_key_file: ""', 'invalid field "api_key_file": must not be empty'],
     ['{cloud_url: "http://cloud.example", region: moon}', 'region must be one of au, eu'],
     ['tunnels: {web: {proto: http, addr: 80, metadata: 5}}', 'tunnels.web: invalid field "metadata"'],

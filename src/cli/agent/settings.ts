@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../../agent/config.ts';
 import type { CloudTarget } from '../../agent/leases/start-leases.ts';
 import { credentialOf } from '../../common/credential/credential.ts';
-import { baseURLForm, isBaseURL } from '../../common/http/url.ts';
+import { baseURLProblem } from '../../common/http/url.ts';
 import { type Address, parseAddress } from '../../common/listen.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
@@ -67,6 +67,7 @@ function address(flag: string, text: string | undefined): Address | undefined {
 }
 
 function cloudURL(text: string | undefined): string | undefined {
-  if (text === undefined || isBaseURL(text)) return text;
-  throw new UsageError(`--cloud-url must be ${baseURLForm}`);
+  const problem = text === undefined ? undefined : baseURLProblem(text);
+  if (problem === undefined) return text;
+  throw new UsageError(`--cloud-url ${problem}`);
 }

@@ -1,24 +1,27 @@
 import { ApiError } from './errors.ts';
 
-/** As messages say it. */
-export const baseURLForm = 'an http or https URL without user, query and fragment';
+/** What to write where a base URL is asked for. */
+export const baseURLForm = 'write https://host[:port][/path], without user, query or fragment';
 
-export function isBaseURL(text: string): boolean {
-  return (
-    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !hasMore(new URL(text)) && !/[?#]/.test(text)
-  );
+const scheme = /^https?:\/\//i;
+/** Has nothing in it that could be a secret. */
+const plainAddress = /^[\w.-]+(:\d{1,5})?(\/[\w./~-]*)?$/;
+
+/** Why it is no base URL, and what to write instead; undefined for one. Credentials are not repeated. */
+export function baseURLProblem(text: string): string | undefined {
+  if (!scheme.test(text)) {
+    const instead = plainAddress.test(text) ? `write https://${text}` : baseURLForm;
+    return `must begin with https:// or http://: ${instead}`;
+  }
+  const url = URL.parse(text);
+  return url === null || hasMore(url) || /[?#]/.test(text) ? `is no usable URL: ${baseURLForm}` : undefined;
 }
 
 /** @throws TypeError for a URL that is not usable; its message does not repeat credentials. `name` is what people call it. */
 export function parseBaseURL(text: string, name: string): URL {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`the ${name} must start with http:// or https://`);
-  }
-  if (hasMore(url)) {
-    throw new TypeError(`the ${name} of ${url.host} must have no credentials, query or fragment`);
-  }
-  return url;
+  const problem = baseURLProblem(text);
+  if (problem !== undefined) throw new TypeError(`the ${name} ${problem}`);
+  return new URL(text);
 }
 
 /** One text for all addresses that differ in spelling only, and so lead requests to the same place. */

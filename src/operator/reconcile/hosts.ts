@@ -1,3 +1,4 @@
+import { baseURLProblem } from '../../common/http/url.ts';
 import { HostRange } from './host-range.ts';
 
 /** Where requests go, or why they may not go there. */
@@ -42,7 +43,8 @@ export class AllowedHosts {
 
   /** @param field of the spec, in messages */
   admit(url: string, field: string): Admission {
-    if (!URL.canParse(url)) return { refusal: `${field}: ${JSON.stringify(url)} is no URL` };
+    const problem = baseURLProblem(url);
+    if (problem !== undefined) return { refusal: `${field} ${problem}` };
     if (this.admits(url)) return { url };
     const { host, protocol } = new URL(url);
     const scheme = protocol === 'http:' ? 'https' : 'http';

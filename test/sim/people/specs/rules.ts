@@ -7,6 +7,8 @@ export type Rule =
   | { readonly is: 'unless'; readonly field: string; readonly text: string; readonly needed: string }
   | { readonly is: 'bytes'; readonly most: number }
   | { readonly is: 'never'; readonly texts: readonly string[] }
+  /** The pattern says the same, and more. */
+  | { readonly is: 'in the pattern' }
   | { readonly is: 'immutable' };
 
 const readers: readonly (readonly [RegExp, (...parts: readonly string[]) => Rule])[] = [
@@ -17,6 +19,7 @@ const readers: readonly (readonly [RegExp, (...parts: readonly string[]) => Rule
   ],
   [/^size\(bytes\(self\)\) <= (\d+)$/, (most) => ({ is: 'bytes', most: Number(most) })],
   [/^self != '([^']*)' && self != '([^']*)'$/, (...texts) => ({ is: 'never', texts })],
+  [/^self\.startsWith\('\w+:\/\/'\) \|\| self\.startsWith\('\w+:\/\/'\)$/, () => ({ is: 'in the pattern' })],
   [/^self == oldSelf$/, () => ({ is: 'immutable' })],
 ];
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
+import { urlField } from '../../../reconcile/url-field.ts';
 
 const serviceRef = z.object({
   name: z
@@ -20,10 +21,7 @@ export const spec = z
       .describe(
         "Service in front of the agent's API, spoken to over http; it must select pods of this namespace. Exactly one of this and url.",
       ),
-    url: z
-      .string()
-      .max(2_048)
-      .regex(/^https?:\/\/[^\s\p{Cc}/?#@]+(\/[^\s\p{Cc}?#]*)?$/u)
+    url: urlField
       .optional()
       .describe(
         "Address of the agent's API; its host must be one of --allowed-agent-hosts, or as one of its patterns. Exactly one of this and serviceRef.",

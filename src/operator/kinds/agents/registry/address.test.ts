@@ -38,7 +38,12 @@ describe('the address that a spec asks for', () => {
     ],
     ['another host', { url: 'http://evil.test' }, { refusal: expect.stringContaining('--allowed-agent-hosts') }],
     ['a Service by its url', { url: 'http://edge.team.svc:4040' }, { refusal: expect.any(String) }],
-    ['no URL', { url: 'http://[' }, { refusal: 'spec.url: "http://[" is no URL' }],
+    ['no URL', { url: 'http://[' }, { refusal: expect.stringMatching(/^spec\.url is no usable URL: write https:/) }],
+    [
+      'a URL without its scheme',
+      { url: 'agent:4040' },
+      { refusal: 'spec.url must begin with https:// or http://: write https://agent:4040' },
+    ],
   ];
   test.each(cases)('%s', (_why, spec, expected) => {
     expect(addressOf(spec, 'team', hosts)).toEqual(expected);

@@ -28,6 +28,16 @@ test.each(cases)('%s: %s', (_why, apiURL, admitted) => {
   expect(addressOf(apiURL, own, hosts)).toEqual(expected);
 });
 
+test.each([
+  ['api.example.com', 'must begin with https:// or http://: write https://api.example.com'],
+  ['ftp://api.example.com', 'must begin with https:// or http://: write https://host'],
+  ['https://me:secret@api.example.com', 'is no usable URL: write https://host'],
+])('says what to write in place of %s', (apiURL, problem) => {
+  const admission = addressOf(apiURL, own, apiHosts(own, []));
+  expect(admission).toEqual({ refusal: expect.stringContaining(`spec.apiURL ${problem}`) });
+  expect(JSON.stringify(admission)).not.toContain('secret');
+});
+
 test('says by which scheme a host is allowed', () => {
   const hosts = apiHosts(own, []);
   const refusal = 'spec.apiURL: the host api.example.com is allowed by https only; no request is sent to it';

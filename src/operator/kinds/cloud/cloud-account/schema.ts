@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
+import { urlField } from '../../../reconcile/url-field.ts';
 import { keyRef, set } from '../fields.ts';
 
 const someOf = (...values: readonly string[]) => z.array(z.enum(values)).max(values.length).meta(set);
@@ -20,10 +21,7 @@ const endpointMirror = z.object({
 });
 
 export const spec = z.object({
-  apiURL: z
-    .string()
-    .max(2_048)
-    .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/)
+  apiURL: urlField
     .optional()
     .describe(
       "Address of the Cloud Management API; default the operator's. Its host must be the operator's or one of --allowed-api-hosts, by the scheme that is allowed there.",
