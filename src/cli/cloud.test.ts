@@ -82,15 +82,18 @@ const get = (url: string, key: string) =>
   fetch(url, { headers: { authorization: `Bearer ${key}`, 'service-version': '2' } });
 
 describe('the process', () => {
-  test('prints its address and a key of its own making, has a default seed, and ends on SIGTERM', async () => {
-    const { child, line, url } = await run();
-    const key = /API key: ([\w-]{32})\)\n$/.exec(line)?.[1] ?? '';
-    const answer = await get(`${url}/endpoints`, key);
-    expect(answer.status).toBe(200);
-    expect(((await answer.json()) as { endpoints: unknown[] }).endpoints.length).toBeGreaterThan(0);
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
-  });
+  test.each(['SIGTERM', 'SIGHUP'] as const)(
+    'prints its address and a key of its own making, has a default seed, and ends on %s',
+    async (signal) => {
+      const { child, line, url } = await run();
+      const key = /API key: ([\w-]{32})\)\n$/.exec(line)?.[1] ?? '';
+      const answer = await get(`${url}/endpoints`, key);
+      expect(answer.status).toBe(200);
+      expect(((await answer.json()) as { endpoints: unknown[] }).endpoints.length).toBeGreaterThan(0);
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    },
+  );
 
   test('reads keys from a file, shows none, and keeps its data when it is killed', async () => {
     const keys = join(dir, 'keys');

@@ -16,7 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-test.each([true, false])('prints its address and how to use it, and ends on SIGTERM; own file: %s', async (isOwn) => {
+test.each([
+  [true, 'SIGTERM'],
+  [false, 'SIGTERM'],
+  [false, 'SIGHUP'],
+] as const)('prints its address and how to use it; own file: %s; ends on %s', async (isOwn, signal) => {
   const own = join(dir, 'kubeconfig');
   const child = spawn(process.execPath, [main, 'kube', ...(isOwn ? ['--kubeconfig-out', own] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -32,9 +36,9 @@ test.each([true, false])('prints its address and how to use it, and ends on SIGT
   expect([kubeconfig === own, kubeconfig.startsWith(join(dir, 'edge-operator-kube-'))]).toEqual([isOwn, !isOwn]);
   expect(parse(await readFile(kubeconfig, 'utf8')).clusters[0].cluster.server).toBe(url);
   expect((await stat(kubeconfig)).mode & 0o777).toBe(0o600);
-  child.kill('SIGTERM');
+  child.kill(signal);
   expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(await readdir(dir)).toEqual(['kubeconfig']);
+  expect((await readdir(dir)).filter((name) => name !== 'kubeconfig')).toEqual([]);
 });
 
 const wrong = [

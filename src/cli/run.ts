@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { parseSettings, settingsHelp } from '../operator/settings.ts';
+import { stopSignals } from './stop-signal.ts';
 
 /** A pod is killed 30 s after SIGTERM: what is not finished by then is given up in an orderly way. */
 const shutdownMs = 25_000;
@@ -58,6 +59,6 @@ async function run(options: Record<string, unknown>): Promise<void> {
       process.exit(1);
     }, shutdownMs).unref();
   };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  for (const name of stopSignals) process.on(name, onSignal);
   await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log }, stop.signal);
 }

@@ -112,6 +112,14 @@ describe('in the operator’s mirror', () => {
   });
 });
 
+test('those of an agent whose terminal is closed go at once', async () => {
+  const agent = await startAgent();
+  await startTunnel(agent);
+  await registered(agent, 1);
+  expect(await agent.stop('SIGHUP')).toBe(0);
+  expect(await hostports()).toEqual([]);
+});
+
 test('tunnels of agent.yml, of every protocol, are registered from the start', async () => {
   const config = join(dir, 'agent.yml');
   const tunnels = `tunnels: { web: { proto: http, addr: 1 }, db: { proto: tcp, addr: 2 }, tls: { proto: tls, addr: 3 } }`;

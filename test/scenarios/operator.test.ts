@@ -117,9 +117,10 @@ test.concurrent('a key file that comes to hold no key is an account whose key is
 const electing = (namespace: string) => ['--leader-elect', '--leader-elect-namespace', namespace];
 
 test.concurrent.each([
-  ['', () => []],
-  [' by a leader', electing],
-] as const)('SIGTERM: creates under way are finished and recorded%s', (_, argsIn) =>
+  ['SIGTERM', '', () => []],
+  ['SIGTERM', ' by a leader', electing],
+  ['SIGHUP', '', () => []],
+] as const)('%s: creates under way are finished and recorded%s', (signal, _, argsIn) =>
   withSetting(async ({ namespace, cloud, start }) => {
     cloud.seed({ endpoint_configurations: ['ec_a'] });
     cloud.fault('POST /** latency=3s');
@@ -132,7 +133,7 @@ test.concurrent.each([
     ]);
     const sent = () => cloud.requests().filter(({ method }) => method === 'POST');
     await until('the POSTs', () => sent().length === objects.length);
-    expect(await operator.stop('SIGTERM')).toBe(0);
+    expect(await operator.stop(signal)).toBe(0);
     const found = await Promise.all(objects.map((object) => world.get(object)));
     for (const each of found) {
       const { metadata: { annotations } = {}, status } = each ?? ({} as Partial<ManagedObject>);

@@ -171,9 +171,9 @@ tunnels:
     expect(await stop('SIGTERM')).toBe(0);
   });
 
-  test('needs no file', async () => {
+  test.each(['SIGINT', 'SIGHUP'] as const)('needs no file, and ends on %s', async (signal) => {
     const { url, stop } = await run();
     expect((await fetch(`${url}/api/`)).status).toBe(200);
-    expect(await stop('SIGINT')).toBe(0);
+    expect(await stop(signal)).toBe(0);
   });
 });

@@ -10,14 +10,13 @@ import { connect } from '../../operator/kube/connection.ts';
 import type { ManagedObject } from '../../operator/reconcile/resource.ts';
 import { announcements } from '../announce.ts';
 import { packageFile } from '../package-files.ts';
+import { stopSignals } from '../stop-signal.ts';
 import { followRequest, type RequestPath } from './request-path.ts';
 import { apply, atHome, readSamples, type Sample, secretOf } from './samples.ts';
 import { LiveTable, rowOf } from './table.ts';
 import { invitation, summary } from './text.ts';
 import { startWorld, type World } from './world.ts';
 
-/** Ctrl-C, a plain kill, and a terminal that is closed. */
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const deadlineMs = 60_000;
 const pollMs = 150;
 const namespace = 'default';
@@ -26,9 +25,9 @@ const namespace = 'default';
 export async function runDemo({ once }: { readonly once: boolean }): Promise<boolean> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  for (const name of endings) process.once(name, interrupt);
+  for (const name of stopSignals) process.once(name, interrupt);
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => endings.forEach((name) => void process.off(name, interrupt)));
+  stack.defer(() => stopSignals.forEach((name) => void process.off(name, interrupt)));
   const dir = await mkdtemp(join(tmpdir(), 'edge-operator-demo-'));
   let keepLog = false;
   stack.defer(() => (keepLog ? undefined : rm(dir, { recursive: true, force: true })));
