@@ -14,6 +14,7 @@ import { type CloudTarget, type RunningLeases, startLeases } from './leases/star
 import { History } from './metrics/history.ts';
 import type { Ticks } from './metrics/rate.ts';
 import { Replays } from './replay.ts';
+import { type AgentTimeouts, usualTimeouts } from './timeouts.ts';
 import type { Definition } from './tunnels/definition.ts';
 import { Edge } from './tunnels/edge.ts';
 import { edgeTunnels } from './tunnels/edge-tunnels.ts';
@@ -32,6 +33,7 @@ export interface AgentOptions {
   readonly random?: Random;
   /** Files that the process may have open, which bounds its connections; default without limit. */
   readonly openFiles?: number | undefined;
+  readonly timeouts?: AgentTimeouts;
   readonly log?: Log;
 }
 
@@ -56,9 +58,19 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const { now = Date.now, ticks = () => performance.now(), random = Math.random, log = silentLog } = options;
   const captures = new Captures({ budget: config.inspect_db_size, now, ticks, random });
   const descriptors = new Descriptors({ limit: options.openFiles, ticks, log });
-  const edge = new Edge(descriptors);
+  const { timeouts = usualTimeouts } = options;
+  const edge = new Edge(descriptors, timeouts.tunnels);
   const history = new History(ticks);
-  const open = edgeTunnels({ edge, captures, history, ticks, random, descriptors, log });
+  const open = edgeTunnels({
+    edge,
+    captures,
+    history,
+    ticks,
+    random,
+    descriptors,
+    quietMs: timeouts.tunnels.quietMs,
+    log,
+  });
   const tunnels = new Tunnels({ open, random, log });
   const replays = new Replays(captures, tunnels);
   const { version, cloud } = options;
@@ -66,7 +78,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   let leases: RunningLeases | undefined;
   const status = () => agentStatus({ version, region, edge: edge.address, ticks, cloud: leases?.status() });
   const routes = apiRoutes({ tunnels, captures, replays, status });
-  const app = createApp({ routes, allowHosts: config.web_allow_hosts, descriptors, log });
+  const app = createApp({ routes, allowHosts: config.web_allow_hosts, descriptors, timeouts: timeouts.api, log });
   addInspector(app, { captures, replays, history, page: await readPage() });
   const close = async () => {
     tunnels.stopAll();

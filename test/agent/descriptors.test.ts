@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, type RequestListener, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
@@ -95,6 +96,25 @@ test('clients that keep idle connections leave room for others', async () => {
     });
     expect(status).toBe(200);
   }
+});
+
+test('clients that connect and say nothing leave room for others', async () => {
+  const { agent, process } = await start(64);
+  const local = await serve((_, response) => response.end('served'));
+  const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+  const silent = Array.from({ length: 20 }, () => connect(Number(new URL(process.edgeURL).port), '127.0.0.1'));
+  undo.push(() => silent.forEach((each) => void each.destroy()));
+  await Promise.all(
+    silent.map((each) =>
+      once(
+        each.on('error', () => {}),
+        'connect',
+      ),
+    ),
+  );
+  const before = performance.now();
+  await until('an answer', async () => (await agent.visit(url).catch(() => undefined))?.status === 200);
+  expect(performance.now() - before).toBeLessThan(20_000);
 });
 
 test('tcp: what does not fit is closed at once, and what fits is carried', async () => {

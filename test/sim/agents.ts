@@ -7,6 +7,7 @@ import { Captures } from '../../src/agent/captures/captures.ts';
 import type { RawHeaders } from '../../src/agent/captures/message.ts';
 import { Descriptors } from '../../src/agent/descriptors/descriptors.ts';
 import { Replays } from '../../src/agent/replay.ts';
+import { usualTimeouts } from '../../src/agent/timeouts.ts';
 import { readDefinition } from '../../src/agent/tunnels/definition.ts';
 import { Tunnels } from '../../src/agent/tunnels/tunnels.ts';
 import { dated, type Listener } from '../../src/common/dated.ts';
@@ -106,7 +107,8 @@ async function createSimAgent(
   const routes = apiRoutes({ tunnels, captures, replays: new Replays(captures, tunnels), status: async () => status });
   const journal: AgentCall[] = [];
   const app = lazily(async () => {
-    const made = createApp({ routes, allowHosts: [new URL(origin).hostname], descriptors, log: silentLog });
+    const allowHosts = [new URL(origin).hostname];
+    const made = createApp({ routes, allowHosts, descriptors, timeouts: usualTimeouts.api, log: silentLog });
     keepJournal(made, (call) => journal.push({ at: clock.now(), ...call }));
     await made.ready();
     return { listener: dated(clock, made.routing), close: () => made.close() };

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isAllowedHost } from '../../common/http-server/hosts.ts';
 import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
+import type { Timeouts } from '../../common/http-server/timeouts.ts';
 import type { Log } from '../../common/log.ts';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
@@ -13,22 +14,25 @@ export interface AppParts {
   /** Beside loopback; see isAllowedHost. */
   readonly allowHosts: readonly string[];
   readonly descriptors: Descriptors;
+  readonly timeouts: Timeouts;
   readonly log: Log;
 }
 
 /** Serves routes as JSON, to loopback Host headers only and without CORS, so that no web page of others can use it. */
-export function createApp({ routes, allowHosts, descriptors, log }: AppParts): FastifyInstance {
+export function createApp({ routes, allowHosts, descriptors, timeouts, log }: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'agent',
     routerOptions: { ignoreTrailingSlash: true },
+    timeouts,
     readBody: readJson,
     refusal: (error, unforeseen) => refusal(error, unforeseen, log),
   });
-  guard(app.server, {
+  const dismissAll = guard(app.server, {
     descriptors,
     admit: (client) => descriptors.admitToApi(client),
     refused: () => ({ contentType: 'application/json; charset=utf-8', body: shortageText(descriptors.shortage) }),
   });
+  app.addHook('preClose', async () => dismissAll());
   app.setNotFoundHandler(async () => {
     throw new AgentProblem('pathUnknown', 'there is nothing at this path');
   });

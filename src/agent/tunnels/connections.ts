@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { DescriptorsExhausted } from '../descriptors/exhausted.ts';
 import type { Ticks } from '../metrics/rate.ts';
-import { reusableMs } from './keep-alive.ts';
+import { reusableMs, usableMs } from './keep-alive.ts';
 import { LocalSocket } from './local-socket.ts';
 import { tcpOptions } from './tcp-options.ts';
 import type { Upstream } from './upstream.ts';
@@ -50,6 +50,7 @@ export class Connections extends Agent {
   readonly #ticks: Ticks;
   readonly #descriptors: Descriptors;
   readonly #forget: () => void;
+  #sweeping: NodeJS.Timeout | undefined;
 
   constructor(to: Upstream, { ticks, descriptors }: ConnectionsParts) {
     super({ keepAlive: true });
@@ -73,6 +74,7 @@ export class Connections extends Agent {
   /** Cuts them all. */
   override destroy(): void {
     this.#forget();
+    clearTimeout(this.#sweeping);
     for (const socket of this.#sockets) socket.destroy();
     for (const request of this.#waiting) fail(request, new Error('cut'));
     this.#waiting.clear();
@@ -106,7 +108,7 @@ export class Connections extends Agent {
       const at = this.#to.tls ? this.#idle.findLastIndex(isUsable) : this.#idle.length - 1;
       const [idle] = at < 0 ? [] : this.#idle.splice(at, 1);
       if (idle === undefined) return undefined;
-      if (this.#ticks() - idle.idleSince > idle.reusableMs) idle.socket.destroy();
+      if (this.#isStale(idle)) idle.socket.destroy();
       else if (!idle.socket.destroyed) return idle;
     }
   }
@@ -159,6 +161,18 @@ export class Connections extends Agent {
     }
     connection.idleSince = this.#ticks();
     this.#idle.push(connection);
+    this.#sweeping ??= setTimeout(() => this.#sweep(), usableMs).unref();
+  }
+
+  /** Closes those that are not used again any more. One timer for all: requests come by the thousand a second. */
+  #sweep(): void {
+    const { stale = [], fresh = [] } = Object.groupBy(this.#idle, (idle) => (this.#isStale(idle) ? 'stale' : 'fresh'));
+    for (const { socket } of stale) socket.destroy();
+    this.#sweeping = fresh.length > 0 ? setTimeout(() => this.#sweep(), usableMs).unref() : undefined;
+  }
+
+  #isStale({ idleSince, reusableMs }: Connection): boolean {
+    return this.#ticks() - idleSince > reusableMs;
   }
 }
 

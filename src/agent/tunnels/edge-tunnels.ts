@@ -20,6 +20,8 @@ export interface EdgeTunnelsParts {
   readonly ticks: Ticks;
   readonly random: Random;
   readonly descriptors: Descriptors;
+  /** How long a connection may carry nothing either way. */
+  readonly quietMs: number;
   readonly log: Log;
 }
 
@@ -30,24 +32,25 @@ export function edgeTunnels(parts: EdgeTunnelsParts): TunnelOpener {
 }
 
 function openHttp(
-  { edge, captures, history, ticks, random, descriptors }: EdgeTunnelsParts,
+  { edge, captures, history, ticks, random, descriptors, quietMs }: EdgeTunnelsParts,
   key: string,
   definition: HttpDefinition,
 ): OpenTunnel {
   const label = labelOf(definition, (wanted) => edge.has(wanted), random);
   const publicURL = edge.publicURL(label);
   const upstream = upstreamOf(definition.addr, 'http');
-  const tunnel = new HttpTunnel({ key, definition, upstream, publicURL, captures, history, ticks, descriptors });
+  const carried = { captures, history, ticks, descriptors, quietMs };
+  const tunnel = new HttpTunnel({ key, definition, upstream, publicURL, ...carried });
   edge.add(label, tunnel);
   const stop = () => {
-    edge.remove(label);
     tunnel.close();
+    edge.remove(label);
   };
   return { tunnel, stop };
 }
 
 async function openPort(
-  { edge, ticks, descriptors, log }: EdgeTunnelsParts,
+  { edge, ticks, descriptors, quietMs, log }: EdgeTunnelsParts,
   key: string,
   definition: PassedThroughDefinition,
 ): Promise<OpenTunnel> {
@@ -59,6 +62,7 @@ async function openPort(
     host: edge.address.host,
     ticks,
     descriptors,
+    quietMs,
     log,
   });
   await tunnel.listen().catch((cause: Error) => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { serverTimeouts, type Timeouts } from '../../common/http-server/timeouts.ts';
 import { type Address, listen } from '../../common/listen.ts';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
@@ -10,30 +11,30 @@ import { tcpOptions } from './tcp-options.ts';
 import { asksForUpgrade } from './upgrade.ts';
 
 const domain = 'localhost';
-const keepAliveMs = 65_000;
 
 /** The port that all http tunnels share; they are told apart by host name, `<label>.localhost`. */
 export class Edge {
   readonly #server: Server;
   readonly #tunnels = new Map<string, HttpTunnel>();
-  readonly #visited = new WeakMap<Socket, Set<HttpTunnel>>();
+  /** The connections that brought requests to each. */
+  readonly #visitors = new WeakMap<HttpTunnel, Set<Socket>>();
   readonly #descriptors: Descriptors;
+  readonly #dismissAll: () => void;
   #address: Address = { host: '127.0.0.1', port: 0 };
   #url = '';
 
-  constructor(descriptors: Descriptors) {
+  constructor(descriptors: Descriptors, timeouts: Timeouts) {
     this.#descriptors = descriptors;
     this.#server = createServer({
-      keepAliveTimeout: keepAliveMs,
+      ...serverTimeouts(timeouts),
       maxHeaderSize: maxHeaderBytes,
       optimizeEmptyRequests: true,
-      // An upload may take as long as it takes.
-      requestTimeout: 0,
       shouldUpgradeCallback: isUpgrade,
       ...tcpOptions,
     });
     this.#server.maxHeadersCount = 0;
-    guard(this.#server, {
+    this.#server.timeout = timeouts.quietMs;
+    this.#dismissAll = guard(this.#server, {
       descriptors,
       admit: (client) => descriptors.admitClient(client),
       refused: () =>
@@ -69,15 +70,19 @@ export class Edge {
 
   add(label: string, tunnel: HttpTunnel): void {
     this.#tunnels.set(label, tunnel);
+    this.#visitors.set(tunnel, new Set());
   }
 
+  /** Closes the idle connections of its visitors, too. */
   remove(label: string): void {
+    for (const socket of this.#visitorsOf(this.#tunnels.get(label))) if (!isOwed(socket)) socket.destroy();
     this.#tunnels.delete(label);
   }
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
+    this.#dismissAll();
     await closed;
   }
 
@@ -110,10 +115,18 @@ export class Edge {
 
   /** A connection counts once for each tunnel that it brings a request to. */
   #count(socket: Socket, tunnel: HttpTunnel): void {
-    const visited = this.#visited.get(socket) ?? new Set();
-    if (visited.has(tunnel)) return;
-    this.#visited.set(socket, visited.add(tunnel));
-    socket.once('close', tunnel.metrics.conns.begin());
+    const visitors = this.#visitorsOf(tunnel);
+    if (visitors.has(socket)) return;
+    visitors.add(socket);
+    const done = tunnel.metrics.conns.begin();
+    socket.once('close', () => {
+      visitors.delete(socket);
+      done();
+    });
+  }
+
+  #visitorsOf(tunnel: HttpTunnel | undefined): Set<Socket> {
+    return (tunnel && this.#visitors.get(tunnel)) ?? new Set();
   }
 }
 
@@ -127,6 +140,11 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
 
 /** A connection that owes another answer is not free to change. */
 function isUpgrade({ rawHeaders, socket }: IncomingMessage): boolean {
+  return !isOwed(socket) && asksForUpgrade(rawHeaders);
+}
+
+/** Whether an answer is yet to be given on it, or a part of one. */
+function isOwed(socket: Socket): boolean {
   const { _httpMessage: owed } = socket as { readonly _httpMessage?: ServerResponse | null };
-  return !owed && asksForUpgrade(rawHeaders);
+  return Boolean(owed);
 }

@@ -179,6 +179,7 @@ export class Exchange {
     capture?.respond({ statusCode, statusMessage, httpVersion: '1.1', rawHeaders });
     capture?.responseData(body);
     capture?.responseEnd();
+    if (client !== undefined && this.#parts.isStopped()) client.shouldKeepAlive = false;
     client?.writeHead(statusCode, statusMessage, rawHeaders);
     client?.end(body);
     this.#close(this.#reason(error));

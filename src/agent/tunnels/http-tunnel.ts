@@ -10,6 +10,7 @@ import { Connections, type ConnectionsParts, type Wanted } from './connections.t
 import type { HttpDefinition } from './definition.ts';
 import { declaresBody, Exchange } from './exchange.ts';
 import { type ForwardOptions, requestHeaders } from './headers.ts';
+import { closeWhenQuiet } from './join.ts';
 import { originForm } from './origin-form.ts';
 import type { Replay, Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
@@ -22,6 +23,8 @@ export interface HttpTunnelParts extends ConnectionsParts {
   readonly publicURL: string;
   readonly captures: Captures;
   readonly history: History;
+  /** How long an upgraded connection may carry nothing either way. */
+  readonly quietMs: number;
 }
 
 const noBody = Buffer.alloc(0);
@@ -72,6 +75,7 @@ export class HttpTunnel implements Tunnel {
     const exchange = this.#visit(request, responseOn(socket, request), request.headers.upgrade);
     this.#upgraded.add(exchange);
     socket.once('close', () => this.#upgraded.delete(exchange));
+    closeWhenQuiet(socket, this.#parts.quietMs);
     exchange.upgrade(socket as Duplex, head);
     exchange.send(noBody);
   }

@@ -24,6 +24,11 @@ export function join(one: Duplex, other: Duplex, onClosed: (error?: Error) => vo
   link(other, one);
 }
 
+/** Resets the connection once no byte has passed for so long, either way. */
+export function closeWhenQuiet(client: Socket, quietMs: number): void {
+  client.setTimeout(quietMs, () => reset(client));
+}
+
 /** Closes so that the peer notices that this was no orderly end. */
 export function reset(stream: Duplex): void {
   if (stream.destroyed) return;

@@ -1,7 +1,7 @@
 import type { RawHeaders } from '../captures/message.ts';
 
 /** Servers close idle connections after 2 s and more: one that is just being closed would cost a request. */
-const usableMs = 1_500;
+export const usableMs = 1_500;
 /** The server counts from when it had sent the answer, and its close takes a while to arrive. */
 const marginMs = 1_000;
 

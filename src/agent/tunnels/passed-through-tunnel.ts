@@ -6,7 +6,7 @@ import { isExhaustion } from '../descriptors/exhausted.ts';
 import type { Ticks } from '../metrics/rate.ts';
 import { newTunnelMetrics, type TunnelMetrics } from '../metrics/tunnel-metrics.ts';
 import type { PassedThroughDefinition } from './definition.ts';
-import { join, reset } from './join.ts';
+import { closeWhenQuiet, join, reset } from './join.ts';
 import { tcpOptions } from './tcp-options.ts';
 import type { Tunnel } from './tunnel.ts';
 import { type Upstream, upstreamHost } from './upstream.ts';
@@ -19,6 +19,7 @@ export interface PassedThroughParts {
   readonly host: string;
   readonly ticks: Ticks;
   readonly descriptors: Descriptors;
+  readonly quietMs: number;
   readonly log: Log;
 }
 
@@ -59,7 +60,7 @@ export class PassedThroughTunnel implements Tunnel {
   }
 
   #carry(client: Socket): void {
-    const { descriptors, upstream } = this.#parts;
+    const { descriptors, upstream, quietMs } = this.#parts;
     if (!descriptors.admitPair(client)) {
       reset(client);
       return;
@@ -69,6 +70,7 @@ export class PassedThroughTunnel implements Tunnel {
     const local = connect({ host, port, allowHalfOpen: true, ...tcpOptions });
     descriptors.hold(local);
     this.#sockets.add(client).add(local);
+    closeWhenQuiet(client, quietMs);
     local.once('error', (error: NodeJS.ErrnoException) => this.#warn(error));
     join(client, local, () => {
       this.#sockets.delete(client);

@@ -10,6 +10,7 @@ import Fastify, {
 import { answerOn } from './answer-on.ts';
 import { isHost } from './hosts.ts';
 import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
+import { serverTimeouts, type Timeouts } from './timeouts.ts';
 
 /** All that Node's parser reads and the router takes, without CONNECT, which Node answers itself. */
 const methods = [
@@ -23,6 +24,8 @@ export interface AppOptions {
   /** What messages call the server. */
   readonly name: string;
   readonly routerOptions?: NonNullable<FastifyServerOptions['routerOptions']>;
+  /** Default those of the framework. */
+  readonly timeouts?: Timeouts;
   /** Parses a body that is said to be JSON. */
   readonly readBody: (body: Buffer) => unknown;
   /** The answer to the server's own errors, and to all others as `unforeseen`. */
@@ -30,7 +33,7 @@ export interface AppOptions {
 }
 
 /** An app that takes bodies of JSON only, up to 1 MiB, and answers every error in the server's own shape. */
-export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: AppOptions): FastifyInstance {
+export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, refusal }: AppOptions): FastifyInstance {
   const refusalOf = (error: unknown) => refusal(error, unforeseen(error, name));
   const answer = (error: unknown, reply: FastifyReply) => {
     const { status, headers = {}, body } = refusalOf(error);
@@ -43,7 +46,8 @@ export function createJsonApp({ name, routerOptions = {}, readBody, refusal }: A
     // No path is longer than a head may be: what is unknown is so at any length.
     routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
     frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
-    http: { requireHostHeader: false },
+    ...(timeouts && { ...serverTimeouts(timeouts), connectionTimeout: timeouts.quietMs }),
+    http: { requireHostHeader: false, ...(timeouts && serverTimeouts(timeouts)) },
     clientErrorHandler: (error, socket) => answerOn(socket, error, () => refusalOf(new Unreadable(error.code))),
   });
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);

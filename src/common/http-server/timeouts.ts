@@ -1,0 +1,23 @@
+/** How long a server of HTTP keeps connections of which nothing is heard, in milliseconds; 0 is for ever. */
+export interface Timeouts {
+  /** Until a client has sent all of the head of its request. */
+  readonly headMs: number;
+  /** Until it has sent all of the request. */
+  readonly requestMs: number;
+  /** Between two requests. */
+  readonly keepAliveMs: number;
+  /** Until a byte of a request or its answer passes. */
+  readonly quietMs: number;
+  /** How often heads and requests are looked for that are late. */
+  readonly checkMs: number;
+}
+
+/** As the options of Node's server. */
+export function serverTimeouts({ headMs, requestMs, keepAliveMs, checkMs }: Timeouts) {
+  return {
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkMs,
+  };
+}
