@@ -4,7 +4,16 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { bodiless, rawRequest, unreadable } from '../support/raw-request.ts';
 import { until } from '../support/until.ts';
-import { answerTo, echo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
+import {
+  answerTo,
+  dial,
+  echo,
+  type LocalServer,
+  readRaw,
+  startLocal,
+  startTestAgent,
+  type TestAgent,
+} from './support.ts';
 
 let agent: TestAgent;
 let local: LocalServer;
@@ -477,12 +486,39 @@ describe('bodies, paths and hosts', () => {
 
   test('another method is 405 and says which there are; a malformed path is 400', async () => {
     const answer = await agent.call('PUT', '/api/tunnels', {});
-    expect(answer).toMatchObject(error(103, 405, 'GET, POST'));
-    expect(answer.headers.get('allow')).toBe('GET, POST');
+    expect(answer).toMatchObject(error(103, 405, 'GET, HEAD, POST'));
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
     for (const method of ['OPTIONS', 'PROPFIND']) {
-      expect(await agent.call(method, '/api/status')).toMatchObject(error(103, 405, 'GET'));
+      expect(await agent.call(method, '/api/status')).toMatchObject(error(103, 405, 'GET, HEAD'));
     }
     expect(await agent.call('GET', '/api/tunnels/%zz')).toMatchObject(error(100, 400, 'malformed'));
+  });
+
+  test.each([
+    ...['/', '/status', '/page/app.js', '/api', '/api/', '/api/tunnels', '/api/tunnels/web', '/api/tunnels/none'],
+    ...['/api/requests/http', '/api/requests/http/none', '/inspect/history', '/nope'],
+  ])('HEAD of %s is answered as GET, without the body', async (path) => {
+    await agent.tunnel({ name: 'web', proto: 'http', addr: '1' });
+    const [got, head] = await Promise.all(
+      ['GET', 'HEAD'].map(async (method) => {
+        const answer = await fetch(agent.url + path, { method });
+        const body = await answer.text();
+        const names = ['content-type', 'content-length', 'content-security-policy'];
+        return { status: answer.status, body, headers: names.map((name) => answer.headers.get(name)) };
+      }),
+    );
+    expect(head).toEqual({ ...got, body: '' });
+    expect(got?.body).not.toBe('');
+  });
+
+  test('HEAD of the events ends, and leaves its connection in order', async () => {
+    const socket = dial(agent.url);
+    socket.write('HEAD /inspect/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.write('HEAD /api/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    const answers = (await text(socket)).split('\r\n\r\n');
+    expect(answers).toHaveLength(3);
+    expect(answers[0]).toMatch(/^HTTP\/1\.1 200 .*content-type: text\/event-stream/s);
+    expect(answers[1]).toMatch(/^HTTP\/1\.1 200 .*content-length: \d+/s);
   });
 
   test.each([101, 15_000])('a name or id of %i characters is unknown as any other', async (length) => {

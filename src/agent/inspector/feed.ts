@@ -7,6 +7,8 @@ const flushMs = 150;
 const heartbeatMs = 15_000;
 const newest = 500;
 
+export const eventsHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+
 /** A captured request as a line of the page's list. */
 export interface Summary {
   readonly id: string;
@@ -81,6 +83,6 @@ export function feed(captures: Captures, response: ServerResponse): void {
     clearTimeout(timer);
     clearInterval(heartbeat);
   });
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  response.writeHead(200, eventsHeaders);
   snapshot();
 }

@@ -6,7 +6,7 @@ import type { History } from '../metrics/history.ts';
 import { AgentProblem } from '../problem.ts';
 import { type Replays, readEditedReplay } from '../replay.ts';
 import { shownBody } from './body.ts';
-import { feed, tunnelKey } from './feed.ts';
+import { eventsHeaders, feed, tunnelKey } from './feed.ts';
 import type { PageFile } from './page.ts';
 
 export interface InspectorParts {
@@ -31,9 +31,11 @@ export function addInspector(app: FastifyInstance, { captures, replays, history,
     const urls = path === '/page/index.html' ? ['/', '/status'] : [path];
     for (const url of urls) app.get(url, (_, reply) => reply.headers(headers).type(contentType).send(body));
   }
-  app.get('/inspect/events', (_, reply) => {
+  app.get('/inspect/events', ({ method }, reply) => {
+    if (method === 'HEAD') return reply.headers(eventsHeaders).send();
     reply.hijack();
     feed(captures, reply.raw);
+    return reply;
   });
   app.get('/inspect/history', async () => ({ samples: history.read() }));
   app.get<{ Params: { id: string } }>('/inspect/requests/:id', async ({ params: { id } }) => {

@@ -24,6 +24,8 @@ export interface AppOptions {
   /** What messages call the server. */
   readonly name: string;
   readonly routerOptions?: NonNullable<FastifyServerOptions['routerOptions']>;
+  /** Whether HEAD is answered where GET is (RFC 9110, section 9.1); default not at all. */
+  readonly hasHead?: boolean;
   /** Default those of the framework. */
   readonly timeouts?: Timeouts;
   /** Parses a body that is said to be JSON. */
@@ -33,7 +35,14 @@ export interface AppOptions {
 }
 
 /** An app that takes bodies of JSON only, up to 1 MiB, and answers every error in the server's own shape. */
-export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, refusal }: AppOptions): FastifyInstance {
+export function createJsonApp({
+  name,
+  routerOptions = {},
+  hasHead = false,
+  timeouts,
+  readBody,
+  refusal,
+}: AppOptions): FastifyInstance {
   const refusalOf = (error: unknown) => refusal(error, unforeseen(error, name));
   const answer = (error: unknown, reply: FastifyReply) => {
     const { status, headers = {}, body } = refusalOf(error);
@@ -41,7 +50,7 @@ export function createJsonApp({ name, routerOptions = {}, timeouts, readBody, re
   };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: hasHead,
     forceCloseConnections: true,
     // No path is longer than a head may be: what is unknown is so at any length.
     routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
@@ -114,8 +123,12 @@ export function serve<Request>(
     };
     app.route({ method, url, config, handler });
   }
+  // It is there, though not in the type.
+  const hasHead = Reflect.get(app.initialConfig, 'exposeHeadRoutes') === true;
   for (const [url, served] of Map.groupBy(routes, ({ path }) => path)) {
-    const allowed: readonly string[] = served.map(({ method }) => method);
+    const allowed: readonly string[] = served.flatMap(({ method }) =>
+      method === 'GET' && hasHead ? ['GET', 'HEAD'] : [method],
+    );
     const allow = allowed.join(', ');
     const handler = async ({ method }: FastifyRequest, reply: FastifyReply) => {
       reply.header('allow', allow);
