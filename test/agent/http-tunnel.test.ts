@@ -93,16 +93,6 @@ describe('what the local server sees', () => {
     expect(headerOf(seen.rawHeaders, 'host')).toEqual([new URL(url).host]);
   });
 
-  test('one Host, that by which the tunnel was found', async () => {
-    const { host } = new URL(await tunnelTo(echo));
-    const socket = dial(agent.edgeURL);
-    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nHost: other\r\nConnection: close\r\n\r\n`);
-    const answered = await text(socket);
-    const { rawHeaders } = JSON.parse(answered.slice(answered.indexOf('{')));
-    expect(headerOf(rawHeaders, 'host')).toEqual([host]);
-    expect(headerOf(rawHeaders, 'x-forwarded-host')).toEqual([host]);
-  });
-
   test.each([
     ['/a?b=c', '/a?b=c'],
     ['', '/'],
@@ -756,6 +746,49 @@ describe('failures', () => {
     await agent.call('DELETE', '/api/tunnels/web');
     await broken;
     expect(await finished()).toMatchObject({ error: 'the tunnel was stopped' });
+  });
+
+  const chunks = '3\r\nabc\r\n0\r\n\r\n';
+
+  test.each([
+    ['two Hosts', 'POST / HTTP/1.1\r\nHost: HOST\r\nHost: other\r\nContent-Length: 3\r\n\r\nabc'],
+    ['a Host twice', 'GET / HTTP/1.1\r\nHost: HOST\r\nhOST: HOST\r\n\r\n'],
+    ['two Hosts and a URL', 'GET http://HOST/ HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n'],
+    [
+      'two Hosts and an upgrade',
+      'GET / HTTP/1.1\r\nHost: HOST\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+    ],
+    ['no Host', 'GET http://HOST/ HTTP/1.1\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc'],
+    [
+      'a length and chunks',
+      `POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`,
+    ],
+    [
+      'chunks and a length',
+      `POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n${chunks}`,
+    ],
+    ['a coding that is not chunked', 'POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: identity\r\n\r\nabc'],
+    ['chunked in quotes', `POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: "chunked"\r\n\r\n${chunks}`],
+    ['a coding after chunked', `POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked, gzip\r\n\r\n${chunks}`],
+    ['chunks in HTTP/1.0', `POST / HTTP/1.0\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`],
+  ])('%s is 400, the last on its connection, and never passed on', async (_, sent) => {
+    let passedOn = 0;
+    const local = await serve(echo);
+    local.server.on('connection', () => (passedOn += 1));
+    const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+    const socket = dial(agent.edgeURL);
+    socket.write(sent.replaceAll('HOST', new URL(url).host));
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*\r\nConnection: close\r\n/s);
+    expect((await agent.visit(url)).status).toBe(200);
+    expect(passedOn).toBe(1);
+  });
+
+  test('CONNECT is 405', async () => {
+    const { host } = new URL(await tunnelTo(echo));
+    const socket = dial(agent.edgeURL);
+    socket.write(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 405 .*\r\nConnection: close\r\n/s);
   });
 
   test('a request that is no HTTP is 400', async () => {

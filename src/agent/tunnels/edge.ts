@@ -4,8 +4,9 @@ import { serverTimeouts, type Timeouts } from '../../common/http-server/timeouts
 import { type Address, listen } from '../../common/listen.ts';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
-import { errorPage, plainPage } from './error-page.ts';
+import { errorPage, type Failure, plainPage } from './error-page.ts';
 import { type HttpTunnel, maxHeaderBytes, responseOn } from './http-tunnel.ts';
+import { malformation } from './malformed.ts';
 import { hostOf } from './origin-form.ts';
 import { tcpOptions } from './tcp-options.ts';
 import { asksForUpgrade } from './upgrade.ts';
@@ -42,6 +43,10 @@ export class Edge {
     });
     const serve = (request: IncomingMessage, response: ServerResponse) => this.#serve(request, response);
     this.#server.on('request', serve).on('checkContinue', serve);
+    this.#server.on('connect', (request, socket) => {
+      socket.on('error', () => socket.destroy());
+      refuse(request, responseOn(socket as Socket, request));
+    });
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
   }
 
@@ -108,7 +113,9 @@ export class Edge {
     tunnel.serveUpgrade(request, socket, head);
   }
 
-  #tunnelOf({ url = '', headers }: IncomingMessage): HttpTunnel | undefined {
+  #tunnelOf(request: IncomingMessage): HttpTunnel | undefined {
+    if (malformation(request) !== undefined) return undefined;
+    const { url = '', headers } = request;
     const host = hostOf(url, headers.host)?.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
     return host?.endsWith(`.${domain}`) ? this.#tunnels.get(host.slice(0, -domain.length - 1)) : undefined;
   }
@@ -131,11 +138,21 @@ export class Edge {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const what = `No tunnel is running for the host "${hostOf(request.url ?? '', request.headers.host) ?? ''}".`;
-  const { statusMessage, rawHeaders, body } = errorPage(request.headers.accept, { statusCode: 404, what });
+  const failure = failureOf(request);
+  const { statusMessage, rawHeaders, body } = errorPage(request.headers.accept, failure);
+  // What follows a request that is in doubt may be a part of it.
+  if (failure.statusCode !== 404) response.shouldKeepAlive = false;
   request.resume();
-  response.writeHead(404, statusMessage, rawHeaders);
+  response.writeHead(failure.statusCode, statusMessage, rawHeaders);
   response.end(body);
+}
+
+function failureOf(request: IncomingMessage): Failure {
+  if (request.method === 'CONNECT') return { statusCode: 405, what: 'A tunnel is no proxy for CONNECT.' };
+  const what = malformation(request);
+  if (what !== undefined) return { statusCode: 400, what };
+  const host = hostOf(request.url ?? '', request.headers.host) ?? '';
+  return { statusCode: 404, what: `No tunnel is running for the host "${host}".` };
 }
 
 /** A connection that owes another answer is not free to change. */

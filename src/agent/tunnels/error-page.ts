@@ -11,7 +11,7 @@ const escapeHTML = (text: string): string => text.replace(/[&<>"']/g, (character
 
 /** Why a visitor gets no answer of a local server. */
 export interface Failure {
-  readonly statusCode: 404 | 502 | 503;
+  readonly statusCode: 400 | 404 | 405 | 502 | 503;
   /** A sentence. */
   readonly what: string;
 }
