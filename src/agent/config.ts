@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { baseURLProblem } from '../common/http/url.ts';
-import { parseAddress } from '../common/listen.ts';
+import { addressForm, parseAddress } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
 import { parseYaml } from '../common/yaml.ts';
 import { explain } from './fields.ts';
@@ -8,11 +8,11 @@ import { type Definition, definitionSchema } from './tunnels/definition.ts';
 
 const text = z.string({ error: 'must be a string' });
 
-/** `host:port`, `[v6]:port` or `:port` (every interface); port 0 takes a free one. */
+/** Port 0 takes a free one. */
 const address = text.transform((value, context) => {
   const parsed = parseAddress(value);
   if (parsed !== undefined) return parsed;
-  context.addIssue({ code: 'custom', message: 'must be host:port' });
+  context.addIssue({ code: 'custom', message: `must be ${addressForm}` });
   return z.NEVER;
 });
 
@@ -47,8 +47,9 @@ export interface AgentConfig extends Omit<z.output<typeof configSchema>, 'tunnel
 
 /** @throws UsageError naming the field. */
 export function readConfig(value: unknown): AgentConfig {
-  const parsed = configSchema.safeParse(value ?? {});
-  if (!parsed.success) throw new UsageError(explain(parsed.error, value));
+  const given = withoutNulls(value ?? {});
+  const parsed = configSchema.safeParse(given);
+  if (!parsed.success) throw new UsageError(explain(parsed.error, given));
   const { tunnels, ...settings } = parsed.data;
   return { ...settings, tunnels: Object.entries(tunnels).map(([name, tunnel]) => readTunnel(name, tunnel)) };
 }
@@ -66,8 +67,14 @@ function readTunnel(name: string, tunnel: unknown): Definition {
   const refused = (problem: string) => new UsageError(`tunnels.${name}: ${problem}`);
   if (typeof tunnel !== 'object' || tunnel === null) throw refused('must be a map of parameters');
   if ('name' in tunnel) throw refused('unknown field "name": the tunnel is named by its key');
-  const named = { ...tunnel, name };
+  const named = { ...withoutNulls(tunnel), name };
   const parsed = definitionSchema.safeParse(named);
   if (parsed.success) return parsed.data;
   throw refused(explain(parsed.error, named));
+}
+
+/** YAML reads a key that nothing follows as null: it is as if it were not there. */
+function withoutNulls<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) as T;
 }

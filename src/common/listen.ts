@@ -13,7 +13,10 @@ export interface Listening extends Address {
   readonly local: string;
 }
 
-/** `host:port`, `[v6]:port` or `:port` (every interface); undefined when it is none of these. */
+/** As messages name what parseAddress takes. */
+export const addressForm = 'host:port, [IPv6 address]:port, or :port for every interface';
+
+/** Undefined when it is none of these. */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text);
   if (match === null) return undefined;

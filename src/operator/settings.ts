@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { baseURLProblem } from '../common/http/url.ts';
-import { parseAddress } from '../common/listen.ts';
+import { addressForm, parseAddress } from '../common/listen.ts';
 import { parseDuration, parseSwitch, UsageError } from '../common/usage.ts';
 import { HostRange } from './reconcile/host-range.ts';
 
@@ -101,7 +101,7 @@ const address = z.string().transform((value, context) => {
   if (value === '0') return undefined;
   const parsed = parseAddress(value);
   if (parsed !== undefined) return parsed;
-  context.addIssue({ code: 'custom', message: 'is no address: write host:port, :port, or 0 for none' });
+  context.addIssue({ code: 'custom', message: `is no address: write ${addressForm}, or 0 for none` });
   return z.NEVER;
 });
 

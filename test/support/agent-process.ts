@@ -33,7 +33,7 @@ export async function startAgentProcess(
     if (child.exitCode !== null) throw new Error(output);
     return /^Local Agent API .*$/m.exec(output)?.[0];
   });
-  const [url = '', edgeURL = ''] = line.match(/http:\/\/[\d.:]+/g) ?? [];
+  const [url = '', edgeURL = ''] = line.match(/http:\/\/[\da-f.:[\]]+/g) ?? [];
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return exited;

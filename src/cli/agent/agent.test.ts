@@ -31,7 +31,11 @@ const failure = (...flags: readonly string[]) =>
 
 describe('what cannot be used ends with one line that names it', () => {
   test.each([
-    ['--web-addr', 'x', '--web-addr must be host:port'],
+    ['--web-addr', 'x', '--web-addr must be host:port, [IPv6 address]:port, or :port for every interface, not "x"'],
+    ['--web-addr', '4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
+    ['--web-addr', '::1:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
+    ['--web-addr', 'http://localhost:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
+    ['--web-addr', 'no.such.invalid:4040', 'web_addr: cannot listen on no.such.invalid:4040: '],
     ['--edge-addr', 'localhost:99999', '--edge-addr must be host:port'],
     ['--config', '/none/such', '--config /none/such cannot be read: ENOENT'],
   ])('%s %s', async (flag, value, message) => {
@@ -58,6 +62,10 @@ describe('what cannot be used ends with one line that names it', () => {
     ['web_addr: 5', 'invalid field "web_addr": must be a string'],
     ['web_addr: nowhere', 'invalid field "web_addr": must be host:port'],
     ['web_adr: ":1"', 'unknown field "web_adr"'],
+    ['{tunnels: {web: {proto: http, addr: 80}}, tunels: {}}', 'unknown field "tunels"'],
+    ['{tunnels: {web: {proto: http, addr: }}}', 'tunnels.web: missing field "addr"'],
+    ['{tunnels: {web: }}', 'tunnels.web: must be a map of parameters'],
+    ['web_allow_hosts: [null]', 'invalid field "web_allow_hosts[0]"'],
     ['inspect_db_size: -2', 'invalid field "inspect_db_size": must be at least -1'],
     ['web_allow_hosts: [a b]', 'invalid field "web_allow_hosts[0]"'],
     ['cloud_url: here', 'invalid field "cloud_url": must begin with https:// or http://: write https://here'],
@@ -169,6 +177,22 @@ tunnels:
     const status = (await (await fetch(`${url}/api/status`)).json()) as object;
     expect(status).toMatchObject({ session: { legs: [{ region: 'eu' }] } });
     expect(await stop('SIGTERM')).toBe(0);
+  });
+
+  test('takes what agent.yml leaves empty for what is not there', async () => {
+    const keys = ['web_addr', 'web_allow_hosts', 'edge_addr', 'inspect_db_size', 'region', 'cloud_url', 'api_key_file'];
+    const file = await configFile(`${keys.map((key) => `${key}:\n`).join('')}tunnels:\n`);
+    const { url } = await run('--config', file);
+    expect(await (await fetch(`${url}/api/tunnels`)).json()).toMatchObject({ tunnels: [] });
+    await writeFile(file, 'tunnels: {web: {proto: http, addr: 80, metadata: , inspect: }}');
+    const other = await run('--config', file);
+    const { tunnels } = (await (await fetch(`${other.url}/api/tunnels`)).json()) as { tunnels: object[] };
+    expect(tunnels).toMatchObject([{ name: 'web', config: { addr: '80', inspect: true } }]);
+  });
+
+  test.each(['[::1]:0', 'localhost:0', ':0'])('listens on %s', async (address) => {
+    const { url } = await run('--web-addr', address, '--edge-addr', address);
+    expect((await fetch(`${url}/api/`)).status).toBe(200);
   });
 
   test.each(['SIGINT', 'SIGHUP'] as const)('needs no file, and ends on %s', async (signal) => {

@@ -2,7 +2,7 @@ import type { AgentConfig } from '../../agent/config.ts';
 import type { CloudTarget } from '../../agent/leases/start-leases.ts';
 import { credentialOf } from '../../common/credential/credential.ts';
 import { baseURLProblem } from '../../common/http/url.ts';
-import { type Address, parseAddress } from '../../common/listen.ts';
+import { type Address, addressForm, parseAddress } from '../../common/listen.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
 import { readText } from '../flags.ts';
@@ -62,7 +62,7 @@ async function readConfigFile(file: string | undefined): Promise<AgentConfig> {
 function address(flag: string, text: string | undefined): Address | undefined {
   if (text === undefined) return undefined;
   const parsed = parseAddress(text);
-  if (parsed === undefined) throw new UsageError(`${flag} must be host:port, not "${text}"`);
+  if (parsed === undefined) throw new UsageError(`${flag} must be ${addressForm}, not "${text}"`);
   return parsed;
 }
 
