@@ -2,7 +2,7 @@ import { silentLog } from '../../common/log.ts';
 import type { Connection } from './connection.ts';
 import type { ReconcileContext } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
-import { Journal } from './events.ts';
+import { Journal, type Recorder } from './events.ts';
 import { Memory } from './memory.ts';
 import { Peers } from './peers.ts';
 import type { ManagedObject } from './resource.ts';
@@ -15,12 +15,13 @@ export interface Given<Client> {
   readonly memory?: Memory;
   /** Of both clocks; default always 0. */
   readonly now?: () => number;
+  readonly record?: Recorder['record'];
 }
 
 /** One reconcile of a resource that a person asked for and that has no rivals. */
 export function contextOf<Client>(
   object: ManagedObject,
-  { writer, connection, memory = new Memory(), now = () => 0 }: Given<Client>,
+  { writer, connection, memory = new Memory(), now = () => 0, record = () => {} }: Given<Client>,
 ): ReconcileContext<Client> {
   const there: Partial<ObjectWriter> = { confirm: async (same) => same, fateOf: async () => 'stays' };
   const facts = memory.of(object.metadata.uid ?? '');
@@ -33,6 +34,6 @@ export function contextOf<Client>(
     call: { priority: 'change', signal: new AbortController().signal },
     peers: new Peers({ index, memory, accountOf: () => ({ identity: 'default' }) }),
     time: { now, wall: now },
-    journal: new Journal(resource, { log: silentLog, events: { record: () => {} } }),
+    journal: new Journal(resource, { log: silentLog, events: { record } }),
   };
 }

@@ -15,9 +15,15 @@ export interface PartInPlace {
 export interface Facts {
   /**
    * When this process sent the resource's unresolved create, if it did; lost sight of it, or first met it; and first looked;
-   * and whether a person said that what is not found is gone.
+   * whether a person said that what is not found is gone; and when it first met the resource as one that is to go.
    */
-  unresolved?: { readonly sentAt?: number; readonly since: number; lookedAt?: number; confirmed?: boolean };
+  unresolved?: {
+    readonly sentAt?: number;
+    readonly since: number;
+    lookedAt?: number;
+    confirmed?: boolean;
+    goesSince?: number;
+  };
   /** The external object that an answer said is not there, and when it did first and last: one witness, which needs another. */
   absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
   /** The external object that was there, and when it was for the first time, and was asked for, for the last one. */

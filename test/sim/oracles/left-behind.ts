@@ -145,7 +145,26 @@ function isAlone(world: Witness, { namespace, version }: Resource, at: number): 
 function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
   const { version, lostByRestore, goneAt: at = 0 } = resource;
   if (lostByRestore || isRetained(version) || isForced(version) || wasForgotten(world, resource, thing)) return true;
+  if (wasToldOf(world, resource, thing)) return true;
   return wasFinalizerTaken(resource) || usedAnotherKey(world, resource, thing, { ...version, at });
+}
+
+/** So long a resource that is to go is kept for what a lost create may have made. */
+const keptMs = 120_000;
+/** How an item of a list is named that an event says may be left behind. */
+const itemNamed = /\bitem (\w+_\w+)/;
+
+/**
+ * An event said that what a create made whose answer was lost may be left behind, by its id where a list showed one, after the
+ * resource was kept for it; each event is in the log too, also where it cannot be written to Kubernetes.
+ */
+function wasToldOf({ logs }: Witness, { kind, namespace, name, versions, goneAt }: Resource, thing: Thing): boolean {
+  const keptSince = versions.all.find(({ deleting }) => deleting)?.at ?? Number.POSITIVE_INFINITY;
+  return logs.some(({ at, message, fields }) => {
+    const isOfIt = fields.kind === kind && fields.namespace === namespace && fields.name === name;
+    if (fields.event !== 'Orphaned' || !isOfIt || at < keptSince + keptMs || at > (goneAt ?? at)) return false;
+    return message.includes('of an unanswered create') && (itemNamed.exec(message)?.[1] ?? thing.name) === thing.name;
+  });
 }
 
 /** By a person, whenever it was. */

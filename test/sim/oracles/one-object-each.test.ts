@@ -83,6 +83,31 @@ describe('objects', () => {
   });
 
   test.each([
+    ['of which nothing was told', 130_000, undefined, 1],
+    [
+      'that was told of by its id',
+      130_000,
+      (id: string) => `item ${id} of the list, which cannot be read, may be the`,
+      0,
+    ],
+    ['of which another was told', 130_000, () => 'item bot_other of the list, which cannot be read, may be the', 1],
+    ['that was told of without an id', 130_000, () => 'an item without an id of the list may be the', 0],
+    ['that was told of too soon', 110_000, () => 'an item without an id of the list may be the', 1],
+  ] as const)('one whose answer was lost and whose resource went, %s', async (_, keptMs, told, times) => {
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    const id = await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
+    await world.write('BotUser', 'bot', { deleting: true });
+    await world.pass(keptMs);
+    if (told !== undefined) {
+      const fields = { event: 'Orphaned', kind: 'BotUser', namespace: 'a', name: 'bot' };
+      const message = `${told(id)} bot user of an unanswered create`;
+      world.logs.push({ at: world.scheduler.now, process: operator, level: 'warn', message, fields });
+    }
+    await world.remove('BotUser', 'bot', { by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['in time', 20_000, 1],
     ['too late', 50_000, 0],
   ])('one that lists show %s', async (_, lagMs, times) => {

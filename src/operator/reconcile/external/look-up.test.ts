@@ -25,24 +25,34 @@ test('an id that a person names during a look-up is not replaced by what the loo
   expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createIntent]);
 });
 
-test('what cannot be read keeps a resource that is to go for two minutes, and says what to do', async () => {
-  thing.serve({
-    list: async function* (_client, _call, onOdd) {
-      onOdd({ id: 'thing_odd', createdAt: undefined, problem: 'active: expected boolean' });
-      yield* [];
-    },
-  });
-  thing.clock.advance(settleMs);
-  await expect(thing.remove()).rejects.toThrow(
-    /cannot be read.* remove the annotation edge-operator.dev\/create-intent/,
-  );
-  for (let n = 0; n < 2; n += 1) {
-    thing.clock.advance(settleMs + 120_000);
-    await thing.remove().catch(() => {});
-  }
-  thing.clock.advance(2_000);
-  expect(await thing.remove()).toEqual({ kind: 'finished' });
-});
+test.each([
+  ['by its id', 'thing_odd', 'item thing_odd'],
+  ['also where it has none', undefined, 'an item without an id'],
+])(
+  'what cannot be read keeps a resource for two minutes from when it is to go, and is told of, %s',
+  async (_, id, what) => {
+    thing.serve({
+      list: async function* (_client, _call, onOdd) {
+        onOdd({ id, createdAt: undefined, problem: 'active: expected boolean' });
+        yield* [];
+      },
+    });
+    thing.clock.advance(settleMs + 600_000);
+    await expect(thing.remove()).rejects.toThrow(
+      /cannot be read.* remove the annotation edge-operator.dev\/create-intent/,
+    );
+    thing.clock.advance(119_000);
+    await expect(thing.remove()).rejects.toThrow(/cannot be read/);
+    expect(thing.told).toEqual([]);
+    thing.clock.advance(1_000);
+    expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
+    thing.clock.advance(2_000);
+    expect(await thing.remove()).toEqual({ kind: 'finished' });
+    expect(thing.told).toEqual([
+      `Orphaned ${what} of the list, which cannot be read, may be the thing of an unanswered create, and is left behind`,
+    ]);
+  },
+);
 
 test('what could not be read is read again, and not taken from a list that was there before', async () => {
   let isOdd = true;
@@ -89,6 +99,14 @@ test('what was adopted is proven by the status, also where the rest of what is a
     reason: 'Rejected',
     ownership: { account: 'default', how: 'Created', id: 'thing_lost' },
   });
+});
+
+test('nothing is said to be left behind where it is certain that nothing was made', async () => {
+  thing.clock.advance(settleMs);
+  expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
+  thing.clock.advance(2_000);
+  expect(await thing.remove()).toEqual({ kind: 'finished' });
+  expect(thing.told).toEqual([]);
 });
 
 test('a create is repeated after two lists, and not after one that came late', async () => {
@@ -238,12 +256,17 @@ describe('while most of the account is not found', () => {
     expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
   });
 
-  test('and what is to go is not kept for ever', async () => {
+  test('and what is to go is kept for two minutes, and no longer', async () => {
     await looked();
+    thing.clock.advance(600_000);
+    expect(await thing.remove()).toMatchObject({ reason: 'Unreachable' });
     thing.clock.advance(120_000);
     expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
     thing.clock.advance(2_000);
     expect(await thing.remove()).toEqual({ kind: 'finished' });
+    expect(thing.told).toEqual([
+      expect.stringMatching(/^Orphaned the thing of an unanswered create, if it was made, is left behind/),
+    ]);
   });
 });
 

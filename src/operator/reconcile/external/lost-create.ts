@@ -1,6 +1,6 @@
 import { isSameURL } from '../../../common/http/url.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
-import type { Recent } from '../cache.ts';
+import type { OddItem, Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import type { Facts } from '../memory.ts';
@@ -14,7 +14,16 @@ import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
 import type { PendingCreates, Suspect } from './pending-creates.ts';
-import { isAhead, resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
+import {
+  isAhead,
+  leftUnfound,
+  leftUnread,
+  mayBeMade,
+  resolveLostCreate,
+  soughtSince,
+  type UnresolvedCreate,
+  unreadable,
+} from './resolution.ts';
 
 export interface LostCreateOptions {
   /** Every resource of the kind in the cluster, read afresh. */
@@ -104,25 +113,27 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     }
     const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
-    const unread = unreadable(this.#contract.displayName, mine, odd);
-    if (unread !== undefined && !this.#isKeptTooLong()) throw unread;
+    const unread = mayBeMade(mine, odd);
+    const [first] = unread;
+    if (first !== undefined && !this.#isKeptTooLong()) throw unreadable(this.#contract.displayName, first);
     const firstLook = unresolved.lookedAt;
     if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (resolution.kind === 'unlikely') return this.#ambiguous(resolution.ids);
-    return this.#madeNothing(firstLook, { content, backTo });
+    return this.#madeNothing(firstLook, { content, backTo, unread });
   }
 
   /** What is known of it from now on; with another key that lists say nothing of what this one opens. */
   #begun(): NonNullable<Facts['unresolved']> {
-    const { facts, occasion, connection } = this.#context;
+    const { resource, facts, occasion, connection } = this.#context;
     const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
     facts.unresolved ??= { since: occasion.startedAt };
     if (facts.unresolved.since < keySince) {
       facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };
     }
     const { unresolved } = facts;
+    if (isDeleting(resource.object)) unresolved.goesSince ??= occasion.startedAt;
     if ((unresolved.lookedAt ?? keySince) < keySince) delete unresolved.lookedAt;
     if (isConfirmed(this.#context, unresolved.since)) unresolved.confirmed = true;
     return unresolved;
@@ -135,17 +146,23 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     await (isDeleting(latest) ? recordCreated(resource, id) : withdraw(resource));
   }
 
-  /** Once two looks have shown nothing, after it must have settled. */
+  /**
+   * Once two looks have shown nothing, after it must have settled.
+   *
+   * @param lost with what may be it, and cannot be read: of what is kept too long alone
+   */
   async #madeNothing(
     firstLook: number | undefined,
-    lost: Pick<Suspect, 'content' | 'backTo'>,
+    { unread, ...lost }: Pick<Suspect, 'content' | 'backTo'> & { readonly unread: readonly OddItem[] },
   ): Promise<Report | undefined> {
     const { resource, facts, occasion } = this.#context;
     const { startedAt } = occasion;
     // Before the second look, which begins anew: else the status would say now the one, now the other.
     const doubt = this.#doubt();
-    if (doubt !== undefined) return doubt;
+    if (doubt !== undefined && !this.#isKeptTooLong()) return this.#doubted(doubt);
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
+    // Before nothing tells of it any more.
+    this.#tellOfLeft(unread, doubt !== undefined);
     await withdraw(resource);
     delete facts.unresolved;
     this.#pending.suspects.set(resource.uid, { ...lost, until: startedAt + suspectMs, toldOf: new Set() });
@@ -161,24 +178,32 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** An account in which nothing else is found either is not searched for the last time: it may be another one. */
-  #doubt(): Report | undefined {
+  #doubt(): string | undefined {
     const { facts, connection } = this.#context;
-    const { census } = this.#options;
     const { confirmed } = facts.unresolved ?? {};
     // No restore keeps the mark of a create and loses the statuses.
-    const missing = confirmed === true ? undefined : doubtOf(census.proven(connection));
-    if (missing === undefined) return undefined;
-    if (this.#isKeptTooLong()) return undefined;
-    delete facts.unresolved?.lookedAt;
-    const message = `what an unanswered create of the ${this.#contract.displayName} may have made is not found, but ${missing}`;
+    return confirmed === true ? undefined : doubtOf(this.#options.census.proven(connection));
+  }
+
+  #doubted(doubt: string): Report {
+    delete this.#context.facts.unresolved?.lookedAt;
+    const message = `what an unanswered create of the ${this.#contract.displayName} may have made is not found, but ${doubt}`;
     return report('Unreachable', message, { retry: { kind: 'backoff', atLeastMs: doubtRetryMs } });
   }
 
   /** A resource that is to go does not wait for ever for what cannot be known. */
   #isKeptTooLong(): boolean {
-    const { facts, time, resource } = this.#context;
-    const { since = time.now() } = facts.unresolved ?? {};
-    return isDeleting(resource.object) && time.now() - since >= this.#options.createSettleMs + doubtOfDeletedMs;
+    const { facts, time } = this.#context;
+    const { goesSince } = facts.unresolved ?? {};
+    return goesSince !== undefined && time.now() - goesSince >= doubtOfDeletedMs;
+  }
+
+  /** Of what a resource was kept for, and is kept for no longer. */
+  #tellOfLeft(unread: readonly OddItem[], isInDoubt: boolean): void {
+    const { displayName } = this.#contract;
+    const { journal } = this.#context;
+    for (const item of unread.slice(0, mostNamed)) journal.event('Orphaned', leftUnread(displayName, item));
+    if (isInDoubt) journal.event('Orphaned', leftUnfound(displayName));
   }
 
   /** From when on a list is news. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
+import { mayBeMade, resolveLostCreate, soughtSince, type UnresolvedCreate, unreadable } from './resolution.ts';
 
 const t0 = Date.parse('2026-01-01T00:00:00Z');
 const create = (uid: string, seconds = 0): UnresolvedCreate => ({
@@ -167,7 +167,7 @@ describe('an item that cannot be read', () => {
     ['none', []],
     ['one from before the create', [{ id: 'a', createdAt: '2026-01-02T03:00:00Z', problem }]],
   ])('%s is of no concern', (_, odd) => {
-    expect(unreadable('reserved address', mine, odd)).toBeUndefined();
+    expect(mayBeMade(mine, odd)).toEqual([]);
   });
 
   test.each([
@@ -176,7 +176,8 @@ describe('an item that cannot be read', () => {
     ['one that does not say when it was made', { id: 'a', createdAt: undefined, problem }, /^item a/],
     ['one without an id', { id: undefined, createdAt: undefined, problem }, /^an item without an id/],
   ])('%s may be what the create made', (_, odd, message) => {
-    expect(unreadable('reserved address', mine, [odd])).toMatchObject({
+    expect(mayBeMade(mine, [odd])).toEqual([odd]);
+    expect(unreadable('reserved address', odd)).toMatchObject({
       reason: 'Unreachable',
       message: expect.stringMatching(message),
     });

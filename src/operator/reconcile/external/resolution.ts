@@ -123,22 +123,38 @@ function idsIn(resolution: Resolution): readonly string[] {
 const idsOf = (objects: readonly Identity[]): readonly string[] => objects.map(({ id }) => id);
 
 /**
- * Why nothing can be concluded of a lost create, though no object that can be read is its: an unclaimed one that cannot be
- * read may be. What is older than the create is somebody else's, and of no concern.
+ * Of the unclaimed items that cannot be read those that may be what a lost create made. What is older than the create is
+ * somebody else's, and of no concern.
  */
-export function unreadable(
-  displayName: string,
-  mine: UnresolvedCreate,
-  unclaimed: readonly OddItem[],
-): ApiError | undefined {
-  const mayBeMine = unclaimed.filter(
-    ({ createdAt }) => createdAt === undefined || Date.parse(createdAt) >= mine.notBefore,
-  );
-  const [first] = mayBeMine.toSorted((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1));
-  if (first === undefined) return undefined;
-  const which = first.id === undefined ? 'an item without an id' : `item ${first.id}`;
+export function mayBeMade(mine: UnresolvedCreate, unclaimed: readonly OddItem[]): readonly OddItem[] {
+  const young = unclaimed.filter(({ createdAt }) => createdAt === undefined || Date.parse(createdAt) >= mine.notBefore);
+  return young.toSorted((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1));
+}
+
+/** Why nothing can be concluded of a lost create, though no object that can be read is its. */
+export function unreadable(displayName: string, item: OddItem): ApiError {
   const message =
-    `${which} of the list may be the ${displayName} of an unanswered create, and cannot be read: ${first.problem}; if it is ` +
-    `somebody else's, remove the annotation ${annotation.createIntent}`;
+    `${nameOf(item)} of the list may be the ${displayName} of an unanswered create, and cannot be read: ${item.problem}; ` +
+    `if it is somebody else's, remove the annotation ${annotation.createIntent}`;
   return new ApiError(message, { reason: 'Unreachable', definite: false });
+}
+
+/** What is said of it where nobody waits for it any longer. */
+export function leftUnread(displayName: string, item: OddItem): string {
+  return (
+    `${nameOf(item)} of the list, which cannot be read, may be the ${displayName} of an unanswered create, and is left ` +
+    'behind'
+  );
+}
+
+/** The same, where it is not found in an account in which most else is missing too. */
+export function leftUnfound(displayName: string): string {
+  return (
+    `the ${displayName} of an unanswered create, if it was made, is left behind: it is not found, and most of what the ` +
+    'account had is missing too'
+  );
+}
+
+function nameOf({ id }: OddItem): string {
+  return id === undefined ? 'an item without an id' : `item ${id}`;
 }

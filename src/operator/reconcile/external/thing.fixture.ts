@@ -34,6 +34,8 @@ export class ThingFixture {
   };
   /** What the other kinds of the account have missed. */
   readonly census = new Census();
+  /** What was told of it: `Created created thing thing_1`. */
+  readonly told: string[] = [];
   /** So many were asked for. */
   creates = 0;
   /** Of the creates from now on. */
@@ -88,7 +90,10 @@ export class ThingFixture {
 
   context(changes: Partial<ThingContext> = {}): ThingContext {
     const { writer, memory, clock } = this;
-    return { ...contextOf(this.object, { writer, connection, memory, now: () => clock.now() }), ...changes };
+    const record = ({ reason, note }: { readonly reason: string; readonly note: string }) => {
+      this.told.push(`${reason} ${note}`);
+    };
+    return { ...contextOf(this.object, { writer, connection, memory, now: () => clock.now(), record }), ...changes };
   }
 
   async reconcile(occasion: Partial<Occasion> = {}, changes: Partial<ThingContext> = {}): Promise<Report> {
