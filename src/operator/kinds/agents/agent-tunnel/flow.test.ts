@@ -2,8 +2,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { annotation } from '../../../reconcile/annotations.ts';
 import { withoutBulk } from '../../../reconcile/bulk.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
+import { fingerprint } from '../../../reconcile/json.ts';
 import { Memory } from '../../../reconcile/memory.ts';
 import type { Report } from '../../../reconcile/outcome.ts';
 import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
@@ -247,9 +249,39 @@ describe('a start without an answer', () => {
     const { fields = {} } = (await flow.ensure(context())) as Report;
     object = { ...object, status: { ...fields, conditions: [ready] } };
     object = { ...object, metadata: { ...object.metadata, generation: 2 }, spec: { ...object.spec, addr: '9090' } };
+    now += 1_000;
     await lose();
     memory = new Memory();
     expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+  });
+
+  test('again, as the agent started anew, is waited for by another process, whatever the status says of the first', async () => {
+    onStart = (asked) => {
+      running = asked;
+      return asked;
+    };
+    const { fields = {} } = (await flow.ensure(context())) as Report;
+    expect(fields).toMatchObject({ startedAt: '1970-01-01T00:00:00.000Z' });
+    object = { ...object, status: { ...fields, conditions: [ready] } };
+    [running, now] = [undefined, 1_000];
+    await lose();
+    memory = new Memory();
+    expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+    carriedOut();
+    now += createSettleMs;
+    expect(await flow.remove(context())).toEqual({ kind: 'finished' });
+    expect(running).toBeUndefined();
+  });
+
+  test('is one with those that follow it: trying again writes nothing', async () => {
+    await lose();
+    const { annotations } = object.metadata;
+    now += 1_000;
+    await lose();
+    expect(object.metadata.annotations).toEqual(annotations);
+    now += 1_000;
+    onStart = (asked) => asked;
+    expect(await flow.ensure(context())).toMatchObject({ fields: { startedAt: '1970-01-01T00:00:00.000Z' } });
   });
 
   test('leaves whose the tunnel is in the status', async () => {
@@ -286,4 +318,50 @@ test('a running tunnel is stopped at once, with its resource', async () => {
   memory = new Memory();
   expect(await flow.remove(context())).toEqual({ kind: 'finished' });
   expect(running).toBeUndefined();
+});
+
+describe('what an earlier version started', () => {
+  const record = { uid: 'u', url: agent.url, name: 'web', proto: 'http', addr: '8080', options: fingerprint({}) };
+  const shownAs = (generation: number) => {
+    const annotations = { [annotation.startedTunnel]: JSON.stringify({ ...record, generation }) };
+    const status = { agentURL: agent.url, tunnelName: 'web', uri: '/api/tunnels/web', conditions: [ready] };
+    object = { ...object, metadata: { ...object.metadata, annotations }, status };
+    running = shown({ name: 'web', proto: 'http', addr: '8080' });
+  };
+
+  test('is left as it is, status and record', async () => {
+    shownAs(1);
+    const { metadata, status } = object;
+    const { fields } = (await flow.ensure(context())) as Report;
+    expect(object.metadata).toEqual(metadata);
+    expect({ ...status, ...fields }).toEqual({ ...status, publicURL: 'http://web.localhost' });
+  });
+
+  test.each([
+    ['at once where its status is of the generation that it was started for', 1, { kind: 'finished' }],
+    ['and waited for where that is of an earlier one', 2, { retry: { kind: 'after', ms: createSettleMs } }],
+  ])('is stopped %s', async (_, generation, outcome) => {
+    shownAs(generation);
+    expect(await flow.remove(context())).toMatchObject(outcome);
+    expect(running).toBeUndefined();
+  });
+
+  test('and was started again is waited for', async () => {
+    shownAs(1);
+    running = undefined;
+    onStart = () => {
+      throw failure('Unreachable');
+    };
+    await reconcile();
+    memory = new Memory();
+    expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+  });
+});
+
+test('a tunnel that was adopted goes at once with its resource', async () => {
+  running = shown({ name: 'web', proto: 'http', addr: '8080' });
+  const { fields = {} } = (await flow.ensure(context())) as Report;
+  object = { ...object, status: { ...fields, conditions: [ready] } };
+  memory = new Memory();
+  expect(await flow.remove(context())).toEqual({ kind: 'finished' });
 });

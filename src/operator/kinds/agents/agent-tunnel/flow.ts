@@ -2,6 +2,7 @@ import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
+import { canonical } from '../../../reconcile/json.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
 import {
   DependencyError,
@@ -121,11 +122,11 @@ export class TunnelFlow implements Flow<undefined> {
     const action = decide({ spec, wanted: tunnel, started, running });
     switch (action.kind) {
       case 'none':
-        return available(running as Tunnel, asked);
+        return available(context, running as Tunnel, asked);
       case 'adopt':
         await resource.record(recordOf(tunnel));
         journal.event('Adopted', `adopted tunnel ${name}, which ran already as asked`);
-        return available(running as Tunnel, asked);
+        return available(context, running as Tunnel, asked);
       case 'conflict':
         return report('Conflict', takenBy(name, action.field), { fields: {} });
       case 'replace':
@@ -147,7 +148,7 @@ export class TunnelFlow implements Flow<undefined> {
       try {
         const running = await start(context, asked);
         onStarted();
-        return available(running, asked);
+        return available(context, running, asked);
       } catch (error) {
         // What the status showed does not run any more; whose a tunnel is that may be started yet stays known.
         const isOver = isNotSent(error) && asked.before === undefined;
@@ -195,7 +196,7 @@ export class TunnelFlow implements Flow<undefined> {
   #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
     const { object } = resource;
     // As far as this process can tell: an earlier one may have died over it.
-    if (facts.lostStart === undefined && !isShown(object, started)) facts.lostStart = time.now();
+    if (facts.lostStart === undefined && !isAnswered(object, started)) facts.lostStart = time.now();
     const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();
     if (ms <= 0) return undefined;
     const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
@@ -209,20 +210,29 @@ export class TunnelFlow implements Flow<undefined> {
  */
 async function start(context: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
   const { resource, call, facts, time } = context;
-  const asked = following(tunnel, before);
+  const next = following(tunnel, before);
+  const startedAt = momentOf(context, next, before);
+  const asked = { ...next, startedAt };
   await resource.record(recordOf(asked));
   await resource.confirm();
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
     const shown = lookOf(shownOf(running));
-    if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...tunnel, shown }));
-    else if (asked !== tunnel) await resource.insist(() => recordOf(tunnel));
+    if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...tunnel, startedAt, shown }));
+    else if (asked.before !== undefined) await resource.insist(() => recordOf({ ...tunnel, startedAt }));
     return running;
   } catch (error) {
     if (isNotSent(error)) await resource.insist(() => recordOf(before));
     else facts.lostStart = time.now();
     throw error;
   }
+}
+
+/** Which start it is. Those of one definition that the status does not prove are one, or each try would be a write. */
+function momentOf({ resource: { object }, time }: Context, next: Started, before?: Started): string {
+  const startedAt = before?.startedAt;
+  const isAgain = startedAt !== object.status?.startedAt && canonical({ ...next, startedAt }) === canonical(before);
+  return isAgain && startedAt !== undefined ? startedAt : new Date(time.wall()).toISOString();
 }
 
 /** Or certainly not carried out. */
@@ -246,12 +256,13 @@ function conflict({ resource: { object } }: Context, { name }: Started, rival: M
   return report('Conflict', isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival), { fields: {} });
 }
 
-function available({ name, uri, public_url }: Tunnel, { spec, tunnel }: Asked): Report {
+function available({ resource }: Context, { name, uri, public_url }: Tunnel, { spec, tunnel }: Asked): Report {
   const { url, name: tunnelName } = tunnel;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     uri: words(uri),
     agentURL: url,
     tunnelName,
+    startedAt: startedOf(resource.object)?.startedAt,
     publicURL: words(public_url),
   };
   const ignored = ignoredOf(spec).map((option) => `spec.options.${option}`);
@@ -265,11 +276,12 @@ function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status
   return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
 }
 
-/** Its start was answered: the status says so of the generation that it was of, or a later one. */
-function isShown(object: ManagedObject, started: Started): boolean {
+/** This start of it was answered, by the status. */
+function isAnswered(object: ManagedObject, started: Started): boolean {
+  const { startedAt, uri } = (object.status ?? {}) as Status;
   const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
-  const isOfThat = observedGeneration >= (started.generation ?? 0);
-  return isOfThat && placeIn(object, started).agentURL !== undefined && object.status?.uri !== undefined;
+  const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
+  return isOfThat && uri !== undefined && placeIn(object, started).agentURL !== undefined;
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

@@ -45,6 +45,11 @@ export const status = z.object({
   uri: z.string().optional().describe("The tunnel's path in the agent's API."),
   agentURL: z.string().optional().describe('Address of the agent that the tunnel runs in.'),
   tunnelName: z.string().optional().describe('Name of the tunnel in that agent.'),
+  startedAt: z
+    .string()
+    .optional()
+    .meta({ format: 'date-time' })
+    .describe('When the start was asked for that made the tunnel; absent where it ran already and was adopted.'),
   publicURL: z.string().optional().describe('Where the tunnel is reached from outside.'),
 });
 

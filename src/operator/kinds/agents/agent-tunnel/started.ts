@@ -16,7 +16,9 @@ const placeSchema = z.object({
   /** Of the agent. */
   url: z.string(),
   name: z.string(),
-  /** Of the resource, when the start was asked for. */
+  /** When its start was asked for, RFC 3339; the status has the same once that was answered. None where it was adopted. */
+  startedAt: z.string().optional(),
+  /** In place of that earlier versions had the generation of the resource, which its status came to. */
   generation: z.number().optional(),
   /** Of other definitions that were asked for before: their starts, and this one's, were not answered. */
   before: z.array(lookSchema).optional(),
@@ -57,9 +59,9 @@ function parse(text: string): Started | undefined {
 
 /** The tunnel that a resource asks for in the agent at `url`, as it is put on record. */
 export function wanted({ metadata }: ManagedObject, spec: Spec, name: string, url: string): Started {
-  const { uid = '', generation } = metadata;
+  const { uid = '' } = metadata;
   const asked = { ...fingerprints(spec), options: fingerprint(spec.options ?? {}) };
-  return { uid, url, name, asked, shown: lookOf(spec), generation };
+  return { uid, url, name, asked, shown: lookOf(spec) };
 }
 
 function fingerprints({ proto, addr, inspect }: Pick<Spec, 'proto' | 'addr' | 'inspect'>) {
