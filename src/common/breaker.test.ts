@@ -45,6 +45,20 @@ describe('Breaker', () => {
     expect(pauses).toEqual([100, 200, 400, 400]);
   });
 
+  test('whose pause is ended has one find out at once, and pauses longer where that fails too', async () => {
+    const { breaker, away, fail } = set();
+    breaker.endPause();
+    breaker.check();
+    await fail();
+    breaker.endPause();
+    breaker.check();
+    const probe = fail();
+    expect(() => breaker.check()).toThrow(away);
+    await probe;
+    expect(breaker.retryInMs()).toBe(200);
+    expect(breaker.failure).toBe(away);
+  });
+
   test('several that fail at once are one failure', async () => {
     const { breaker, fail } = set();
     await Promise.all([fail(), fail(), fail()]);

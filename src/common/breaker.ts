@@ -35,6 +35,11 @@ export class Breaker<E extends Error = Error> {
     return Math.min(this.#maxMs, Math.max(0, (this.#open?.until ?? 0) - this.#now()));
   }
 
+  /** Whoever comes next finds out now; where that fails too, the next pause is longer as ever. */
+  endPause(): void {
+    if (this.#open !== undefined) this.#open = { ...this.#open, until: this.#now() };
+  }
+
   /** Throws the failure while it is open, unless the pause is over and nobody is at it. */
   check(): void {
     if (this.#open !== undefined && (this.#trying > 0 || this.retryInMs() > 0)) throw this.#open.error;

@@ -305,6 +305,30 @@ describe('trouble', () => {
       await troubled(acct, 'Unauthorized', /401/);
       await troubled(a, 'DependencyNotReady', /is not Ready: Unauthorized/);
     }));
+
+  test.concurrent.each(['resource', 'account'])(
+    'a key that is taken again is found out at once by who asks on its %s',
+    (where) =>
+      withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+        start('--resync-interval', '1h');
+        await writeSecret(keys[0]);
+        cloud.fault('* /** status=401');
+        const [acct, a] = [await account(), await bot('a')];
+        await troubled(acct, 'Unauthorized', /401/);
+        await troubled(a, 'DependencyNotReady', /is not Ready: Unauthorized/);
+        cloud.clearFaults();
+        const before = cloud.requests().length;
+        await world.annotate(where === 'account' ? acct : a, { [annotation.reconcileAt]: 'now' });
+        // By itself it would be tried after ten.
+        expect(await elapsedMs(() => world.reason(a, 'Available'))).toBeLessThan(7_000);
+        expect(
+          cloud
+            .requests()
+            .slice(before)
+            .map(({ status }) => status),
+        ).not.toContain(401);
+      }),
+  );
 });
 
 test.concurrent('a rotated key is in use within 5 s', () =>

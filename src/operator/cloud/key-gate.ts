@@ -3,6 +3,8 @@ import { ApiError } from '../../common/http/errors.ts';
 
 /** A refused key is tried again after so long, in case the service has come to know it. */
 const refusedKeyPause = { minMs: 10_000, maxMs: 300_000 };
+/** People may have it tried at most this often, all together. */
+const wishPauseMs = 60_000;
 /** A 403 to one resource raises the question whether it is the key, at most this often; and so often where it was not answered. */
 const questionPauseMs = { answered: 60_000, unanswered: 10_000 };
 
@@ -14,7 +16,7 @@ export interface Asked {
 
 /**
  * Keeps a key that is known to be refused from being sent: after a 401, or a 403 to a list, calls fail here until it is
- * time for one to find out whether it is still refused: after 10 s, doubling to 5 minutes. A 403 to anything else is
+ * time for one to find out whether it is still refused: after 10 s, doubling to 5 minutes, or when a person asks. A 403 to anything else is
  * about that, or about the key: a list is to tell, at most once a minute, and everything else waits for that.
  */
 export class KeyGate {
@@ -25,11 +27,20 @@ export class KeyGate {
   #question: Promise<unknown> | undefined;
   /** Not before. */
   #nextQuestionAt = Number.NEGATIVE_INFINITY;
+  #nextWishAt = Number.NEGATIVE_INFINITY;
 
   /** @param now milliseconds, monotonic */
   constructor(now: () => number) {
     this.#now = now;
     this.#breaker = new Breaker({ ...refusedKeyPause, now });
+  }
+
+  /** A person asks for a refused key to be tried now, by the next call. Answers whether it is: at most once a minute. */
+  tryNow(): boolean {
+    if (this.#breaker.failure === undefined || this.#now() < this.#nextWishAt) return false;
+    this.#nextWishAt = this.#now() + wishPauseMs;
+    this.#breaker.endPause();
+    return true;
   }
 
   /** That the service refused the key, as a call is told that need not be sent; undefined when it is time to try again. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import type { CloudClient } from './client.ts';
+import { KeyGate } from './key-gate.ts';
 import { Limiter } from './limiter.ts';
 import { bot, call, failure, json, type Respond, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
 
@@ -223,6 +224,42 @@ test('one probe passes after 10 s, then after twice as long each time, at most 5
     api.play(answer(401));
     expect(await Promise.all([get(), get()])).toEqual([401, 'not sent']);
   }
+});
+
+describe('a person who asks for a refused key to be tried', () => {
+  let gate: KeyGate;
+  beforeEach(async () => {
+    gate = new KeyGate(() => now);
+    client = api.client({ apiKey: () => key, gate: () => gate, monotonic: { ...systemClock, now: () => now } });
+    await answered(401);
+  });
+
+  test('has one call sent at once, and no more than one a minute', async () => {
+    expect(gate.tryNow()).toBe(true);
+    api.play(answer(401));
+    expect(await Promise.all([get(), get(), get()])).toEqual([401, 'not sent', 'not sent']);
+    now += 9_999;
+    expect(gate.tryNow()).toBe(false);
+    expect(await get()).toBe('not sent');
+    now = 60_000;
+    await answered(401);
+    expect(gate.tryNow()).toBe(true);
+    await answered(401);
+    expect(await get()).toBe('not sent');
+  });
+
+  test('hears when it is taken again, and so does everybody', async () => {
+    gate.tryNow();
+    await answered(200, 200);
+  });
+
+  test('of a key that is in use asks for nothing', async () => {
+    now += 10_000;
+    await answered(200);
+    expect(gate.tryNow()).toBe(false);
+    await answered(401);
+    expect(gate.tryNow()).toBe(true);
+  });
 });
 
 test('many refusals under way at once count as one', async () => {

@@ -71,8 +71,8 @@ describe('known-bad-key', () => {
   }
 
   test.each([401, 403])('%i again and again (B8)', async (status) => {
-    await refuse(18, 1_000, status);
-    expect(world.said).toEqual([expect.stringContaining('op-0.0 sends more than 14 requests in 10 minutes to cloud')]);
+    await refuse(28, 1_000, status);
+    expect(world.said).toEqual([expect.stringContaining('op-0.0 sends more than 24 requests in 10 minutes to cloud')]);
   });
 
   test('rare tries', async () => {

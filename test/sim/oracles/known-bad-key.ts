@@ -7,9 +7,12 @@ import { minute, type Witness } from './witness.ts';
 
 /** So many refusals in a row are no matter of a single permission. */
 const refusalsThatTell = 3;
-/** After 10 s, doubling to 5 minutes; and some where the list that is to tell what was refused has no answer. */
-const mostTries = 6 + 8;
 const spanMs = 10 * minute;
+/**
+ * After 10 s, doubling to 5 minutes; some where the list that is to tell what was refused has no answer; and one a minute
+ * for people who ask.
+ */
+const mostTries = 6 + 8 + spanMs / minute;
 
 interface Standing {
   refusals: number;

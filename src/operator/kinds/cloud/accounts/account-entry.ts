@@ -145,6 +145,11 @@ export class AccountEntry implements RegistryEntry {
     return apiKey;
   }
 
+  /** A person asks for a refused key to be tried: the account is checked, which its users may be waiting for. */
+  tryKey(): void {
+    if (this.#connection?.tryKey() === true) this.#options.onDoubt();
+  }
+
   /** The account passed a check with the key in force at `since` (milliseconds since the epoch) or later. */
   passedSince(since: number): boolean {
     return this.#passed !== undefined && this.#passed.at >= since && this.#passed.apiKey === this.#apiKey;

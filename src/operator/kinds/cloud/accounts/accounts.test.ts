@@ -1,7 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
+import { annotation } from '../../../reconcile/annotations.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { available, cloudAccount, deleting, type Ready, useAccounts, user } from './accounts.fixture.ts';
+import type { CloudConnection } from './cloud-connection.ts';
 
 const here = useAccounts();
 const { emit, follow, known, problem, writeKey } = here;
@@ -97,6 +99,41 @@ test('users are woken by the first trouble of an account that was as it is when 
   expect(here.woken).toEqual(['all users of default/acct']);
 });
 
+describe('a person who asks for a sync while the key is refused', () => {
+  const asks = { annotations: { [annotation.reconcileAt]: 'now' } };
+  const tried = () => {
+    const tries: number[] = [];
+    const account = here.opened[0]?.account as CloudConnection;
+    jest.spyOn(account, 'tryKey').mockImplementation(() => tries.push(1) === 1);
+    return tries;
+  };
+  const refused = { status: 'False', reason: 'Unauthorized' } as const;
+
+  test('has it tried, by a check of the account where that is said to be of no use', async () => {
+    await writeKey('k1');
+    follow({}, refused);
+    await known();
+    const tries = tried();
+    here.woken.length = 0;
+    expect(problem(user({ name: 'acct' }, asks))).toMatch(/is not Ready: Unauthorized/);
+    expect([tries, here.woken]).toEqual([[1], ['default/acct']]);
+    // Once a minute, as the key has it.
+    expect(problem(user({ name: 'acct' }, asks))).toMatch(/is not Ready: Unauthorized/);
+    expect(here.woken).toEqual(['default/acct']);
+  });
+
+  test('is one whose word was not heard yet, and nobody else', async () => {
+    await writeKey('k1');
+    follow({}, refused);
+    await known();
+    const tries = tried();
+    problem(user());
+    problem({ ...user({ name: 'acct' }, asks), status: { lastHandledReconcileAt: 'now' } });
+    problem(user({ name: 'acct' }, { ...asks, namespace: 'foreign' }));
+    expect(tries).toEqual([]);
+  });
+});
+
 describe('the operator’s own key', () => {
   const withDefault = useAccounts({ hasDefault: true });
 
@@ -120,5 +157,14 @@ describe('the operator’s own key', () => {
       expect(woken.sort()).toEqual(expected.map((name) => `met users of default/${name}`));
     }
     expect(accounts.defaultRekeyedAt).toBeDefined();
+  });
+
+  test('is tried where it is refused and a person asks for a sync of what uses it', () => {
+    const uses = (metadata = {}) => withDefault.accounts.of({ ...user(undefined, metadata), spec: {} });
+    const tryKey = jest.spyOn(uses(), 'tryKey');
+    uses();
+    expect(tryKey).not.toHaveBeenCalled();
+    uses({ annotations: { [annotation.reconcileAt]: 'now' } });
+    expect(tryKey).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,4 +1,5 @@
 import { annotation } from '../../../reconcile/annotations.ts';
+import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
 import { accountKeyOf, provenAccountOf } from '../../../reconcile/ownership.ts';
 import type { PeersAccount } from '../../../reconcile/peers.ts';
@@ -54,15 +55,19 @@ export class Accounts extends Registry<AccountEntry> {
 
   /**
    * The account that a resource uses. Throws DependencyError, saying why, when it cannot use one now, and RefusedError
-   * when it never may.
+   * when it never may. Where a person asks for a sync by `reconcile-at`, a key that is taken for refused is tried.
    */
   of(object: ManagedObject): CloudConnection {
     const key = accountKeyOf(object);
+    const isAsked = unhandledReconcileAt(object) !== undefined;
     if (key === 'default') {
       this.#defaultAccountUsers.check(object);
-      return this.#default(object);
+      const account = this.#default(object);
+      if (isAsked) account.tryKey();
+      return account;
     }
     const entry = this.entryIfRead(key);
+    if (isAsked) entry?.tryKey();
     if (isDeleting(object)) return forDelete(key, entry);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;

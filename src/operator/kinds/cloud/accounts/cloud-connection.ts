@@ -144,6 +144,11 @@ export class CloudConnection implements Connection<CloudClient> {
     return this.client.botUsers.list({ limit: 1 }, call);
   }
 
+  /** See {@link KeyGate.tryNow}. */
+  tryKey(): boolean {
+    return this.#budgets.of(this.#user).gate.tryNow();
+  }
+
   reserve(call: Call): Promise<Reserved> {
     return this.client.reserve(call);
   }

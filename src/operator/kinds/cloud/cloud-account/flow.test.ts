@@ -10,7 +10,9 @@ type Context = Parameters<AccountFlow['ensure']>[0];
 
 /** When a person's word on an account was taken for that what vanished from it is gone, by what its users say. */
 async function confirmedBy(message: string): Promise<number | undefined> {
-  const account: { key: string; url: string; confirmedAt?: number } = { key: 'ns/a', url: 'https://api' };
+  const tries: boolean[] = [];
+  const tryKey = () => tries.push(true) > 0;
+  const account: { confirmedAt?: number } = Object.assign({ key: 'ns/a', url: 'https://api', tryKey });
   const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' };
   const user = { status: { conditions: [ready] } } as unknown as ManagedObject;
   const entry = { connection: account, whenRead: async () => {}, requireKey: () => 'key', passedSince: () => true };
@@ -31,6 +33,8 @@ async function confirmedBy(message: string): Promise<number | undefined> {
     occasion: { ...asked.occasion, requested: false },
   });
   expect(outcome).toMatchObject({ reason: 'Available' });
+  // Before the check: a key that is taken for refused is looked at again.
+  expect(tries).toHaveLength(1);
   return account.confirmedAt;
 }
 

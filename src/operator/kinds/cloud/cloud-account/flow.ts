@@ -119,8 +119,12 @@ export class AccountFlow implements Flow<undefined> {
     void this.#mirrors.stop(keyOf(object));
   }
 
-  /** A person who was told that much of the account is missing says that it is; who was not asked says nothing of that. */
+  /**
+   * A person who was told that much of the account is missing says that it is; who was not asked says nothing of that. A key
+   * that is taken for refused is tried by the check.
+   */
   #confirm({ occasion }: Context, account: CloudConnection): void {
+    account.tryKey();
     if (this.#dependents.known(account.key).some(isAskedWhetherGone)) account.confirmedAt = occasion.startedAt;
     this.#dependents.enqueue(account.key, 'unready');
   }
