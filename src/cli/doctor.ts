@@ -61,8 +61,12 @@ function textOf(results: readonly Result[]): string {
   return results.map(linesOf).join('');
 }
 
-function linesOf({ check, at, findings, failed }: Result): string {
-  if (failed !== undefined) return `?     ${check}: ${failed}\n`;
+function linesOf({ check, at, findings, failed, cure }: Result): string {
+  if (failed !== undefined) return `?     ${check}: ${failed}\n${toDo(cure)}`;
   if (findings.length === 0) return `ok    ${check}: ${at}\n`;
-  return findings.map(({ problem, cure }) => `FAIL  ${check}: ${problem}\n      do: ${cure}\n`).join('');
+  return findings.map((finding) => `FAIL  ${check}: ${finding.problem}\n${toDo(finding.cure)}`).join('');
+}
+
+function toDo(cure: string | undefined): string {
+  return cure === undefined ? '' : `      do: ${cure}\n`;
 }

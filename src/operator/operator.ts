@@ -1,18 +1,17 @@
 import { credentialOf } from '../common/credential/credential.ts';
 import type { Log } from '../common/log.ts';
 import { type Runtime, systemRuntime } from '../common/runtime.ts';
-import { UsageError } from '../common/usage.ts';
-import { userAgent, version } from '../common/version.ts';
+import { version } from '../common/version.ts';
 import { BudgetLease } from './budget-lease.ts';
+import { connectTo } from './connect-to.ts';
 import { Leadership } from './controller/leadership.ts';
 import { InstallationName } from './installation.ts';
 import { AgentFamily } from './kinds/agents/family.ts';
 import { CloudFamily } from './kinds/cloud/family.ts';
 import { agentKinds, cloudKinds } from './kinds/index.ts';
 import { KubeClient } from './kube/client.ts';
-import { connect, type KubeConnection } from './kube/connection.ts';
+import type { KubeConnection } from './kube/connection.ts';
 import { EventRecorder } from './kube/events.ts';
-import { KubeConfigError } from './kube/kubeconfig.ts';
 import { observed } from './kube/observed.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
@@ -119,16 +118,6 @@ function instrument({ onRequest, show: watchBudget }: ReturnType<Metrics['accoun
     },
     watchBudget,
   };
-}
-
-async function connectTo(settings: RunSettings, log: Log, runtime: Runtime): Promise<KubeConnection> {
-  try {
-    return await connect({ ...runtime, kubeconfig: settings.kubeconfig, userAgent, log });
-  } catch (error) {
-    if (!(error instanceof KubeConfigError)) throw error;
-    const hint = settings.kubeconfig === undefined ? '; --kubeconfig names another' : '';
-    throw new UsageError(`${error.message}${hint}`, { cause: error });
-  }
 }
 
 interface LeaseOptions {

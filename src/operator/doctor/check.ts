@@ -1,3 +1,5 @@
+import { cureOf } from './cure.ts';
+
 /** Something that is not as it should be, and what cures it. */
 export interface Finding {
   readonly problem: string;
@@ -22,6 +24,8 @@ export interface Result {
   readonly findings: readonly Finding[];
   /** Why it could not be found out. */
   readonly failed?: string;
+  /** What to do about that. */
+  readonly cure?: string;
 }
 
 /** Every check, in this order, whatever comes of the others. */
@@ -31,7 +35,9 @@ export async function look(checks: readonly Check[]): Promise<readonly Result[]>
       try {
         return { check: name, ...(await run()) };
       } catch (error) {
-        return { check: name, findings: [], failed: error instanceof Error ? error.message : String(error) };
+        const cure = cureOf(error);
+        const failed = error instanceof Error ? error.message : String(error);
+        return { check: name, findings: [], failed, ...(cure !== undefined && { cure }) };
       }
     }),
   );

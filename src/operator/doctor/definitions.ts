@@ -5,9 +5,9 @@ import { isNothingThere } from '../kube/errors.ts';
 import { apiGroup, apiVersion } from '../reconcile/kind.ts';
 import { ask } from './ask.ts';
 import type { Check, Finding } from './check.ts';
+import { installDefinitions as cure } from './cure.ts';
 
 const path = `/openapi/v3/apis/${apiGroup}/${apiVersion}`;
-const cure = 'install the definitions of this version: edge-operator crds | kubectl apply --server-side -f -';
 
 /** A schema as far as its fields go. */
 interface Fields {
@@ -27,19 +27,26 @@ export function definitionsCheck(connection: KubeConnection): Check {
     name: 'definitions',
     run: async () => {
       const served = await servedKinds(connection);
-      const findings = definitions.flatMap((definition): readonly Finding[] => {
+      const absent = definitions.map(({ type }) => type.kind).filter((kind) => !served.has(kind));
+      const older = definitions.flatMap((definition): readonly Finding[] => {
         const { kind } = definition.type;
         const found = served.get(kind);
-        if (found === undefined) return [{ problem: `the cluster has no kind ${kind}`, cure }];
+        if (found === undefined) return [];
         const [version] = toCrd(definition).spec.versions;
         const missing = missingFields(version?.schema.openAPIV3Schema as Fields, found);
         return missing.length === 0
           ? []
           : [{ problem: `the definition of ${kind} is older: it lacks ${missing.join(', ')}`, cure }];
       });
-      return { at: `${definitions.length} kinds`, findings };
+      return { at: `${definitions.length} kinds`, findings: [...lacking(absent), ...older] };
     },
   };
+}
+
+function lacking(kinds: readonly string[]): readonly Finding[] {
+  if (kinds.length === 0) return [];
+  const which = kinds.length === definitions.length ? `all ${kinds.length} kinds of ${apiGroup}` : kinds.join(', ');
+  return [{ problem: `the cluster lacks ${which}`, cure }];
 }
 
 /** As every user may read them: definitions themselves are for few. */

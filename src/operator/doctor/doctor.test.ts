@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../common/http/errors.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { bot, json, type ScriptedAPI, startScriptedAPI } from '../cloud/scripted-api.fixture.ts';
 import type { LeaseSpec } from '../controller/lease.ts';
@@ -6,6 +7,7 @@ import { toCrd } from '../kinds/crd.ts';
 import { definitions } from '../kinds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeConnection } from '../kube/connection.ts';
+import { KubeConnectionError, KubeError } from '../kube/errors.ts';
 import type { ObjectRef, ResourceType } from '../kube/types.ts';
 import type { ManagedObject } from '../reconcile/resource.ts';
 import { accountCheck } from './account.ts';
@@ -22,6 +24,20 @@ test('a check that fails says why, and stops no other', async () => {
     { check: 'a', findings: [], failed: 'no answer' },
     { check: 'b', at: 'it', findings: [] },
   ]);
+});
+
+test.each<readonly [string, Error, RegExp | undefined]>([
+  ['no API server', new KubeConnectionError('reading', new Error('refused')), /kubectl cluster-info; .*--kubeconfig/],
+  ['credentials that are none', new KubeError('reading', { status: 401, message: 'no' }), /kubectl auth whoami/],
+  ['rights that are not there', new KubeError('reading', { status: 403, message: 'no' }), /grant/],
+  ['no definition', new KubeError('creating', { status: 404, message: 'no' }), /kubectl apply --server-side -f crds/],
+  ['no namespace', new KubeError('creating', { status: 404, reason: 'NotFound', message: 'no' }), undefined],
+  ['no cloud', new ApiError('away', { reason: 'Unreachable', definite: true }), /--api-url/],
+  ['anything else', new Error('what'), undefined],
+])('what to do about %s', async (_, error, cure) => {
+  const [result] = await look([{ name: 'a', run: () => Promise.reject(error) }]);
+  if (cure === undefined) expect(result).not.toHaveProperty('cure');
+  else expect(result?.cure).toMatch(cure);
 });
 
 describe('definitions', () => {
@@ -44,6 +60,10 @@ describe('definitions', () => {
     expect(await problems(served())).toEqual([]);
   });
 
+  test('where none is there that is one finding, and its cure can be copied', async () => {
+    expect(await problems({}, 404)).toEqual([`the cluster lacks all ${definitions.length} kinds of edge-operator.dev`]);
+  });
+
   test('a kind that is not there, and fields that an older version did not have, are named', async () => {
     const { Agent: _, ...schemas } = served();
     // biome-ignore lint/suspicious/noExplicitAny: a schema of any shape
@@ -51,10 +71,9 @@ describe('definitions', () => {
     delete spec.properties.accountRef.properties.name;
     delete status.properties.conditions.items.properties.reason;
     expect(await problems(schemas)).toEqual([
+      'the cluster lacks Agent',
       'the definition of ReservedAddr is older: it lacks spec.accountRef.name, status.conditions[].reason',
-      'the cluster has no kind Agent',
     ]);
-    expect(await problems({}, 404)).toHaveLength(definitions.length);
   });
 });
 
@@ -135,6 +154,7 @@ describe('the operator', () => {
     const [finding] = (await check()).findings;
     expect(finding?.problem).toBe('no operator acts: there is no Lease edge-operator in namespace edge');
     expect(finding?.cure).toContain('one that runs without --leader-elect has none');
+    expect(finding?.cure).toMatch(/where there are none, install it: docs\/install\.md$/);
     expect(finding?.cure).toMatch(/^if the operator is in another namespace, name that: --leader-elect-namespace;/);
   });
 

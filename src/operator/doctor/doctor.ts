@@ -2,13 +2,12 @@ import { credentialOf } from '../../common/credential/credential.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
-import { userAgent } from '../../common/version.ts';
+import { connectTo } from '../connect-to.ts';
 import { KubeClient } from '../kube/client.ts';
-import { connect } from '../kube/connection.ts';
-import { KubeConfigError } from '../kube/kubeconfig.ts';
 import type { RunSettings } from '../settings.ts';
 import { accountCheck } from './account.ts';
 import { type Check, look, type Result } from './check.ts';
+import { clusterCheck } from './cluster.ts';
 import { definitionsCheck } from './definitions.ts';
 import { leaderCheck } from './leader.ts';
 import { rightsCheck } from './rights.ts';
@@ -30,31 +29,41 @@ export interface DoctorOptions {
 /** What a person should know of an installation. Writes nothing, but for the sample. @throws UsageError */
 export async function examine(options: DoctorOptions): Promise<readonly Result[]> {
   const { settings, log, runtime, sample } = options;
-  const ofAccount = sample === undefined ? await accountChecks(options) : [];
-  const connection = await connect({ ...runtime, kubeconfig: settings.kubeconfig, userAgent, log }).catch((error) => {
-    throw error instanceof KubeConfigError ? new UsageError(error.message, { cause: error }) : error;
-  });
+  const ofAccount = sample === undefined ? await checkOfAccount(options) : undefined;
+  const connection = await connectTo(settings, log, runtime);
   try {
     const client = new KubeClient(connection, runtime);
-    if (sample !== undefined) return await look([sampleCheck({ ...runtime, ...sample, client })]);
+    const ofCluster = await look([clusterCheck(connection)]);
+    const isReached = ofCluster.every(({ failed }) => failed === undefined);
+    if (ofAccount === undefined)
+      return isReached && sample !== undefined
+        ? await look([sampleCheck({ ...runtime, ...sample, client })])
+        : ofCluster;
     const namespace = settings.leaderElectNamespace ?? connection.namespace;
-    return await look([
+    const inCluster = [
       definitionsCheck(connection),
       rightsCheck({ connection, watchNamespaces: settings.watchNamespaces, ownNamespace: namespace }),
-      ...ofAccount,
+      ofAccount,
       leaderCheck({ ...runtime, client, namespace }),
-    ]);
+    ];
+    return [...ofCluster, ...(await look(isReached ? inCluster : [ofAccount]))];
   } finally {
     await connection.close();
   }
 }
 
-/** None without a default account. @throws UsageError as `run` does for the same flags. */
-async function accountChecks({ settings, apiKey, runtime }: DoctorOptions): Promise<readonly Check[]> {
+/** @throws UsageError as `run` does for the same flags. */
+async function checkOfAccount({ settings, apiKey, runtime }: DoctorOptions): Promise<Check> {
   const credential = await credentialOf({ keyFile: settings.apiKeyFile, variable: apiKey }, runtime);
-  if (credential === undefined) return [];
+  if (credential === undefined) return noAccount;
   if (settings.apiUrl === undefined) {
     throw new UsageError('--api-url is needed: the address of the Cloud Management API that the key is for');
   }
-  return [accountCheck({ ...runtime, apiURL: settings.apiUrl, credential })];
+  return accountCheck({ ...runtime, apiURL: settings.apiUrl, credential });
 }
+
+/** There need be none, but nobody is to take that for a key that was tried. */
+const noAccount: Check = {
+  name: 'account',
+  run: async () => ({ at: 'nothing: no key was given; --api-url and --api-key-file have it tried', findings: [] }),
+};

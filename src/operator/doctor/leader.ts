@@ -29,7 +29,8 @@ function noLease(namespace: string): Finding {
     problem: `no operator acts: there is no Lease edge-operator in namespace ${namespace}`,
     cure:
       'if the operator is in another namespace, name that: --leader-elect-namespace; ' +
-      `one that runs without --leader-elect has none, and is not seen; else ${lookAtPods(namespace)}`,
+      `one that runs without --leader-elect has none, and is not seen; else ${lookAtPods(namespace)}; ` +
+      'where there are none, install it: docs/install.md',
   };
 }
 
