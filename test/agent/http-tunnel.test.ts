@@ -454,6 +454,13 @@ describe('failures', () => {
     });
   });
 
+  test('a local server that breaks off resets a client of HTTP/1.0, for which an end is the end of the answer', async () => {
+    const { host } = new URL(await tunnelTo((_, response) => response.write('half', () => response.destroy())));
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.0\r\nHost: ${host}\r\n\r\n`);
+    await expect(text(socket)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
   test('a local server that closes without an answer is 502', async () => {
     const url = await tunnelTo((incoming) => incoming.socket.destroy());
     expect((await agent.visit(url)).status).toBe(502);

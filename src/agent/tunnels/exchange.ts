@@ -188,7 +188,10 @@ export class Exchange {
   /** The answer has begun, so that its break can only be shown by breaking the connection. */
   #cut(error: NodeJS.ErrnoException): void {
     this.#close(this.#reason(error));
-    this.#parts.client?.destroy();
+    const { client, request } = this.#parts;
+    // An answer to HTTP/1.0 may end with its connection.
+    if (request.httpVersion === '1.0') client?.socket?.resetAndDestroy();
+    client?.destroy();
   }
 
   /** Nobody waits for the rest of the answer. */
