@@ -273,17 +273,6 @@ describe('a start without an answer', () => {
     expect(running).toBeUndefined();
   });
 
-  test('is one with those that follow it: trying again writes nothing', async () => {
-    await lose();
-    const { annotations } = object.metadata;
-    now += 1_000;
-    await lose();
-    expect(object.metadata.annotations).toEqual(annotations);
-    now += 1_000;
-    onStart = (asked) => asked;
-    expect(await flow.ensure(context())).toMatchObject({ fields: { startedAt: '1970-01-01T00:00:00.000Z' } });
-  });
-
   test('leaves whose the tunnel is in the status', async () => {
     object = { ...object, status: { agentURL: agent.url, tunnelName: 'web', uri: '/api/tunnels/web' } };
     onStart = () => {

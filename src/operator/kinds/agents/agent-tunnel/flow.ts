@@ -2,7 +2,6 @@ import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import { canonical } from '../../../reconcile/json.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
 import {
   DependencyError,
@@ -210,9 +209,9 @@ export class TunnelFlow implements Flow<undefined> {
  */
 async function start(context: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
   const { resource, call, facts, time } = context;
-  const next = following(tunnel, before);
-  const startedAt = momentOf(context, next, before);
-  const asked = { ...next, startedAt };
+  // Of each start another one: by it the status tells which was answered.
+  const startedAt = new Date(time.wall()).toISOString();
+  const asked = { ...following(tunnel, before), startedAt };
   await resource.record(recordOf(asked));
   await resource.confirm();
   try {
@@ -226,13 +225,6 @@ async function start(context: Context, { agent, spec, tunnel, before }: Asked): 
     else facts.lostStart = time.now();
     throw error;
   }
-}
-
-/** Which start it is. Those of one definition that the status does not prove are one, or each try would be a write. */
-function momentOf({ resource: { object }, time }: Context, next: Started, before?: Started): string {
-  const startedAt = before?.startedAt;
-  const isAgain = startedAt !== object.status?.startedAt && canonical({ ...next, startedAt }) === canonical(before);
-  return isAgain && startedAt !== undefined ? startedAt : new Date(time.wall()).toISOString();
 }
 
 /** Or certainly not carried out. */
