@@ -33,6 +33,7 @@ const presence = 'reconcile/external/presence.ts';
 const answer = '../common/http/answer.ts';
 const failure = '../common/http/failure.ts';
 const tunnelFlow = 'kinds/agents/agent-tunnel/flow.ts';
+const replayFlow = 'kinds/agents/request-replay/flow.ts';
 
 export const defects: readonly Defect[] = [
   {
@@ -110,6 +111,14 @@ export const defects: readonly Defect[] = [
     find: '(started.url === kept?.url && started.name === kept.name)',
     replace: 'started.url === kept?.url',
     only: ['tunnels'],
+  },
+  {
+    name: 'a-lost-replay-is-taken-back',
+    sort: 'cleared intent',
+    file: replayFlow,
+    find: '(error instanceof ApiError && error.definite)',
+    replace: 'error instanceof ApiError',
+    only: ['lost-answers', 'replays'],
   },
   {
     name: 'writes-without-a-version',

@@ -13,6 +13,7 @@ import { nobodyStarves } from './nobody-starves.ts';
 import { nothingStolen } from './nothing-stolen.ts';
 import { oneHolder } from './one-holder.ts';
 import { oneObjectEach } from './one-object-each.ts';
+import { oneReplayEach } from './one-replay-each.ts';
 import { oneTunnelEach } from './one-tunnel-each.ts';
 import { retryAfter } from './retry-after.ts';
 import { sameAsFresh } from './same-as-fresh.ts';
@@ -23,6 +24,7 @@ import { truth } from './truth.ts';
 export const oracles: Readonly<Record<string, Oracle>> = {
   'one-object-each': oneObjectEach,
   'one-tunnel-each': oneTunnelEach,
+  'one-replay-each': oneReplayEach,
   'nothing-stolen': nothingStolen,
   'implied-calls': impliedCalls,
   'no-wars': noWars,

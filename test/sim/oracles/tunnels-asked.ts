@@ -25,12 +25,22 @@ export function isSameTunnel(a: TunnelID | undefined, b: TunnelID): boolean {
 /** Every tunnel that an AgentTunnel asked for by some moment of that time, wherever its Agent was said to be then. */
 export function tunnelsAsked(world: Witness, resource: Resource, version: Version, span: Span): readonly TunnelID[] {
   const name = textOf(version.spec.tunnelName) ?? resource.name;
-  const agentName = textOf(fieldsOf(version.spec.agentRef).name);
+  return agentsAsked(world, resource, version, span).map((agent) => ({ agent, name }));
+}
+
+/** Wherever the Agent that a resource names was said to be in that time. */
+export function agentsAsked(
+  world: Witness,
+  { namespace }: Resource,
+  { spec }: Version,
+  span: Span,
+): readonly TunnelID['agent'][] {
+  const name = textOf(fieldsOf(spec.agentRef).name);
   const agents = [...kubeModelOf(world).ofKind('Agent')].filter(
-    (agent) => agent.namespace === resource.namespace && agent.name === agentName && agent.livedIn(...span),
+    (agent) => agent.namespace === namespace && agent.name === name && agent.livedIn(...span),
   );
   const addresses = agents.flatMap((agent) => agent.versions.during(...span).map((each) => addressOf(agent, each)));
-  return [...new Set(addresses)].map((agent) => ({ agent, name }));
+  return [...new Set(addresses)];
 }
 
 /** Where requests for an Agent go. */

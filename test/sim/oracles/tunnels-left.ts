@@ -34,7 +34,7 @@ function wasShown({ statuses }: Resource, { at, tunnel }: TunnelStart, now: numb
 }
 
 /** Kubernetes went back to a backup from before it was started: no trace is left of it. */
-export function isLostToBackup({ story }: Witness, { sentAt }: TunnelStart): boolean {
+export function isLostToBackup({ story }: Witness, { sentAt }: Pick<TunnelStart, 'sentAt'>): boolean {
   return story.acts.some(
     (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= sentAt && sentAt <= act.at + act.forMs,
   );
@@ -79,7 +79,7 @@ function wasForgotten(resource: Resource, { tunnel, sentAt }: TunnelStart): bool
 /** Nothing listened at an address that no Agent was to keep, when it was to be stopped there. */
 function isRefusedAway(world: Witness, resource: Resource, { tunnel }: TunnelStart): boolean {
   const at = letGoAt(resource, tunnel);
-  return at !== undefined && wasRefusing(world, at) && !isAgentKept(world, tunnel.agent, at);
+  return at !== undefined && wasRefusing(world, at, writesWithinMs) && !isAgentKept(world, tunnel.agent, at);
 }
 
 /** When it had it on record no more, or went. */
@@ -92,14 +92,15 @@ function letGoAt(resource: Resource, tunnel: TunnelStart['tunnel']): number | un
 /** A write that is refused is tried again for so long. */
 const writesWithinMs = minute;
 
-function wasRefusing({ story }: Witness, at: number): boolean {
+/** Agents took no connections. */
+export function wasRefusing({ story }: Witness, at: number, withinMs = 0): boolean {
   return story.acts.some(
     (act) =>
       act.do === 'trouble' &&
       act.name === 'refused-connections' &&
       act.with?.to === 'agents' &&
       act.at <= at &&
-      at <= act.at + act.forMs + writesWithinMs,
+      at <= act.at + act.forMs + withinMs,
   );
 }
 
