@@ -13,7 +13,7 @@ afterEach(() => {
 
 test('what waits for an account that leaves is told so at once, also while nothing may be sent', async () => {
   const limiter = new Limiter({ monotonic, requestsPerMinute: 10 });
-  for (const account of ['gone', 'there']) limiter.record(account, 0);
+  for (const account of ['gone', 'there']) limiter.ledger.record(account, 0);
   limiter.penalize(minute);
   const wait = (account: string) => limiter.acquire({ priority: 'resync', account });
   const [gone, there] = [wait('gone'), wait('there')];

@@ -2,18 +2,17 @@ import type { Clock } from '../../common/clock.ts';
 import { type Priority, priorities } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Alarm } from './alarm.ts';
+import { Ledger, type Taken } from './ledger.ts';
 import { Pause } from './pause.ts';
-import { RollingWindow } from './rolling-window.ts';
 import { type InUse, Sharing } from './sharing.ts';
 import { type Account, type Standing, type Tenant, Tenants } from './tenants.ts';
-import { Use } from './use.ts';
 
 export interface LimiterOptions extends Pick<Runtime, 'monotonic'> {
   /** Requests in any rolling 60 s, at least 1. */
   readonly requestsPerMinute: number;
   /** A request that has waited this long is served out of turn, but no more than one request in four. Default 30 s. */
   readonly ageingMs?: number;
-  /** The account has used what {@link Limiter.record} says, and waits for more. Called whenever that is found. */
+  /** The account has used what {@link Ledger.record} says, and waits for more. Called whenever that is found. */
   readonly onShort?: ((account: string) => void) | undefined;
 }
 
@@ -53,25 +52,12 @@ interface Waiter {
   refuse(error: Error): void;
 }
 
-/** A request in the window. */
-interface Taken {
-  readonly tenant: Tenant<Waiter>;
-  readonly priority: Priority;
-  /** Out of the part that is given out evenly. */
-  readonly paced: boolean;
-  /** By this process. */
-  readonly own: boolean;
-  readonly isRecorded: boolean;
-}
-
 const inTurnBetweenAged = 3;
-/** The highest limit that an account can have. */
-const mostCarried = 100_000;
 
 /**
  * The request budget of one credential, shared by everything that uses it, and the one place where waiting for it is
  * ordered. It guarantees:
- * - the server sees at most `requestsPerMinute` requests in any rolling 60 s (see {@link RollingWindow}), and of an
+ * - the server sees at most `requestsPerMinute` requests in any rolling 60 s (see {@link Ledger}), and of an
  *   account at most what {@link bound} says;
  * - `resync` takes at most half of any window, `resync` and `first` together at most three quarters (but at least
  *   one), so a change starts at once unless changes alone have used a quarter of the last minute;
@@ -88,12 +74,12 @@ export class Limiter {
   readonly #options: LimiterOptions;
   readonly #clock: Clock;
   readonly #ageingMs: number;
-  readonly #use = new Use();
-  readonly #window = new RollingWindow<Taken>((taken) => this.#left(taken));
   readonly #tenants = new Tenants<Waiter>();
   readonly #pause = new Pause();
   readonly #sharing = new Sharing();
   readonly #alarm: Alarm;
+  /** What was used of it. */
+  readonly ledger: Ledger;
   #limit: number;
   #grantsInTurn = 0;
   #isServedSoon = false;
@@ -104,6 +90,12 @@ export class Limiter {
     this.#clock = options.monotonic;
     this.#ageingMs = options.ageingMs ?? 30_000;
     this.#alarm = new Alarm(this.#clock, () => this.#serve());
+    this.ledger = new Ledger({
+      monotonic: options.monotonic,
+      tenants: this.#tenants,
+      onChange: () => this.#serveSoon(),
+      onPacedLeft: () => this.#sharing.left(),
+    });
   }
 
   /** Resolves when the request may be sent; rejects with the signal's reason, or refuses. */
@@ -168,52 +160,6 @@ export class Limiter {
     this.#serve();
   }
 
-  /** How many requests the account may have in its window: so many are on durable record. Default any number. */
-  record(account: string, count: number): void {
-    const recorded = this.#tenants.account(account);
-    if (recorded.recorded === count) return;
-    recorded.recorded = count;
-    this.#serveSoon();
-  }
-
-  /**
-   * Charges an account with what another process may have sent, the last at `endedAt` (monotonic): with all of it, for the limit
-   * may be higher a moment later.
-   *
-   * @param isRecorded whoever comes next learns of it by a record
-   */
-  carry(account: string, count: number, endedAt: number, isRecorded = true): void {
-    const tenant = this.#tenants.charged(account);
-    const taken: Taken = { tenant, priority: 'change', paced: false, own: false, isRecorded };
-    const slots = Array.from({ length: Math.min(count, mostCarried) }, () => taken);
-    for (const slot of slots) this.#enter(slot);
-    this.#window.carry(slots, endedAt);
-    this.#serveSoon();
-  }
-
-  /** Charges an account with all that counts for another credential, for as long as it does there. */
-  goOnFrom(before: Limiter, account: string): void {
-    for (const endedAt of before.#window.endings(this.#clock.now())) this.carry(account, 1, endedAt);
-  }
-
-  /** How many requests of this process the account has in the window. */
-  ownUse(account: string): number {
-    this.#window.advance(this.#clock.now());
-    return this.#tenants.known(account)?.own ?? 0;
-  }
-
-  /** When those of them ended that have. */
-  endedAt(account: string): readonly number[] {
-    const ended = this.#window.finished().filter(({ slot }) => slot.tenant.account.name === account);
-    return ended.map(({ endedAt }) => endedAt);
-  }
-
-  /** What these accounts have sent is counted by a record from now on. To be called when they send nothing. */
-  handOver(isTheirs: (account: string) => boolean): void {
-    this.#window.drop(({ tenant, isRecorded }) => isRecorded && isTheirs(tenant.account.name));
-    this.#serveSoon();
-  }
-
   /** An account does not use it any more; what it sent still counts. What waits for it is given a slot that is void. */
   leave(account: string): void {
     const now = this.#clock.now();
@@ -223,8 +169,8 @@ export class Limiter {
 
   /** Nothing of what was sent counts any more, and nothing is waited for. */
   get isIdle(): boolean {
-    this.#window.advance(this.#clock.now());
-    return this.#use.total === 0 && !this.isPaused;
+    this.ledger.advance();
+    return this.ledger.use.total === 0 && !this.isPaused;
   }
 
   /** The service asked for a pause that is not over. */
@@ -235,8 +181,8 @@ export class Limiter {
   /** Of an account, or of the credential, whichever has less room; what waits is the account's. */
   state(account?: string): LimiterState {
     const now = this.#clock.now();
-    this.#window.advance(now);
-    const all = { used: this.#use.total, limit: this.#limit };
+    this.ledger.advance();
+    const all = { used: this.ledger.use.total, limit: this.#limit };
     const own = account === undefined ? all : this.#boundOf(this.#tenants.account(account));
     const { used, limit } = own.limit - own.used < all.limit - all.used ? own : all;
     const waiting = (priority: Priority) => this.#tenants.waiting(priority, account);
@@ -255,7 +201,7 @@ export class Limiter {
 
   #serve(): void {
     const now = this.#clock.now();
-    this.#window.advance(now);
+    this.ledger.advance();
     if (this.#pause.until(now) === undefined) {
       for (let next = this.#next(now); next !== undefined; next = this.#next(now)) this.#start(next, now);
     }
@@ -276,38 +222,19 @@ export class Limiter {
     const waiter = this.#tenants.take(tenant, priority);
     if (waiter === undefined) return;
     const paced = this.#sharing.start(priority, this.#inUse(tenant), now);
-    const taken: Taken = { tenant, priority, paced, own: true, isRecorded: true };
-    this.#window.start();
-    this.#enter(taken);
+    const taken = this.ledger.start(tenant, priority, paced);
     waiter.grant({ waitedMs: now - waiter.since, release: (sent = true) => this.#release(taken, sent) });
   }
 
   #release(taken: Taken, sent: boolean): void {
-    const now = this.#clock.now();
-    this.#window.finish(taken, sent, now);
-    if (sent) this.#pause.answered(now);
+    this.ledger.finish(taken, sent);
+    if (sent) this.#pause.answered(this.#clock.now());
     this.#serve();
   }
 
-  #enter({ tenant, priority, own }: Taken): void {
-    for (const use of this.#usesOf(tenant)) use.add(priority);
-    if (own) tenant.account.own += 1;
-  }
-
-  #left({ tenant, priority, paced, own }: Taken): void {
-    for (const use of this.#usesOf(tenant)) use.remove(priority);
-    if (paced) this.#sharing.left();
-    if (own) tenant.account.own -= 1;
-    this.#tenants.settle(tenant);
-  }
-
-  #usesOf(tenant: Tenant<Waiter>): readonly Use[] {
-    return [this.#use, tenant.account.use, tenant.use];
-  }
-
   #next(now: number): Turn | undefined {
-    if (this.#use.total >= this.#limit || !this.#pause.admits(this.#window.running)) return undefined;
-    const classes = priorities.filter((priority) => this.#use.admits(priority, this.#limit));
+    if (this.ledger.use.total >= this.#limit || !this.#pause.admits(this.ledger.running)) return undefined;
+    const classes = priorities.filter((priority) => this.ledger.use.admits(priority, this.#limit));
     const open = classes.flatMap((priority) => {
       const next = this.#tenants.next(priority, (tenant) => this.#standingOf(tenant, priority, now));
       return next === undefined ? [] : [{ ...next, priority }];
@@ -334,13 +261,13 @@ export class Limiter {
   }
 
   #inUse({ use }: Tenant<Waiter>): InUse {
-    return { limit: this.#limit, all: this.#use, own: use };
+    return { limit: this.#limit, all: this.ledger.use, own: use };
   }
 
   /** When there may be something to do for those that wait. */
   #nextChange(now: number): number | undefined {
     if (!priorities.some((priority) => this.#tenants.isWaiting(priority))) return undefined;
-    const moments = [this.#window.nextChange(), this.#sharing.nextAt(now)].filter((at) => at !== undefined);
+    const moments = [this.ledger.nextChange(), this.#sharing.nextAt(now)].filter((at) => at !== undefined);
     return this.#pause.until(now) ?? (moments.length === 0 ? undefined : Math.min(...moments));
   }
 }

@@ -108,7 +108,7 @@ export class ModelReplica {
       // What is on record of the last minute.
       const { used } = account.limiter.state('');
       account.limiter = new Limiter({ monotonic: this.#process.monotonic, requestsPerMinute });
-      account.limiter.carry('', used, this.#now);
+      account.limiter.ledger.carry('', used, this.#now);
       this.#sweeps.set(account, { at: Number.NEGATIVE_INFINITY, running: undefined });
       for (const resource of account.checkedAt.keys())
         this.#queue.add(`${account.index}/${resource}`, account.changedAt.has(resource) ? 'change' : 'first');

@@ -87,7 +87,7 @@ export class Budgets {
     found.limiter.setRequestsPerMinute(sharers.limit);
     found.limiter.share(sharers.size > 1 || user.isShared);
     found.limiter.bound(user.account, user.requestsPerMinute);
-    this.#recording?.follow(user, found.limiter);
+    this.#recording?.follow(user, found.limiter.ledger);
     return found;
   }
 
@@ -120,14 +120,14 @@ export class Budgets {
     const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#limiterOf(before);
     if (replaced !== undefined) this.#goOnFrom(replaced, fresh.limiter, user);
     if (user.isDefault && this.#isUsedElsewhere(user, credential))
-      fresh.limiter.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now(), false);
+      fresh.limiter.ledger.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now(), false);
     return this.#add(credential, fresh);
   }
 
   /** What was asked of the old key is the old one's: a pause, and what was sent, for whoever has it next. */
   #goOnFrom(before: Limiter, limiter: Limiter, { account }: BudgetUser): void {
-    limiter.goOnFrom(before, account);
-    this.#recording?.inherit(before, limiter);
+    limiter.ledger.goOnFrom(before.ledger, account);
+    this.#recording?.inherit(before.ledger, limiter.ledger);
   }
 
   #fresh({ requestsPerMinute }: Pick<BudgetUser, 'requestsPerMinute'>): Credential {

@@ -1,4 +1,4 @@
-import type { Limiter } from '../../../cloud/limiter.ts';
+import type { Ledger } from '../../../cloud/ledger.ts';
 import type { UseRecord } from './use-record.ts';
 
 /** What one budget has been charged with. */
@@ -14,7 +14,7 @@ export class Charges {
   readonly #record: Pick<UseRecord, 'pastOf'>;
   /** Names by what they have in common: the record may have thousands. */
   readonly #groups = new Map<string, string[]>();
-  readonly #charged = new WeakMap<Limiter, Charged>();
+  readonly #charged = new WeakMap<Ledger, Charged>();
 
   constructor(record: Pick<UseRecord, 'pastOf'>, names: readonly string[]) {
     this.#record = record;
@@ -24,26 +24,26 @@ export class Charges {
   }
 
   /** With all that was sent with the same key, or for the same account. */
-  charge(limiter: Limiter, name: string): void {
-    const { names, askedFor } = this.#of(limiter);
+  charge(ledger: Ledger, name: string): void {
+    const { names, askedFor } = this.#of(ledger);
     if (askedFor.has(name)) return;
     askedFor.add(name);
     for (const each of [name, ...groupsOf(name).flatMap((group) => this.#groups.get(group) ?? [])]) {
       if (names.has(each)) continue;
       names.add(each);
-      for (const { count, endedAt } of this.#record.pastOf(each) ?? []) limiter.carry(accountIn(each), count, endedAt);
+      for (const { count, endedAt } of this.#record.pastOf(each) ?? []) ledger.carry(accountIn(each), count, endedAt);
     }
   }
 
   /** One budget begins with what the other has been charged with. */
-  inherit(from: Limiter, to: Limiter): void {
+  inherit(from: Ledger, to: Ledger): void {
     const charged = this.#charged.get(from);
     if (charged !== undefined) this.#charged.set(to, { names: new Set(charged.names), askedFor: new Set() });
   }
 
-  #of(limiter: Limiter): Charged {
-    const known = this.#charged.get(limiter) ?? { names: new Set(), askedFor: new Set() };
-    this.#charged.set(limiter, known);
+  #of(ledger: Ledger): Charged {
+    const known = this.#charged.get(ledger) ?? { names: new Set(), askedFor: new Set() };
+    this.#charged.set(ledger, known);
     return known;
   }
 }

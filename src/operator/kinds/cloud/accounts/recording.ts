@@ -1,4 +1,4 @@
-import type { Limiter } from '../../../cloud/limiter.ts';
+import type { Ledger } from '../../../cloud/ledger.ts';
 import { keyMarkOf } from '../../../reconcile/key-mark.ts';
 import type { BudgetUser } from './budgets.ts';
 import { accountIn, Charges } from './charges.ts';
@@ -24,7 +24,7 @@ export interface RecordingHooks {
 /** An account with one key: it may have been seen with that at several paths of an address. */
 interface Sender {
   readonly account: string;
-  readonly limiters: ReadonlySet<Limiter>;
+  readonly ledgers: ReadonlySet<Ledger>;
 }
 
 /**
@@ -77,23 +77,23 @@ export class Recording {
     const isKept = await this.#records.get(shard)?.close();
     this.#records.delete(shard);
     const isTheirs = (account: string) => this.shardOf(account) === shard;
-    if (isKept === true) for (const limiter of this.#limitersIn(shard)) limiter.handOver(isTheirs);
+    if (isKept === true) for (const ledger of this.#ledgersIn(shard)) ledger.handOver(isTheirs);
   }
 
   /** What is on record is what the user may have of the budget. */
-  follow(user: BudgetUser, limiter: Limiter): void {
+  follow(user: BudgetUser, ledger: Ledger): void {
     const record = this.#recordOf(user.account);
     if (record === undefined) {
-      limiter.record(user.account, 0);
+      ledger.record(user.account, 0);
       return;
     }
     const name = this.#nameOf(user, record);
     if (this.#names.get(user) !== name) this.leave(user);
     this.#names.set(user, name);
     this.#left.delete(name);
-    this.#add(limiter, user.account, name);
-    this.#chargesOf(user.account, record)?.charge(limiter, name);
-    limiter.record(user.account, record.allowed(name, user.requestsPerMinute));
+    this.#add(ledger, user.account, name);
+    this.#chargesOf(user.account, record)?.charge(ledger, name);
+    ledger.record(user.account, record.allowed(name, user.requestsPerMinute));
   }
 
   leave(user: BudgetUser): void {
@@ -104,7 +104,7 @@ export class Recording {
   }
 
   /** One budget begins with what the other has been charged with. */
-  inherit(from: Limiter, to: Limiter): void {
+  inherit(from: Ledger, to: Ledger): void {
     for (const charges of this.#charges.values()) charges.inherit(from, to);
   }
 
@@ -141,11 +141,11 @@ export class Recording {
   }
 
   /** What nothing was sent by of late is of no use any more. */
-  #add(limiter: Limiter, account: string, name: string): void {
-    const { limiters } = this.#senders.get(name) ?? { limiters: new Set() };
-    if (limiters.has(limiter)) return;
-    const others = [...limiters].filter((each) => each.ownUse(account) > 0);
-    this.#senders.set(name, { account, limiters: new Set([...others, limiter]) });
+  #add(ledger: Ledger, account: string, name: string): void {
+    const { ledgers } = this.#senders.get(name) ?? { ledgers: new Set() };
+    if (ledgers.has(ledger)) return;
+    const others = [...ledgers].filter((each) => each.ownUse(account) > 0);
+    this.#senders.set(name, { account, ledgers: new Set([...others, ledger]) });
   }
 
   /** Forgets who has left and sent nothing of late; not each time, for thousands may leave at once. */
@@ -155,8 +155,8 @@ export class Recording {
     this.#sweepAt = now + sweepEveryMs;
     const current = new Set(this.#names.values());
     for (const name of this.#left) {
-      const { account = '', limiters = [] } = this.#senders.get(name) ?? {};
-      if (!current.has(name) && [...limiters].some((limiter) => limiter.ownUse(account) > 0)) continue;
+      const { account = '', ledgers = [] } = this.#senders.get(name) ?? {};
+      if (!current.has(name) && [...ledgers].some((ledger) => ledger.ownUse(account) > 0)) continue;
       this.#left.delete(name);
       if (!current.has(name)) this.#senders.delete(name);
     }
@@ -168,19 +168,19 @@ export class Recording {
     return uses.filter(({ account: name, own }) => own > 0 || !this.#left.has(name));
   }
 
-  #useOf(name: string, { account, limiters }: Sender): AccountUse {
-    const all = [...limiters];
+  #useOf(name: string, { account, ledgers }: Sender): AccountUse {
+    const all = [...ledgers];
     return {
       account: name,
       limit: this.#hooks.limitOf(account),
-      own: all.reduce((sum, limiter) => sum + limiter.ownUse(account), 0),
-      past: () => all.flatMap((limiter) => limiter.endedAt(account).map((endedAt) => ({ count: 1, endedAt }))),
+      own: all.reduce((sum, ledger) => sum + ledger.ownUse(account), 0),
+      past: () => all.flatMap((ledger) => ledger.endedAt(account).map((endedAt) => ({ count: 1, endedAt }))),
     };
   }
 
-  #limitersIn(shard: number): ReadonlySet<Limiter> {
+  #ledgersIn(shard: number): ReadonlySet<Ledger> {
     const senders = [...this.#senders.values()].filter(({ account }) => this.shardOf(account) === shard);
-    return new Set(senders.flatMap(({ limiters }) => [...limiters]));
+    return new Set(senders.flatMap(({ ledgers }) => [...ledgers]));
   }
 }
 
