@@ -46,6 +46,10 @@ test('what those have on record who divided the work otherwise counts for all, u
   expect(opensIn((await lease(2, 1).read(never)).texts)).toEqual([6]);
 });
 
+test('the records of all shards together fit into the annotations of one object, twice', () => {
+  expect([lease(1).most, lease(4).most]).toEqual([100_000, 25_000]);
+});
+
 test('what tells keys apart is the same for each process, from the first record on', async () => {
   const [first, second] = [lease(2, 0), lease(2, 1)];
   expect(first.secret).toBeUndefined();

@@ -12,6 +12,8 @@ const kind = 'Lease';
 const name = 'edge-operator-budget';
 const annotation = 'edge-operator.dev/requests-sent';
 const mostTries = 5;
+/** Characters, of all shards: an object has 256 KiB of annotations, and while the work is divided anew there are two divisions. */
+const mostInAll = 100_000;
 
 export interface BudgetLeaseOptions {
   readonly client: KubeClient;
@@ -46,6 +48,10 @@ export class BudgetLease implements UseStore {
     this.#options = options;
     this.#base = scope === undefined ? annotation : `${annotation}-${fingerprint(scope)}`;
     this.#annotation = shards === 1 ? this.#base : `${this.#base}.${shard}-of-${shards}`;
+  }
+
+  get most(): number {
+    return Math.floor(mostInAll / (this.#options.shards ?? 1));
   }
 
   async read(signal: AbortSignal): Promise<Stored> {

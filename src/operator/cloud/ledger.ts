@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.ts';
 import type { Priority } from '../../common/priority.ts';
 import { RollingWindow } from './rolling-window.ts';
-import type { Tenant, Tenants, Waiting } from './tenants.ts';
+import type { Account, Tenant, Tenants, Waiting } from './tenants.ts';
 import { Use } from './use.ts';
 
 export interface LedgerOptions {
@@ -22,6 +22,17 @@ export interface Taken {
   /** By this process. */
   readonly own: boolean;
   readonly isRecorded: boolean;
+  readonly scope: Scope;
+}
+
+/** What a request counts for: the credential, the account, or both. */
+type Scope = 'credential' | 'account' | 'both';
+
+export interface Carrying {
+  /** Whoever comes next learns of it by a record. Default true. */
+  readonly isRecorded?: boolean;
+  /** Default both. */
+  readonly scope?: Scope;
 }
 
 /** The highest limit that an account can have. */
@@ -35,6 +46,10 @@ export class Ledger {
   readonly #window = new RollingWindow<Taken>((taken) => this.#left(taken));
   /** Of all. */
   readonly use = new Use();
+  /** Requests that those may have in the window together who are not on record by name. */
+  #free = Number.POSITIVE_INFINITY;
+  /** Requests of this process that they have. */
+  #freeUse = 0;
 
   constructor(options: LedgerOptions) {
     this.#options = options;
@@ -48,7 +63,7 @@ export class Ledger {
   }
 
   start(tenant: Tenant<Waiting>, priority: Priority, paced: boolean): Taken {
-    const taken: Taken = { tenant, priority, paced, own: true, isRecorded: true };
+    const taken: Taken = { tenant, priority, paced, own: true, isRecorded: true, scope: 'both' };
     this.#window.start();
     this.#enter(taken);
     return taken;
@@ -69,23 +84,45 @@ export class Ledger {
     return this.#window.nextChange();
   }
 
-  /** How many requests the account may have in its window: so many are on durable record. Default any number. */
-  record(account: string, count: number): void {
-    const recorded = this.#tenants.account(account);
-    if (recorded.recorded === count) return;
-    recorded.recorded = count;
+  /**
+   * How many requests the account may have in its window: so many are on durable record, by its name, or with others of
+   * {@link share}. Default any number.
+   */
+  record(account: string, count: number, isNamed = true): void {
+    const known = this.#tenants.account(account);
+    const isNews = known.recorded !== count || known.isNamed !== isNamed;
+    if (known.isNamed !== isNamed) this.#freeUse += isNamed ? -known.own : known.own;
+    known.recorded = count;
+    known.isNamed = isNamed;
+    // Who waits is to ask for more, of whoever records it now.
+    if (isNews || this.isShort(known)) this.#options.onChange();
+  }
+
+  /** How many requests all together may have in the window who are not on record by name. */
+  share(free: number): void {
+    if (this.#free === free) return;
+    this.#free = free;
     this.#options.onChange();
+  }
+
+  /** It has what is on record for it, or more. */
+  isShort({ own, recorded, isNamed }: Account<Waiting>): boolean {
+    return own >= recorded || (!isNamed && this.#freeUse >= this.#free);
+  }
+
+  /** It has more than what is on record for it, as where that has become less. */
+  isOverdrawn(account: string): boolean {
+    const { own = 0, recorded = 0, isNamed = true } = this.#tenants.known(account) ?? {};
+    return own > recorded || (own > 0 && !isNamed && this.#freeUse > this.#free);
   }
 
   /**
    * Charges an account with what another process may have sent, the last at `endedAt` (monotonic): with all of it, for the limit
    * may be higher a moment later.
-   *
-   * @param isRecorded whoever comes next learns of it by a record
    */
-  carry(account: string, count: number, endedAt: number, isRecorded = true): void {
+  carry(account: string, count: number, endedAt: number, { isRecorded = true, scope = 'both' }: Carrying = {}): void {
     const tenant = this.#tenants.charged(account);
-    const taken: Taken = { tenant, priority: 'change', paced: false, own: false, isRecorded };
+    const taken: Taken = { tenant, priority: 'change', paced: false, own: false, isRecorded, scope };
     const slots = Array.from({ length: Math.min(count, mostCarried) }, () => taken);
     for (const slot of slots) this.#enter(slot);
     this.#window.carry(slots, endedAt);
@@ -94,7 +131,8 @@ export class Ledger {
 
   /** Charges an account with all that counts for another credential, for as long as it does there. */
   goOnFrom(before: Ledger, account: string): void {
-    for (const endedAt of before.#window.endings(this.#clock.now())) this.carry(account, 1, endedAt);
+    const endings = before.#window.endings(this.#clock.now(), ({ scope }) => scope !== 'account');
+    for (const endedAt of endings) this.carry(account, 1, endedAt);
   }
 
   /** How many requests of this process the account has in the window. */
@@ -115,19 +153,27 @@ export class Ledger {
     this.#options.onChange();
   }
 
-  #enter({ tenant, priority, own }: Taken): void {
-    for (const use of this.#usesOf(tenant)) use.add(priority);
-    if (own) tenant.account.own += 1;
+  #enter(taken: Taken): void {
+    for (const use of this.#usesOf(taken)) use.add(taken.priority);
+    if (taken.own) this.#count(taken.tenant.account, 1);
   }
 
-  #left({ tenant, priority, paced, own }: Taken): void {
-    for (const use of this.#usesOf(tenant)) use.remove(priority);
+  #left(taken: Taken): void {
+    const { tenant, priority, paced, own, scope } = taken;
+    for (const use of this.#usesOf(taken)) use.remove(priority);
     if (paced) this.#options.onPacedLeft();
-    if (own) tenant.account.own -= 1;
-    this.#tenants.settle(tenant);
+    if (own) this.#count(tenant.account, -1);
+    if (scope !== 'credential') this.#tenants.settle(tenant);
   }
 
-  #usesOf(tenant: Tenant<Waiting>): readonly Use[] {
-    return [this.use, tenant.account.use, tenant.use];
+  #count(account: Account<Waiting>, count: 1 | -1): void {
+    account.own += count;
+    if (!account.isNamed) this.#freeUse += count;
+  }
+
+  #usesOf({ tenant, scope }: Taken): readonly Use[] {
+    const ofAccount = [tenant.account.use, tenant.use];
+    if (scope === 'account') return ofAccount;
+    return scope === 'credential' ? [this.use] : [this.use, ...ofAccount];
   }
 }

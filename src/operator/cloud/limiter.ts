@@ -251,9 +251,9 @@ export class Limiter {
   }
 
   #standingOf(tenant: Tenant<Waiter>, priority: Priority, now: number): Standing {
-    const { use, limit, own, recorded } = tenant.account;
+    const { use, limit } = tenant.account;
     if (!use.admits(priority, limit)) return 'not now';
-    if (own >= recorded) {
+    if (this.ledger.isShort(tenant.account)) {
       this.#options.onShort?.(tenant.account.name);
       return 'not now';
     }

@@ -89,9 +89,10 @@ export class RollingWindow<Slot> {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  /** When each that counts ended, here or elsewhere; those that run, now. */
-  endings(now: number): readonly number[] {
-    const ended = [...this.#finished.values(), ...this.#carried].map(({ leavesAt }) => leavesAt - windowMs);
+  /** When each of these ended, here or elsewhere; those that run, now. */
+  endings(now: number, isMeant: (slot: Slot) => boolean): readonly number[] {
+    const meant = [...this.#finished.values(), ...this.#carried].filter(({ slot }) => isMeant(slot));
+    const ended = meant.map(({ leavesAt }) => leavesAt - windowMs);
     return [...ended, ...Array.from({ length: this.#running }, () => now)];
   }
 

@@ -42,6 +42,8 @@ export class Account<Waiter extends Waiting> {
   limit = Number.POSITIVE_INFINITY;
   /** Requests of this process that are on record before they are sent. */
   recorded = Number.POSITIVE_INFINITY;
+  /** By its name; else it has a part of what several may use together. */
+  isNamed = true;
   hasLeft = false;
   /** Of the window that this process has used itself. */
   own = 0;

@@ -14,6 +14,17 @@ export function keyMarkOf(secret: string, account: string, apiKey: string): stri
 
 /** They are certainly of two keys: what was marked by another secret is not known to be. */
 export function areTwoKeys(one: string | undefined, other: string | undefined): boolean {
-  const [bySecret, byOther] = [one, other].map((mark) => mark?.split('-')[0]);
-  return bySecret !== undefined && bySecret === byOther && one !== other;
+  const bySecret = secretIn(one);
+  return bySecret !== undefined && bySecret === secretIn(other) && one !== other;
+}
+
+/** Nothing is known of whether they are of one key. */
+export function areOfTwoSecrets(one: string | undefined, other: string | undefined): boolean {
+  const [bySecret, byOther] = [secretIn(one), secretIn(other)];
+  return bySecret !== undefined && byOther !== undefined && bySecret !== byOther;
+}
+
+/** What tells the secrets of marks apart. */
+export function secretIn(mark: string | undefined): string | undefined {
+  return mark?.split('-')[0];
 }

@@ -392,7 +392,7 @@ export const defects: readonly Defect[] = [
     name: 'a-restart-forgets-what-was-sent',
     sort: 'lost budget',
     file: 'kinds/cloud/accounts/use-state.ts',
-    find: 'return { starts: [...starts.map(at), ...(free ? [now] : [])], named: new Map(named) };',
+    find: 'return { starts: [...starts, ...(free ? [{ endedAt: now, by }] : [])], named: new Map(entries) };',
     replace: 'return { starts: [], named: new Map() };',
     only: ['restarts'],
   },

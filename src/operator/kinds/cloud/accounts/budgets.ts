@@ -87,7 +87,7 @@ export class Budgets {
     found.limiter.setRequestsPerMinute(sharers.limit);
     found.limiter.share(sharers.size > 1 || user.isShared);
     found.limiter.bound(user.account, user.requestsPerMinute);
-    this.#recording?.follow(user, found.limiter.ledger);
+    this.#recording?.follow(user, found.limiter.ledger, sharers.limit);
     return found;
   }
 
@@ -119,8 +119,7 @@ export class Budgets {
     const fresh = this.#fresh(user);
     const replaced = before === undefined || this.#isUsed(before) ? undefined : this.#limiterOf(before);
     if (replaced !== undefined) this.#goOnFrom(replaced, fresh.limiter, user);
-    if (user.isDefault && this.#isUsedElsewhere(user, credential))
-      fresh.limiter.ledger.carry(user.account, user.requestsPerMinute, this.#runtime.monotonic.now(), false);
+    if (user.isDefault && this.#isUsedElsewhere(user, credential)) this.#carryAll(fresh.limiter, user);
     return this.#add(credential, fresh);
   }
 
@@ -128,6 +127,11 @@ export class Budgets {
   #goOnFrom(before: Limiter, limiter: Limiter, { account }: BudgetUser): void {
     limiter.ledger.goOnFrom(before.ledger, account);
     this.#recording?.inherit(before.ledger, limiter.ledger);
+  }
+
+  /** As many as the other replica may have sent: no record of this one tells of them. */
+  #carryAll({ ledger }: Limiter, { account, requestsPerMinute }: BudgetUser): void {
+    ledger.carry(account, requestsPerMinute, this.#runtime.monotonic.now(), { isRecorded: false });
   }
 
   #fresh({ requestsPerMinute }: Pick<BudgetUser, 'requestsPerMinute'>): Credential {

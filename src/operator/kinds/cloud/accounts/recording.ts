@@ -1,30 +1,23 @@
 import type { Ledger } from '../../../cloud/ledger.ts';
 import { keyMarkOf } from '../../../reconcile/key-mark.ts';
 import type { BudgetUser } from './budgets.ts';
-import { accountIn, Charges } from './charges.ts';
+import { Charges } from './charges.ts';
 import { keyOf } from './credential.ts';
+import { type Sender, Senders } from './senders.ts';
 import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from './use-record.ts';
 
 /** Where is recorded what is sent. */
-export interface RecordingOptions extends Pick<UseRecordOptions, 'monotonic' | 'random' | 'log'> {
+export interface RecordingOptions extends Pick<UseRecordOptions, 'monotonic' | 'random' | 'uuid' | 'log'> {
   /** Of one shard. */
   readonly store: (shard: number) => UseStore;
   readonly shardOf: (account: string) => number;
 }
-
-const sweepEveryMs = 10_000;
 
 export interface RecordingHooks {
   /** Requests a minute; 0 of one that is not known. */
   readonly limitOf: (account: string) => number;
   /** What may be used has changed. */
   readonly onChange: () => void;
-}
-
-/** An account with one key: it may have been seen with that at several paths of an address. */
-interface Sender {
-  readonly account: string;
-  readonly ledgers: ReadonlySet<Ledger>;
 }
 
 /**
@@ -36,21 +29,15 @@ export class Recording {
   readonly #hooks: RecordingHooks;
   /** By the shard, of those that this process has. */
   readonly #records = new Map<number, UseRecord>();
-  /** By the name on record: those that send, and that have sent something that counts still. */
-  readonly #senders = new Map<string, Sender>();
-  /** Of those that go by them now. */
-  readonly #names = new Map<BudgetUser, string>();
-  /** Names that somebody went by before. */
-  readonly #left = new Set<string>();
-  #sweepAt = Number.NEGATIVE_INFINITY;
-  /** By the shard, once its record is known. */
+  /** By the shard. */
   readonly #charges = new Map<number, Charges>();
-  readonly #accountMarks = new Marks();
-  readonly #keyMarks = new Marks();
+  readonly #senders: Senders;
+  readonly #marks = new Marks();
 
   constructor(options: RecordingOptions, hooks: RecordingHooks) {
     this.#options = options;
     this.#hooks = hooks;
+    this.#senders = new Senders(() => options.monotonic.now());
   }
 
   has(shard: number): boolean {
@@ -63,12 +50,11 @@ export class Recording {
 
   async run(shard: number): Promise<void> {
     const { store, ...options } = this.#options;
-    const { limitOf, onChange } = this.#hooks;
+    const { onChange } = this.#hooks;
     const uses = () => this.#uses(shard);
-    const limitOfName = (name: string) => limitOf(accountIn(name));
-    const record = new UseRecord({ ...options, store: store(shard), uses, limitOf: limitOfName, onChange });
+    const record = new UseRecord({ ...options, store: store(shard), uses, onChange });
     this.#records.set(shard, record);
-    this.#charges.delete(shard);
+    this.#charges.set(shard, new Charges());
     await record.run();
   }
 
@@ -80,27 +66,32 @@ export class Recording {
     if (isKept === true) for (const ledger of this.#ledgersIn(shard)) ledger.handOver(isTheirs);
   }
 
-  /** What is on record is what the user may have of the budget. */
-  follow(user: BudgetUser, ledger: Ledger): void {
-    const record = this.#recordOf(user.account);
+  /**
+   * What is on record is what the user may have of the budget: by its name, or of what is free to all of its key.
+   *
+   * @param limit of all of its key, requests a minute
+   */
+  follow(user: BudgetUser, ledger: Ledger, limit: number): void {
+    const { account, requestsPerMinute } = user;
+    const record = this.#recordOf(account);
     if (record === undefined) {
-      ledger.record(user.account, 0);
+      ledger.record(account, 0);
       return;
     }
-    const name = this.#nameOf(user, record);
-    if (this.#names.get(user) !== name) this.leave(user);
-    this.#names.set(user, name);
-    this.#left.delete(name);
-    this.#add(ledger, user.account, name);
-    this.#chargesOf(user.account, record)?.charge(ledger, name);
-    ledger.record(user.account, record.allowed(name, user.requestsPerMinute));
+    const name = this.#senders.follow(user, ledger).nameBy(record.secret);
+    const { inherited } = record;
+    if (inherited !== undefined) {
+      const limits = { ofKey: limit, ofAccount: requestsPerMinute };
+      this.#charges.get(this.shardOf(account))?.charge(ledger, name, inherited, limits);
+    }
+    const open = record.openOf(name);
+    ledger.share(record.freeOf(limit));
+    ledger.record(account, open ?? record.freeOf(requestsPerMinute), open !== undefined);
+    if (ledger.isOverdrawn(account)) this.need(user);
   }
 
   leave(user: BudgetUser): void {
-    const name = this.#names.get(user);
-    this.#names.delete(user);
-    if (name !== undefined) this.#left.add(name);
-    this.#sweep();
+    this.#senders.leave(user);
   }
 
   /** One budget begins with what the other has been charged with. */
@@ -110,77 +101,38 @@ export class Recording {
 
   /** The user needs more than is on record. */
   need(user: BudgetUser): void {
-    const name = this.#names.get(user);
-    const sender = name === undefined ? undefined : this.#senders.get(name);
-    if (name !== undefined && sender !== undefined) this.#recordOf(user.account)?.need(this.#useOf(name, sender));
+    const record = this.#recordOf(user.account);
+    const sender = this.#senders.of(user);
+    if (record !== undefined && sender !== undefined) record.need(this.#useOf(sender, record));
   }
 
   /** Tells the keys of one account apart (ADR 15). Undefined without a key, and where nothing can be recorded. */
   keyMarkOf(user: BudgetUser): string | undefined {
-    return this.#accountMarks.of(user, this.#recordOf(user.account)?.secret, user.account);
+    return this.#marks.of(user, this.#recordOf(user.account)?.secret, user.account);
   }
 
   #recordOf(account: string): UseRecord | undefined {
     return this.#records.get(this.shardOf(account));
   }
 
-  /** Of the path of its address nothing: the service is the same. Of its key a mark, which is no use to anybody else. */
-  #nameOf(user: BudgetUser, { secret }: UseRecord): string {
-    const origin = user.url.split('/', 3).join('/');
-    const mark = this.#keyMarks.of(user, secret, origin);
-    return [user.account, origin, ...(mark === undefined ? [] : [mark])].join(' ');
-  }
-
-  #chargesOf(account: string, record: UseRecord): Charges | undefined {
-    const shard = this.shardOf(account);
-    const known = this.#charges.get(shard);
-    if (known !== undefined || record.names === undefined) return known;
-    const charges = new Charges(record, record.names);
-    this.#charges.set(shard, charges);
-    return charges;
-  }
-
-  /** What nothing was sent by of late is of no use any more. */
-  #add(ledger: Ledger, account: string, name: string): void {
-    const { ledgers } = this.#senders.get(name) ?? { ledgers: new Set() };
-    if (ledgers.has(ledger)) return;
-    const others = [...ledgers].filter((each) => each.ownUse(account) > 0);
-    this.#senders.set(name, { account, ledgers: new Set([...others, ledger]) });
-  }
-
-  /** Forgets who has left and sent nothing of late; not each time, for thousands may leave at once. */
-  #sweep(): void {
-    const now = this.#options.monotonic.now();
-    if (now < this.#sweepAt) return;
-    this.#sweepAt = now + sweepEveryMs;
-    const current = new Set(this.#names.values());
-    for (const name of this.#left) {
-      const { account = '', ledgers = [] } = this.#senders.get(name) ?? {};
-      if (!current.has(name) && [...ledgers].some((ledger) => ledger.ownUse(account) > 0)) continue;
-      this.#left.delete(name);
-      if (!current.has(name)) this.#senders.delete(name);
-    }
-  }
-
   #uses(shard: number): readonly AccountUse[] {
-    const theirs = [...this.#senders].filter(([, { account }]) => this.shardOf(account) === shard);
-    const uses = theirs.map(([name, sender]) => this.#useOf(name, sender));
-    return uses.filter(({ account: name, own }) => own > 0 || !this.#left.has(name));
+    const record = this.#records.get(shard);
+    if (record === undefined) return [];
+    const uses = this.#sendersIn(shard).map((sender) => ({ sender, use: this.#useOf(sender, record) }));
+    return uses.filter(({ sender, use }) => use.own > 0 || !sender.hasLeft).map(({ use }) => use);
   }
 
-  #useOf(name: string, { account, ledgers }: Sender): AccountUse {
-    const all = [...ledgers];
-    return {
-      account: name,
-      limit: this.#hooks.limitOf(account),
-      own: all.reduce((sum, ledger) => sum + ledger.ownUse(account), 0),
-      past: () => all.flatMap((ledger) => ledger.endedAt(account).map((endedAt) => ({ count: 1, endedAt }))),
-    };
+  #useOf(sender: Sender, { secret }: UseRecord): AccountUse {
+    const { account, own } = sender;
+    return { name: sender.nameBy(secret), limit: this.#hooks.limitOf(account), own, past: () => sender.past() };
+  }
+
+  #sendersIn(shard: number): readonly Sender[] {
+    return [...this.#senders.all].filter(({ account }) => this.shardOf(account) === shard);
   }
 
   #ledgersIn(shard: number): ReadonlySet<Ledger> {
-    const senders = [...this.#senders.values()].filter(({ account }) => this.shardOf(account) === shard);
-    return new Set(senders.flatMap(({ ledgers }) => [...ledgers]));
+    return new Set(this.#sendersIn(shard).flatMap(({ ledgers }) => ledgers));
   }
 }
 

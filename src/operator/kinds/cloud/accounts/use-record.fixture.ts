@@ -48,6 +48,13 @@ export class MemoryStore implements UseStore {
   }
 }
 
+let processes = 0;
+
+function uuid(): string {
+  processes += 1;
+  return `p${processes}`;
+}
+
 /** One process with some accounts; `sent` has the time of each of its requests. */
 export function start(
   time: ManualClock,
@@ -60,7 +67,7 @@ export function start(
 ) {
   const budgets = new Budgets(
     { monotonic: time },
-    { monotonic: time, random: () => 1, store: () => store, shardOf: () => 0, log },
+    { monotonic: time, random: () => 1, uuid, store: () => store, shardOf: () => 0, log },
   );
   const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
     const user = { account, url: 'https://api.test', apiKey: () => keyOf(account), requestsPerMinute };

@@ -1,16 +1,25 @@
 import { Backoff } from '../../../../common/backoff.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
+import { Room } from './room.ts';
 import {
   aheadOf,
-  allowed,
+  begun,
+  type Earlier,
+  type Entry,
   freeShareOf,
+  type Inheritance,
   type Past,
-  pastOf,
   pruned,
   succeeding,
   textOf,
+  together,
   type UseState,
+  withOpen,
+  without,
+  withoutOpen,
+  withPast,
+  writtenIn,
 } from './use-state.ts';
 
 /** The record as it is kept. */
@@ -28,13 +37,16 @@ export interface UseStore {
   write(text: string, signal: AbortSignal): Promise<Stored | undefined>;
   /** The same for each process, and unknown to who may not read what is kept there; undefined before anything is. */
   readonly secret?: string | undefined;
+  /** How many characters it takes. Default 100,000. */
+  readonly most?: number;
   /** It cannot be kept there, as without the right to: another try soon is of no use. */
   isRefusal(error: unknown): boolean;
 }
 
 /** What an account has used. */
 export interface AccountUse {
-  readonly account: string;
+  /** As it is on record. */
+  readonly name: string;
   readonly limit: number;
   /** Of this process, in the window. */
   readonly own: number;
@@ -47,31 +59,45 @@ const lastWriteMs = 5_000;
 const datedToMs = 1_000;
 /** Not sooner, or who uses now a little more and now a little less would write all the time. */
 const relaxMs = 5 * 60_000;
+const mostText = 100_000;
+const closingTries = 3;
 
-export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random'> {
+export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' | 'uuid'> {
   readonly store: UseStore;
   readonly log: Log;
   /** Of all accounts now. */
   readonly uses: () => readonly AccountUse[];
-  /** Of one that may not be among them, requests a minute. */
-  readonly limitOf: (account: string) => number;
   /** What may be used has changed. */
   readonly onChange: () => void;
 }
 
 /**
  * What this process may have sent in the last minute, on durable record before it is sent, so that the one after it,
- * which may come within that minute, does not begin with a fresh budget. A sixteenth of each limit, at most 20, is free: one
- * word at the start says so for all accounts. Beyond that twice of what is used is recorded ahead, and withdrawn after
- * minutes in which it was not needed: who uses little writes nothing. Order and ages are of monotonic clocks, and of the clock of
+ * which may come within that minute, does not begin with a fresh budget. A sixteenth of the limit of each key, at most 20, is
+ * free for all its accounts together: one word at the start says so for all keys. Beyond that an account is on record by its name,
+ * with twice of what it uses, which is withdrawn after minutes in which it was not needed: who uses little writes nothing.
+ * Where no more names fit, who is not among them has a part in the free share, or waits.
+ *
+ * Each process says of what it wrote that it was itself. So what it finds of its own, where an answer was lost or somebody else
+ * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clock of
  * whoever keeps the record; where that says nothing, what an earlier process may have sent counts for a minute from now.
  */
 export class UseRecord {
   readonly #options: UseRecordOptions;
   readonly #backoff: Backoff;
   readonly #ended = new AbortController();
+  /** Of this process, since it keeps this record. */
+  readonly #id: string;
+  /** By name. */
   readonly #wanted = new Map<string, number>();
   #state: UseState | undefined;
+  /** What was found and could not be taken over: it may be gone by the next look. */
+  #found: Inheritance = { starts: [], named: new Map() };
+  #room: { readonly of: UseState; readonly room: Room } | undefined;
+  /** By which those in the state are named. */
+  #secret: string | undefined;
+  /** How often was taken over what others wrote. */
+  #takeovers = 0;
   /** Somebody else wrote since. */
   #isStale = false;
   /** There is nowhere to keep it. */
@@ -82,6 +108,7 @@ export class UseRecord {
   constructor(options: UseRecordOptions) {
     this.#options = options;
     this.#backoff = new Backoff({ minMs: 200, maxMs: 10_000 }, options.random);
+    this.#id = options.uuid().slice(0, 8);
   }
 
   /** Takes over what stands there, says that this process has begun, and keeps the record until it is closed. */
@@ -91,7 +118,8 @@ export class UseRecord {
       this.#write();
       await this.#writing;
       await this.#options.monotonic.sleep(relaxMs, signal).catch(() => {});
-      if (!signal.aborted) await this.#relax();
+      while (this.#isWriting) await this.#writing;
+      if (!signal.aborted) await this.#alone(() => this.#relax());
     }
   }
 
@@ -99,27 +127,29 @@ export class UseRecord {
     return this.#options.store.secret;
   }
 
-  /** How many requests an account may have in its window: none before the record is known. */
-  allowed(account: string, limit: number): number {
+  /** How many requests an account that is on record may have in its window; undefined of one that is not. */
+  openOf(name: string): number | undefined {
+    return this.#isOff ? undefined : this.#state?.named.get(name)?.open;
+  }
+
+  /** Of a limit, what others may use that are not on record: nothing before the record is known. */
+  freeOf(limit: number): number {
     if (this.#isOff) return Number.POSITIVE_INFINITY;
-    return this.#state === undefined ? 0 : allowed(this.#state, account, limit);
+    return this.#state?.free === true ? freeShareOf(limit) : 0;
   }
 
-  /** Of whom something is on record; undefined while that is not known. */
-  get names(): readonly string[] | undefined {
-    return this.#state && [...this.#state.named.keys()];
-  }
-
-  /** What earlier processes may have sent for it; undefined while that is not known. */
-  pastOf(account: string): readonly Past[] | undefined {
-    return this.#state && pastOf(this.#state, account, this.#options.limitOf(account));
+  /** What earlier processes may have sent, and which look at it this is; undefined while that is not known. */
+  get inherited(): (Inheritance & { readonly look: number }) | undefined {
+    return this.#state && { starts: this.#state.starts, named: this.#state.named, look: this.#takeovers };
   }
 
   /** The account needs more than it is allowed. */
-  need({ account, limit, own }: AccountUse): void {
+  need({ name, limit, own }: AccountUse): void {
     if (this.#state === undefined || this.#ended.signal.aborted) return;
-    this.#wanted.set(account, aheadOf(own, limit));
-    this.#write();
+    const ahead = aheadOf(own, limit);
+    if (ahead <= (this.#state.named.get(name)?.open ?? 0)) return;
+    this.#wanted.set(name, ahead);
+    if (this.#fits(this.#state, name)) this.#write();
   }
 
   /**
@@ -130,23 +160,66 @@ export class UseRecord {
     this.#ended.abort(new Error('the operator stops'));
     await this.#writing;
     if (this.#state === undefined || this.#isOff) return false;
-    const now = this.#now();
-    const named = new Map(this.#state.named);
-    for (const { account, limit, own, past } of this.#options.uses()) {
-      const ended = past();
-      const unended = { count: own - ended.reduce((sum, { count }) => sum + count, 0), endedAt: now };
-      named.set(account, { open: 0, past: [...pastOf(this.#state, account, limit), ...ended, unended] });
-    }
     const timeout = this.#options.monotonic.timeout(lastWriteMs);
-    await this.#store({ ...this.#state, free: false, named }, timeout).catch((error: unknown) => this.#warn(error));
+    await this.#leave(this.#state, timeout).catch((error: unknown) => this.#warn(error));
     return true;
+  }
+
+  /** Where another process has a record there by now, beside what that one wrote. */
+  async #leave(state: UseState, signal: AbortSignal): Promise<void> {
+    const { store } = this.#options;
+    if (!this.#isStale && (await store.write(this.#leftBy(state), signal)) !== undefined) return;
+    for (let tries = 1; tries <= closingTries; tries += 1) {
+      const { texts } = await store.read(signal);
+      const text = this.#leftBeside(state, texts);
+      if (text === undefined || (await store.write(text, signal)) !== undefined) return;
+    }
+  }
+
+  /** What was sent, each by name; where that is too long, as if this process had been killed that has written what it needs. */
+  #leftBy(state: UseState): string {
+    const now = this.#now();
+    const exact = withPast(withoutOpen(state), this.#sent());
+    const text = textOf({ ...exact, by: this.#id, free: false }, now);
+    if (text.length <= this.#most) return text;
+    const named = [...this.#sent()].filter(([name]) => state.named.has(name));
+    const starts = [...state.starts, ...(state.free ? [{ endedAt: now, by: this.#id }] : [])];
+    return textOf({ ...withPast({ ...withoutOpen(state), starts }, new Map(named)), by: this.#id, free: false }, now);
+  }
+
+  /** Undefined where that is too long: whoever wrote it has taken over what may have been sent. */
+  #leftBeside(state: UseState, texts: readonly string[]): string | undefined {
+    const [text = ''] = texts;
+    const now = this.#now();
+    const theirs = writtenIn(text, now, 0);
+    const id = this.#id;
+    if (theirs === undefined || theirs.by === id)
+      return this.#leftBy({ ...state, ...together(without(succeeding(texts, now, 0), id), state) });
+    const beside = textOf(withPast(without(theirs, id), this.#sent()), now);
+    return beside.length > this.#most ? undefined : beside;
+  }
+
+  /** By this process, by name. */
+  #sent(): ReadonlyMap<string, readonly Earlier[]> {
+    const now = this.#now();
+    const by = this.#id;
+    const sent = this.#options.uses().map(({ name, own, past }): [string, readonly Earlier[]] => {
+      const ended = past().map((each) => ({ ...each, by }));
+      const unended = { count: own - ended.reduce((sum, { count }) => sum + count, 0), endedAt: now, by };
+      return [name, [...ended, unended]];
+    });
+    return new Map(sent);
   }
 
   /** One at a time, again until what is wanted is written. */
   #write(): void {
-    if (this.#isWriting) return;
+    if (!this.#isWriting) void this.#alone(() => this.#writeAll());
+  }
+
+  async #alone(write: () => Promise<void>): Promise<void> {
     this.#isWriting = true;
-    this.#writing = this.#writeAll();
+    this.#writing = write();
+    await this.#writing;
   }
 
   async #writeAll(): Promise<void> {
@@ -160,7 +233,9 @@ export class UseRecord {
 
   /** Something is to be written. */
   #isBehind(): boolean {
-    return !this.#ended.signal.aborted && (this.#state === undefined || this.#isStale || this.#wanted.size > 0);
+    if (this.#ended.signal.aborted) return false;
+    const state = this.#state;
+    return state === undefined || this.#isStale || this.#wanted.keys().some((name) => this.#fits(state, name));
   }
 
   /** Answers whether more can be written. */
@@ -183,85 +258,106 @@ export class UseRecord {
   }
 
   async #writeOnce(): Promise<void> {
-    const wanted = new Map(this.#wanted);
-    if (this.#state === undefined || this.#isStale) await this.#takeOver(wanted);
-    else {
-      const next = this.#with(this.#state, wanted);
-      this.#isStale = (await this.#store(next)) === undefined;
-      if (!this.#isStale) this.#state = next;
-    }
-    if (this.#isStale) return;
-    for (const [account, count] of wanted) if (this.#wanted.get(account) === count) this.#wanted.delete(account);
+    if (this.#state === undefined || this.#isStale) return this.#takeOver();
+    const admitted = this.#admitted(this.#state);
+    const next = pruned(withOpen(this.#state, admitted), this.#now());
+    this.#isStale = (await this.#store(next)) === undefined;
+    if (!this.#isStale) this.#written(next, admitted);
   }
 
-  /** How long ago it was written is known when something is: both are dated by the same clock. Until then it is no time. */
-  async #takeOver(wanted: ReadonlyMap<string, number>): Promise<void> {
-    const before = await this.#options.store.read(this.#ended.signal);
+  /**
+   * How long ago it was written is known when something is: both are dated by the same clock. Until then it is no time. What this
+   * process may send, and what it knew of others, is written again: it may be gone from there.
+   */
+  async #takeOver(): Promise<void> {
+    const { store } = this.#options;
+    const before = await store.read(this.#ended.signal);
     const now = this.#now();
-    const { limitOf } = this.#options;
-    const after = (sinceMs: number) =>
-      this.#with(this.#merged(succeeding(before.texts, now, sinceMs, limitOf)), wanted);
-    const next = after(0);
+    const found = this.#found;
+    this.#found = together(without(succeeding(before.texts, now, 0), this.#id), found);
+    const after = (sinceMs: number) => {
+      const theirs = together(without(succeeding(before.texts, now, sinceMs), this.#id), found);
+      const ours = this.#state;
+      return ours === undefined ? begun(theirs, now) : pruned({ ...ours, ...together(theirs, ours) }, now);
+    };
+    const admitted = this.#admitted(after(0));
+    const next = withOpen(after(0), admitted);
     const written = await this.#store(next);
     this.#isStale = written === undefined;
     if (written === undefined) return;
     const [from, to] = [before.writtenAt, written.writtenAt];
     const sinceMs = from === undefined || to === undefined ? 0 : Math.max(0, to - from - datedToMs);
-    this.#state = { ...after(sinceMs), free: next.free };
+    const isFirst = this.#state === undefined;
+    this.#found = { starts: [], named: new Map() };
+    this.#takeovers += 1;
+    this.#written({ ...withOpen(after(sinceMs), admitted), free: next.free }, admitted);
+    if (!isFirst && store.secret !== this.#secret) this.#rename();
+    this.#secret = store.secret;
   }
 
-  /** With what is wanted; what an account is charged with is by its name from then on. */
-  #with(state: UseState, wanted: ReadonlyMap<string, number>): UseState {
-    const { limitOf } = this.#options;
-    const named = new Map(state.named);
-    for (const [account, open] of wanted) named.set(account, { open, past: pastOf(state, account, limitOf(account)) });
-    return pruned({ ...state, named }, this.#now());
+  #written(state: UseState, admitted: ReadonlyMap<string, number>): void {
+    this.#state = state;
+    for (const [name, count] of admitted) if (this.#wanted.get(name) === count) this.#wanted.delete(name);
   }
 
-  /** Where somebody else wrote: what he may have sent counts, and so does what this process may send. */
-  #merged(theirs: UseState): UseState {
-    const ours = this.#state;
-    if (ours === undefined) return theirs;
-    const named = new Map(theirs.named);
-    for (const [account, { open }] of ours.named)
-      named.set(account, { open, past: theirs.named.get(account)?.past ?? [] });
-    return { ...theirs, free: ours.free, named };
+  /** The place is another one, and all have other names there: what is on record by the old ones goes on by the new ones. */
+  #rename(): void {
+    this.#wanted.clear();
+    this.#state = this.#state && withoutOpen(this.#state);
+    for (const { name, own, limit } of this.#options.uses()) if (own > 0) this.#wanted.set(name, aheadOf(own, limit));
+  }
+
+  /** Of what is wanted, what there is room for. */
+  #admitted(state: UseState): ReadonlyMap<string, number> {
+    const room = new Room(state, this.#most);
+    return new Map([...this.#wanted].filter(([name]) => state.named.has(name) || room.take(name)));
+  }
+
+  #fits(state: UseState, name: string): boolean {
+    if (state.named.has(name)) return true;
+    if (this.#room?.of !== state) this.#room = { of: state, room: new Room(state, this.#most) };
+    return this.#room.room.has(name);
+  }
+
+  get #most(): number {
+    return this.#options.store.most ?? mostText;
   }
 
   /** What is not needed now is given back: at once, and then on record. */
   async #relax(): Promise<void> {
-    if (this.#state === undefined || this.#isWriting) return;
-    const now = this.#now();
-    const state = pruned(this.#state, now);
-    const isFree = state.free || state.starts.length === 0;
-    const named = new Map(state.named);
-    const uses = this.#options.uses();
-    const isUsed = new Set(uses.map(({ account }) => account));
-    // Those who are gone use no more than they have.
-    for (const [account, { open, past }] of named)
-      if (open > 0 && !isUsed.has(account))
-        named.set(account, { open: 0, past: [...past, { count: open, endedAt: now }] });
-    for (const { account, limit, own } of uses) {
-      const entry = named.get(account);
-      if (entry === undefined) continue;
-      const ahead = Math.max(own, aheadOf(own, limit));
-      if (isFree && own <= freeShareOf(limit) && entry.past.length === 0) named.delete(account);
-      else if (2 * ahead <= entry.open) named.set(account, { ...entry, open: ahead });
+    try {
+      if (this.#state !== undefined && !this.#isStale) await this.#giveBack(this.#state);
+    } finally {
+      this.#isWriting = false;
     }
-    const less = { ...state, free: isFree, named };
-    if (textOf(less, now) === textOf(state, now)) return;
+    this.#options.onChange();
+  }
+
+  async #giveBack(before: UseState): Promise<void> {
+    const now = this.#now();
+    const state = pruned(before, now);
+    const free = state.free || state.starts.length === 0;
+    const uses = new Map(this.#options.uses().map((use) => [use.name, use]));
+    for (const name of this.#wanted.keys()) if (!uses.has(name)) this.#wanted.delete(name);
+    const entries = [...state.named].map(([name, entry]): [string, Entry] => [
+      name,
+      relaxed(entry, uses.get(name), free),
+    ]);
+    const less = pruned({ ...state, free, named: new Map(entries) }, now);
+    const [textBefore, text] = [state, less].map((each) => textOf({ ...each, by: this.#id }, now));
+    if (text === textBefore) return;
     this.#state = { ...less, free: state.free };
+    this.#options.onChange();
     try {
       if ((await this.#store(less)) === undefined) this.#isStale = true;
       else this.#state = less;
     } catch (error) {
       if (!this.#ended.signal.aborted) this.#warn(error);
     }
-    this.#options.onChange();
   }
 
   #store(state: UseState, signal = this.#ended.signal): Promise<Stored | undefined> {
-    return this.#options.store.write(textOf(state, this.#now()), signal);
+    return this.#options.store.write(textOf({ ...state, by: this.#id }, this.#now()), signal);
   }
 
   #now(): number {
@@ -273,4 +369,12 @@ export class UseRecord {
     const more = this.#isOff ? '; a restart may exceed the budgets of accounts for a minute' : '';
     this.#options.log.warn(`cannot record what is sent${more}`, { error: cause });
   }
+}
+
+/** Who is gone, and sent nothing in its window, needs nothing; and who sent nothing has a part in what is free, where something is. */
+function relaxed(entry: Entry, use: AccountUse | undefined, isFree: boolean): Entry {
+  const { open, past } = entry;
+  if (use === undefined || (isFree && use.own === 0 && past.length === 0)) return { open: 0, past };
+  const ahead = aheadOf(use.own, use.limit);
+  return 2 * ahead <= open ? { open: ahead, past } : entry;
 }
