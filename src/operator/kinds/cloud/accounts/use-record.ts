@@ -1,11 +1,11 @@
 import { Backoff } from '../../../../common/backoff.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
+import { type Leaving, leftBeside, leftBy } from './leaving.ts';
 import { Room } from './room.ts';
 import {
   aheadOf,
   begun,
-  type Earlier,
   type Entry,
   freeShareOf,
   type Inheritance,
@@ -18,8 +18,6 @@ import {
   withOpen,
   without,
   withoutOpen,
-  withPast,
-  writtenIn,
 } from './use-state.ts';
 
 /** The record as it is kept. */
@@ -168,47 +166,16 @@ export class UseRecord {
   /** Where another process has a record there by now, beside what that one wrote. */
   async #leave(state: UseState, signal: AbortSignal): Promise<void> {
     const { store } = this.#options;
-    if (!this.#isStale && (await store.write(this.#leftBy(state), signal)) !== undefined) return;
+    if (!this.#isStale && (await store.write(leftBy(state, this.#leaving), signal)) !== undefined) return;
     for (let tries = 1; tries <= closingTries; tries += 1) {
       const { texts } = await store.read(signal);
-      const text = this.#leftBeside(state, texts);
+      const text = leftBeside(state, texts, this.#leaving);
       if (text === undefined || (await store.write(text, signal)) !== undefined) return;
     }
   }
 
-  /** What was sent, each by name; where that is too long, as if this process had been killed that has written what it needs. */
-  #leftBy(state: UseState): string {
-    const now = this.#now();
-    const exact = withPast(withoutOpen(state), this.#sent());
-    const text = textOf({ ...exact, by: this.#id, free: false }, now);
-    if (text.length <= this.#most) return text;
-    const named = [...this.#sent()].filter(([name]) => state.named.has(name));
-    const starts = [...state.starts, ...(state.free ? [{ endedAt: now, by: this.#id }] : [])];
-    return textOf({ ...withPast({ ...withoutOpen(state), starts }, new Map(named)), by: this.#id, free: false }, now);
-  }
-
-  /** Undefined where that is too long: whoever wrote it has taken over what may have been sent. */
-  #leftBeside(state: UseState, texts: readonly string[]): string | undefined {
-    const [text = ''] = texts;
-    const now = this.#now();
-    const theirs = writtenIn(text, now, 0);
-    const id = this.#id;
-    if (theirs === undefined || theirs.by === id)
-      return this.#leftBy({ ...state, ...together(without(succeeding(texts, now, 0), id), state) });
-    const beside = textOf(withPast(without(theirs, id), this.#sent()), now);
-    return beside.length > this.#most ? undefined : beside;
-  }
-
-  /** By this process, by name. */
-  #sent(): ReadonlyMap<string, readonly Earlier[]> {
-    const now = this.#now();
-    const by = this.#id;
-    const sent = this.#options.uses().map(({ name, own, past }): [string, readonly Earlier[]] => {
-      const ended = past().map((each) => ({ ...each, by }));
-      const unended = { count: own - ended.reduce((sum, { count }) => sum + count, 0), endedAt: now, by };
-      return [name, [...ended, unended]];
-    });
-    return new Map(sent);
+  get #leaving(): Leaving {
+    return { by: this.#id, uses: this.#options.uses(), now: this.#now(), most: this.#most };
   }
 
   /** One at a time, again until what is wanted is written. */
