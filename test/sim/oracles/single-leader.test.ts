@@ -42,6 +42,18 @@ test('reads and installations without an election are not asked', async () => {
   expect(world.said).toEqual([]);
 });
 
+test('nor what was sent before there were shards, which are shared out by an election', async () => {
+  begin({ installations: [{ name: 'op' }] });
+  await world.pass(1_000);
+  const sentAt = world.scheduler.now;
+  await world.pass(1_000);
+  world.begin('op-0.1', { shards: '2' });
+  await create(one, { sentAt });
+  expect(world.said).toEqual([]);
+  await create('op-0.1');
+  expect(world.said).toHaveLength(1);
+});
+
 test('after the Lease ran out', async () => {
   await world.lease('first', one);
   await world.pass(15_001);

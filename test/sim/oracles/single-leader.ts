@@ -34,15 +34,18 @@ class Elections {
   /** Undefined: it may. */
   unled(flight: Flight): string | undefined {
     const { from, method, path, sentAt, to } = flight;
-    if (method === 'GET' || isLease(path) || !this.#elects(from.name)) return undefined;
+    if (method === 'GET' || isLease(path) || !this.#elects(from.name, sentAt)) return undefined;
     const holder = this.#holderAt(from.name, sentAt);
     if (holder === undefined || this.#wasOnItsWay(from.name, sentAt)) return undefined;
     return `${method} ${to.name} ${path} by ${from.name}, sent while ${holder}`;
   }
 
-  #elects(process: string): boolean {
-    const installation = installationsOf(this.#world).get(installationOf(process) ?? '');
-    return installation?.at(this.#world.scheduler.now)?.elects === true;
+  #elects(process: string, now: number): boolean {
+    return (
+      installationsOf(this.#world)
+        .get(installationOf(process) ?? '')
+        ?.at(now)?.elects === true
+    );
   }
 
   /** Undefined: the process itself. */
