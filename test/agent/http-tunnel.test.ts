@@ -798,6 +798,13 @@ describe('failures', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 405 .*\r\nConnection: close\r\n/s);
   });
 
+  test('CONNECT where another answer is owed closes the connection', async () => {
+    const { host } = new URL(await tunnelTo(() => {}));
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\nCONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    expect(await text(socket)).toBe('');
+  });
+
   test('a request that is no HTTP is 400', async () => {
     const socket = dial(agent.edgeURL);
     socket.end('nonsense\r\n\r\n');

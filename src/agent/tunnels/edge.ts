@@ -43,10 +43,7 @@ export class Edge {
     });
     const serve = (request: IncomingMessage, response: ServerResponse) => this.#serve(request, response);
     this.#server.on('request', serve).on('checkContinue', serve);
-    this.#server.on('connect', (request, socket) => {
-      socket.on('error', () => socket.destroy());
-      refuse(request, responseOn(socket as Socket, request));
-    });
+    this.#server.on('connect', (request, socket) => refuseConnect(request, socket as Socket));
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
   }
 
@@ -145,6 +142,13 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   response.writeHead(failure.statusCode, statusMessage, rawHeaders);
   response.end(body);
+}
+
+/** It comes at once, even where another answer is owed on its connection. */
+function refuseConnect(request: IncomingMessage, socket: Socket): void {
+  socket.on('error', () => socket.destroy());
+  if (isOwed(socket)) socket.destroy();
+  else refuse(request, responseOn(socket, request));
 }
 
 function failureOf(request: IncomingMessage): Failure {
