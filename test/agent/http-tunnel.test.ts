@@ -791,6 +791,17 @@ describe('failures', () => {
     expect(passedOn).toBe(1);
   });
 
+  test('a client that is told 400 has it, however large its body', async () => {
+    const { host } = new URL(await tunnelTo(echo));
+    const answers = Array.from({ length: 8 }, () => {
+      const socket = dial(agent.edgeURL).on('error', () => {});
+      socket.write(`POST / HTTP/1.1\r\nHost: ${host}\r\nHost: ${host}\r\nContent-Length: 8000000\r\n\r\n`);
+      socket.write(Buffer.alloc(8_000_000));
+      return text(socket).catch(() => 'reset');
+    });
+    expect(await Promise.all(answers)).toEqual(answers.map(() => expect.stringMatching(/^HTTP\/1\.1 400 /)));
+  });
+
   test('CONNECT is 405', async () => {
     const { host } = new URL(await tunnelTo(echo));
     const socket = dial(agent.edgeURL);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { serverTimeouts, type Timeouts } from '../../common/http-server/timeouts.ts';
+import { lingerMs, serverTimeouts, type Timeouts } from '../../common/http-server/timeouts.ts';
 import { type Address, listen } from '../../common/listen.ts';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
@@ -139,9 +139,21 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
   const { statusMessage, rawHeaders, body } = errorPage(request.headers.accept, failure);
   // What follows a request that is in doubt may be a part of it.
   if (failure.statusCode !== 404) response.shouldKeepAlive = false;
-  request.resume();
   response.writeHead(failure.statusCode, statusMessage, rawHeaders);
-  response.end(body);
+  request.resume();
+  // Of a body in chunks that are in doubt, Node itself may stop to read at once.
+  if (request.headers['content-length'] === undefined) response.end(body);
+  else endOnceRead(response, body, request);
+}
+
+/** The client has all of the answer at once, and its connection stays until it has sent all of the request. */
+function endOnceRead(response: ServerResponse, body: Buffer, request: IncomingMessage): void {
+  response.write(body);
+  const timer = setTimeout(() => response.end(), lingerMs);
+  request.once('close', () => {
+    clearTimeout(timer);
+    response.end();
+  });
 }
 
 /** It comes at once, even where another answer is owed on its connection. */

@@ -2,9 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 import type { Refusal } from './refusal.ts';
-
-/** How long a connection is still read after its refusal: closed with data unread, it would be reset and lose that. */
-const lingerMs = 1_000;
+import { lingerMs } from './timeouts.ts';
 
 /** Answers where there is no request to reply to, and ends the connection, whose parser is lost. */
 export function answerOn(socket: Socket, error: ConnectionError, refusal: () => Refusal): void {

@@ -21,3 +21,6 @@ export function serverTimeouts({ headMs, requestMs, keepAliveMs, checkMs }: Time
     connectionsCheckingInterval: checkMs,
   };
 }
+
+/** How long a connection is still read after its refusal: closed with data unread, it would be reset and lose that. */
+export const lingerMs = 1_000;
