@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -151,6 +151,25 @@ describe('at once', () => {
     expect(await ofWeb.received).toMatch(/^HTTP\/1\.1 200 /);
     ofOther.socket.write(`${get(other.public_url)}Connection: close\r\n\r\n`);
     expect((await ofOther.received).match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+    await patient.call('DELETE', other.uri);
+  });
+
+  test('a tunnel that is stopped leaves an upgrade alone that its visitor has by another', async () => {
+    const { local } = await tunnelTo(silent);
+    local.server.on('request', (_, response: ServerResponse) => response.end());
+    local.server.on('upgrade', (_, socket: Socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: bytes\r\n\r\n');
+      socket.pipe(socket).on('error', () => {});
+    });
+    const [web, other] = await Promise.all(
+      ['web', 'other'].map((name) => patient.tunnel({ name, proto: 'http', addr: local.addr })),
+    );
+    const { socket, received } = await idleVisitor(patient, web.public_url);
+    socket.write(`${get(other.public_url)}Connection: Upgrade\r\nUpgrade: bytes\r\n\r\n`);
+    await once(socket, 'data');
+    await patient.call('DELETE', web.uri);
+    socket.end('still there');
+    expect(await received).toMatch(/still there$/);
     await patient.call('DELETE', other.uri);
   });
 

@@ -19,6 +19,8 @@ export class Edge {
   readonly #tunnels = new Map<string, HttpTunnel>();
   /** The connections that brought requests to each. */
   readonly #visitors = new WeakMap<HttpTunnel, Set<Socket>>();
+  /** Each is cut by its tunnel, whichever others it visited before. */
+  readonly #upgraded = new WeakSet<Socket>();
   readonly #descriptors: Descriptors;
   readonly #dismissAll: () => void;
   #address: Address = { host: '127.0.0.1', port: 0 };
@@ -77,7 +79,9 @@ export class Edge {
 
   /** Closes the idle connections of its visitors, too. */
   remove(label: string): void {
-    for (const socket of this.#visitorsOf(this.#tunnels.get(label))) if (!isOwed(socket)) socket.destroy();
+    for (const socket of this.#visitorsOf(this.#tunnels.get(label))) {
+      if (!isOwed(socket) && !this.#upgraded.has(socket)) socket.destroy();
+    }
     this.#tunnels.delete(label);
   }
 
@@ -107,6 +111,7 @@ export class Edge {
       return;
     }
     this.#count(socket, tunnel);
+    this.#upgraded.add(socket);
     tunnel.serveUpgrade(request, socket, head);
   }
 
