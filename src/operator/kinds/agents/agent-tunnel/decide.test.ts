@@ -102,6 +102,11 @@ describe('the record', () => {
     expect(recordIn(text)).toBeUndefined(),
   );
 
+  test.each(['never', '2030-01-01', `2030-01-01T00:00:00.${'0'.repeat(2_000)}Z`])(
+    'of which somebody made the moment what no moment is, has none: no status could be written of it: %.20s',
+    (startedAt) => expect(recordIn(JSON.stringify({ ...asks(), startedAt }))).toEqual(asks()),
+  );
+
   test('of the longest definition has room in a cache', () => {
     const [name, url] = ['"'.repeat(256), `http://agent/${'\\'.repeat(2_035)}`];
     const long = { ...spec, proto: '"'.repeat(63), addr: '"'.repeat(2_048), options: { text: '"'.repeat(60_000) } };

@@ -16,8 +16,11 @@ const placeSchema = z.object({
   /** Of the agent. */
   url: z.string(),
   name: z.string(),
-  /** When its start was asked for, RFC 3339; the status has the same once that was answered. None where it was adopted. */
-  startedAt: z.string().optional(),
+  /**
+   * When its start was asked for, as `toISOString` has it; the status has the same once that was answered. None where it was
+   * adopted, nor where somebody wrote something else there: a status of that would be refused.
+   */
+  startedAt: z.iso.datetime({ precision: 3 }).optional().catch(undefined),
   /** In place of that earlier versions had the generation of the resource, which its status came to. */
   generation: z.number().optional(),
   /** Of other definitions that were asked for before: their starts, and this one's, were not answered. */
