@@ -56,6 +56,27 @@ describe('decide', () => {
       shows({ addr: 'upstream/8080' }),
       { kind: 'none' },
     ],
+    [
+      'one that was asked for before, and looks like this one, may be what runs',
+      asking({ options }),
+      following(asks({ options }), asks()),
+      shows(),
+      { kind: 'replace', fields: [] },
+    ],
+    [
+      'one that was asked for before runs',
+      asking({ addr: '1' }),
+      following(asks({ addr: '1' }), asks()),
+      shows(),
+      { kind: 'replace', fields: [] },
+    ],
+    [
+      'one that was asked for before, and looks otherwise, does not run',
+      asking({ addr: '1' }),
+      following(asks({ addr: '1' }), asks()),
+      shows({ addr: '1' }),
+      { kind: 'none' },
+    ],
     ["another's, as asked", asking({ options }), undefined, shows({ addr: 'localhost:8080' }), { kind: 'adopt' }],
     ["another's, of another proto", asking(), undefined, shows({}, 'tcp'), { kind: 'conflict', field: 'proto' }],
     [

@@ -25,8 +25,8 @@ export interface TunnelSituation {
 export function decide({ spec, wanted, started, running }: TunnelSituation): TunnelAction {
   if (running === undefined) return { kind: 'start' };
   if (started === undefined || !isOf(running, started)) return whenForeign(running, spec);
-  // Which of them runs an agent does not show.
-  const isUnsure = started.before !== undefined;
+  // Which of those that look alike it is an agent does not show.
+  const isUnsure = started.before?.some((known) => looksLike(lookOf(shownOf(running)), known)) === true;
   const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter(
     (field) => started.asked[field] !== wanted.asked[field],
   );

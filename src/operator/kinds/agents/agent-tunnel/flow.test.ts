@@ -228,7 +228,7 @@ describe('a start without an answer', () => {
   ])('and another one, which ran and was to be replaced, where that was %s', async (_, how) => {
     await lose();
     const first = late;
-    object = { ...object, spec: { ...object.spec, addr: '9090' } };
+    object = { ...object, spec: { ...object.spec, options: { subdomain: 'shop' } } };
     await lose();
     carriedOut();
     onStart = () => {
