@@ -245,7 +245,7 @@ test.concurrent('metrics and health', () =>
 describe('what cannot be used is one line and exit code 2', () => {
   const cases: readonly [args: string[], line: RegExp, env?: Record<string, string>][] = [
     [['--resync-interval', '5'], /--resync-interval .*"5" .*30s/],
-    [['--resync-interval', '10ms'], /--resync-interval .*at least 1s/],
+    [['--resync-interval', '10ms'], /--resync-interval .*at least 100ms/],
     [['--api-url', 'ftp://x'], /--api-url .*"ftp:\/\/x" .*https/],
     [['--concurrency', '0'], /--concurrency .*at least 1/],
     [['--requests-per-minute', 'many'], /--requests-per-minute .*whole number/],
@@ -256,7 +256,11 @@ describe('what cannot be used is one line and exit code 2', () => {
     [['--watch-namespaces', 'A B'], /--watch-namespaces .*"A B" is no list of namespaces/],
     [['--no-such-flag'], /--no-such-flag/],
     [['--api-url', 'http://cloud'], /EDGE_OPERATOR_API_KEY holds no API key/, { EDGE_OPERATOR_API_KEY: 'two\nlines' }],
-    [[], /EDGE_OPERATOR_TAKE_OVER.*"maybe" must be true or false/, { EDGE_OPERATOR_TAKE_OVER: 'maybe' }],
+    [
+      [],
+      /EDGE_OPERATOR_TAKE_OVER.*"maybe" is neither on nor off: write true or false/,
+      { EDGE_OPERATOR_TAKE_OVER: 'maybe' },
+    ],
     [['--create-settle', '2h'], /--create-settle .*at most 1h/],
     [[], /EDGE_OPERATOR_LOG_FORMAT.*"xml" .*json or text/, { EDGE_OPERATOR_LOG_FORMAT: 'xml' }],
   ];
