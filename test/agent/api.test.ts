@@ -518,6 +518,8 @@ describe('bodies, paths and hosts', () => {
     const answers = (await text(socket)).split('\r\n\r\n');
     expect(answers).toHaveLength(3);
     expect(answers[0]).toMatch(/^HTTP\/1\.1 200 .*content-type: text\/event-stream/s);
+    // That of GET has none (RFC 9110, section 8.6).
+    expect(answers[0]).not.toMatch(/content-length/i);
     expect(answers[1]).toMatch(/^HTTP\/1\.1 200 .*content-length: \d+/s);
   });
 

@@ -20,8 +20,6 @@ class Connection extends EventEmitter {
     this.events.push(text.split('\n', 1)[0] ?? '');
     return !this.writableNeedDrain;
   }
-
-  writeHead(): void {}
 }
 
 test('a page that stopped reading gets one snapshot when it reads again, and nothing before', () => {

@@ -7,8 +7,6 @@ const flushMs = 150;
 const heartbeatMs = 15_000;
 const newest = 500;
 
-export const eventsHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-
 /** A captured request as a line of the page's list. */
 export interface Summary {
   readonly id: string;
@@ -83,6 +81,5 @@ export function feed(captures: Captures, response: ServerResponse): void {
     clearTimeout(timer);
     clearInterval(heartbeat);
   });
-  response.writeHead(200, eventsHeaders);
   snapshot();
 }

@@ -6,7 +6,7 @@ import type { History } from '../metrics/history.ts';
 import { AgentProblem } from '../problem.ts';
 import { type Replays, readEditedReplay } from '../replay.ts';
 import { shownBody } from './body.ts';
-import { eventsHeaders, feed, tunnelKey } from './feed.ts';
+import { feed, tunnelKey } from './feed.ts';
 import type { PageFile } from './page.ts';
 
 export interface InspectorParts {
@@ -25,6 +25,8 @@ const headers = {
   'cache-control': 'no-cache',
 };
 
+const eventsHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+
 /** The inspector page on `/` and `/status`, and under `/inspect` what it needs beside the Local Agent API. */
 export function addInspector(app: FastifyInstance, { captures, replays, history, page }: InspectorParts): void {
   for (const { path, contentType, body } of page) {
@@ -32,10 +34,10 @@ export function addInspector(app: FastifyInstance, { captures, replays, history,
     for (const url of urls) app.get(url, (_, reply) => reply.headers(headers).type(contentType).send(body));
   }
   app.get('/inspect/events', ({ method }, reply) => {
-    if (method === 'HEAD') return reply.headers(eventsHeaders).send();
     reply.hijack();
-    feed(captures, reply.raw);
-    return reply;
+    reply.raw.writeHead(200, eventsHeaders);
+    if (method === 'HEAD') reply.raw.end();
+    else feed(captures, reply.raw);
   });
   app.get('/inspect/history', async () => ({ samples: history.read() }));
   app.get<{ Params: { id: string } }>('/inspect/requests/:id', async ({ params: { id } }) => {
