@@ -19,6 +19,16 @@ afterEach(() => {
 afterAll(() => rm(dir, { recursive: true }));
 
 describe('flags that cannot be used end with one line that names them', () => {
+  // A command has its process to itself, and listens to stderr to the end of it.
+  const events = ['error', 'drain'];
+  const before = events.map((event) => process.stderr.listeners(event));
+  afterEach(() => {
+    for (const [index, event] of events.entries()) {
+      const added = process.stderr.listeners(event).filter((listener) => !before[index]?.includes(listener));
+      for (const listener of added) process.stderr.off(event, listener as () => void);
+    }
+  });
+
   test.each([
     [['--port', 'x'], '--port must be'],
     [['--port', '65536'], '--port must be'],
