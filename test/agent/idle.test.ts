@@ -9,7 +9,7 @@ import { dial, echo, type LocalServer, startLocal, startTestAgent, type TestAgen
 
 /** Short of the usual ones, in milliseconds. */
 const quietMs = 1_500;
-const short = { headMs: 300, requestMs: 300, keepAliveMs: 100, quietMs, checkMs: 50 };
+const short = { headMs: 1_000, requestMs: 1_000, keepAliveMs: 100, quietMs, checkMs: 50 };
 
 let agent: TestAgent;
 const locals: LocalServer[] = [];
