@@ -225,10 +225,10 @@ function wrong(name: string, problem: string): UsageError {
   return new UsageError(`${setting?.flag} (or ${setting?.variable}): ${problem}`);
 }
 
-/** Without the user, password and query of a URL. */
+/** Without the user, password and query of a URL, or of what was meant as one. */
 function shown(value: unknown): string {
   return JSON.stringify(value)
-    .replace(/\/\/[^/]*@/, '//***@')
+    .replace(/^("(?:[\w+.-]*:\/\/)?).*@/, '$1***@')
     .replace(/[?#][^"]*/, '***');
 }
 
