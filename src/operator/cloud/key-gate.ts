@@ -16,8 +16,9 @@ export interface Asked {
 
 /**
  * Keeps a key that is known to be refused from being sent: after a 401, or a 403 to a list, calls fail here until it is
- * time for one to find out whether it is still refused: after 10 s, doubling to 5 minutes, or when a person asks. A 403 to anything else is
- * about that, or about the key: a list is to tell, at most once a minute, and everything else waits for that.
+ * time for one to find out whether it is still refused: after 10 s, doubling to 5 minutes, or when a person asks. A 403
+ * to anything else is about that, or about the key: a list is to tell, at most once a minute, and everything else waits
+ * for that.
  */
 export class KeyGate {
   readonly #now: () => number;
