@@ -255,23 +255,29 @@ describe('a start without an answer', () => {
     expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
   });
 
-  test('again, as the agent started anew, is waited for by another process, whatever the status says of the first', async () => {
-    onStart = (asked) => {
-      running = asked;
-      return asked;
-    };
-    const { fields = {} } = (await flow.ensure(context())) as Report;
-    expect(fields).toMatchObject({ startedAt: '1970-01-01T00:00:00.000Z' });
-    object = { ...object, status: { ...fields, conditions: [ready] } };
-    [running, now] = [undefined, 1_000];
-    await lose();
-    memory = new Memory();
-    expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
-    carriedOut();
-    now += createSettleMs;
-    expect(await flow.remove(context())).toEqual({ kind: 'finished' });
-    expect(running).toBeUndefined();
-  });
+  test.each([
+    ['', 1_000],
+    ['and the clock was set back to the moment of the first, ', 0],
+  ])(
+    'again, as the agent started anew, %sis waited for by another process, whatever the status says',
+    async (_, at) => {
+      onStart = (asked) => {
+        running = asked;
+        return asked;
+      };
+      const { fields = {} } = (await flow.ensure(context())) as Report;
+      expect(fields).toMatchObject({ startedAt: '1970-01-01T00:00:00.000Z' });
+      object = { ...object, status: { ...fields, conditions: [ready] } };
+      [running, now] = [undefined, at];
+      await lose();
+      memory = new Memory();
+      expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+      carriedOut();
+      now += createSettleMs;
+      expect(await flow.remove(context())).toEqual({ kind: 'finished' });
+      expect(running).toBeUndefined();
+    },
+  );
 
   test('leaves whose the tunnel is in the status', async () => {
     object = { ...object, status: { agentURL: agent.url, tunnelName: 'web', uri: '/api/tunnels/web' } };

@@ -209,8 +209,7 @@ export class TunnelFlow implements Flow<undefined> {
  */
 async function start(context: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
   const { resource, call, facts, time } = context;
-  // Of each start another one: by it the status tells which was answered.
-  const startedAt = new Date(time.wall()).toISOString();
+  const startedAt = momentOf(context);
   const asked = { ...following(tunnel, before), startedAt };
   await resource.record(recordOf(asked));
   await resource.confirm();
@@ -225,6 +224,13 @@ async function start(context: Context, { agent, spec, tunnel, before }: Asked): 
     else facts.lostStart = time.now();
     throw error;
   }
+}
+
+/** Of each start another one, wherever the clock was set to: by it the status tells which was answered. */
+function momentOf({ resource, time }: Context): string {
+  const { startedAt } = (resource.object.status ?? {}) as Status;
+  const now = new Date(time.wall());
+  return new Date(now.toISOString() === startedAt ? now.getTime() + 1 : now).toISOString();
 }
 
 /** Or certainly not carried out. */
