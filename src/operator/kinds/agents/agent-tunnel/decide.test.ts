@@ -96,8 +96,16 @@ describe('decide', () => {
     ],
   ];
   test.each(cases)('%s', (_why, asked, started, running, expected) => {
-    expect(decide({ ...asked, started, running })).toEqual(expected);
+    expect(decide({ ...asked, started, isAnswered: false, running })).toEqual(expected);
   });
+});
+
+test.each([
+  ['which was answered, runs', shows(), { kind: 'none' }],
+  ['which was answered, gave way to one that came late', shows({ addr: '1' }), { kind: 'replace', fields: [] }],
+])('a start after others that were not answered, %s', (_, running, expected) => {
+  const before = [lookOf({ proto: 'http', addr: '1' }), lookOf({ proto: 'http', addr: '8080' })];
+  expect(decide({ ...asking(), started: { ...asks(), before }, isAnswered: true, running })).toEqual(expected);
 });
 
 test('no option stands in for a field of its own', () => {
@@ -147,9 +155,17 @@ describe('the record', () => {
     ['as the agent put it', { ...earlier, shown }, shows({ addr: 'upstream/8080' })],
   ])('of an earlier version is understood: %s', (_, record, running) => {
     const started = recordIn(JSON.stringify(record));
-    expect(decide({ ...asking(), started, running })).toEqual({ kind: 'none' });
-    expect(decide({ ...asking({ addr: '1' }), started, running })).toEqual({ kind: 'replace', fields: ['addr'] });
-    expect(decide({ ...asking({ options }), started, running })).toEqual({ kind: 'replace', fields: ['options'] });
-    expect(decide({ ...asking(), started, running: shows({ addr: '2' }) })).toMatchObject({ kind: 'conflict' });
+    expect(decide({ ...asking(), started, isAnswered: true, running })).toEqual({ kind: 'none' });
+    expect(decide({ ...asking({ addr: '1' }), started, isAnswered: true, running })).toEqual({
+      kind: 'replace',
+      fields: ['addr'],
+    });
+    expect(decide({ ...asking({ options }), started, isAnswered: true, running })).toEqual({
+      kind: 'replace',
+      fields: ['options'],
+    });
+    expect(decide({ ...asking(), started, isAnswered: true, running: shows({ addr: '2' }) })).toMatchObject({
+      kind: 'conflict',
+    });
   });
 });

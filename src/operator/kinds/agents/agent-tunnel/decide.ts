@@ -17,16 +17,20 @@ export interface TunnelSituation {
   readonly wanted: Started;
   /** What this resource started under that name in that agent, if anything. */
   readonly started: Started | undefined;
+  /** The start of that was answered. */
+  readonly isAnswered: boolean;
   /** What runs there under that name. */
   readonly running: Tunnel | undefined;
 }
 
 /** What to do about the difference between the tunnel that is asked for and the one that runs. Pure. */
-export function decide({ spec, wanted, started, running }: TunnelSituation): TunnelAction {
+export function decide({ spec, wanted, started, isAnswered, running }: TunnelSituation): TunnelAction {
   if (running === undefined) return { kind: 'start' };
   if (started === undefined || !isOf(running, started)) return whenForeign(running, spec);
+  const { shown, before = [] } = started;
+  const look = lookOf(shownOf(running));
   // Which of those that look alike it is an agent does not show.
-  const isUnsure = started.before?.some((known) => looksLike(lookOf(shownOf(running)), known)) === true;
+  const isUnsure = !looksLike(look, shown) || (!isAnswered && before.some((known) => looksLike(look, known)));
   const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter(
     (field) => started.asked[field] !== wanted.asked[field],
   );

@@ -209,6 +209,11 @@ describe('a start without an answer', () => {
     expect(await reconcile()).toBe('Available');
     expect(running).toMatchObject({ config: { addr: '9090' } });
     running = first;
+    expect(await reconcile()).toBe('Available');
+    expect(running).toMatchObject({ config: { addr: '9090' } });
+    now += createSettleMs;
+    expect(await reconcile()).toBe('Available');
+    running = first;
     expect(await reconcile()).toBe('Conflict');
   });
 
@@ -278,6 +283,47 @@ describe('a start without an answer', () => {
       expect(running).toBeUndefined();
     },
   );
+
+  test.each([
+    ['this process', () => {}],
+    [
+      'another process',
+      () => {
+        memory = new Memory();
+      },
+    ],
+  ])('and one of another definition that was answered: of both is let go by %s', async (_, take) => {
+    await lose();
+    const first = late;
+    object = { ...object, spec: { ...object.spec, addr: '9090' } };
+    onStart = (asked) => {
+      running = asked;
+      return asked;
+    };
+    const { fields = {} } = (await flow.ensure(context())) as Report;
+    object = { ...object, status: { ...fields, conditions: [ready] } };
+    take();
+    expect(await flow.remove(context())).toMatchObject({ retry: { kind: 'after', ms: createSettleMs } });
+    [running, now] = [first, createSettleMs];
+    expect(await flow.remove(context())).toEqual({ kind: 'finished' });
+    expect(running).toBeUndefined();
+  });
+
+  test('is on record for no longer than it may be carried out', async () => {
+    await lose();
+    object = { ...object, spec: { ...object.spec, addr: '9090' } };
+    onStart = (asked) => {
+      running = asked;
+      return asked;
+    };
+    const { fields = {} } = (await flow.ensure(context())) as Report;
+    object = { ...object, status: { ...fields, conditions: [ready] } };
+    await reconcile();
+    expect(startedOf(object)?.before).toHaveLength(1);
+    now += createSettleMs;
+    await reconcile();
+    expect(startedOf(object)).not.toHaveProperty('before');
+  });
 
   test('leaves whose the tunnel is in the status', async () => {
     object = { ...object, status: { agentURL: agent.url, tunnelName: 'web', uri: '/api/tunnels/web' } };

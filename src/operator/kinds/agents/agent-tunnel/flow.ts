@@ -118,9 +118,11 @@ export class TunnelFlow implements Flow<undefined> {
     const rival = rivalOf(context, tunnel);
     if (rival !== undefined) return conflict(context, tunnel, rival);
     const started = startedOf(resource.object);
-    const action = decide({ spec, wanted: tunnel, started, running });
+    const isProven = started !== undefined && isAnswered(resource.object, started);
+    const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, running });
     switch (action.kind) {
       case 'none':
+        await this.#settle(context, started);
         return available(context, running as Tunnel, asked);
       case 'adopt':
         await resource.record(recordOf(tunnel));
@@ -191,11 +193,18 @@ export class TunnelFlow implements Flow<undefined> {
     return this.#unsettled(context, started);
   }
 
+  /** What was asked for before and would have been carried out by now is not looked for any more. */
+  async #settle(context: Context, started: Started | undefined): Promise<void> {
+    if (started?.before === undefined || this.#unsettled(context, started) !== undefined) return;
+    await context.resource.record(recordOf({ ...started, before: undefined }));
+  }
+
   /** What was sent and not answered may be carried out yet, and would be nobody's. */
   #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
     const { object } = resource;
+    const isSure = isAnswered(object, started) && started.before === undefined;
     // As far as this process can tell: an earlier one may have died over it.
-    if (facts.lostStart === undefined && !isAnswered(object, started)) facts.lostStart = time.now();
+    if (facts.lostStart === undefined && !isSure) facts.lostStart = time.now();
     const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();
     if (ms <= 0) return undefined;
     const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
@@ -209,15 +218,13 @@ export class TunnelFlow implements Flow<undefined> {
  */
 async function start(context: Context, { agent, spec, tunnel, before }: Asked): Promise<Tunnel> {
   const { resource, call, facts, time } = context;
-  const startedAt = momentOf(context);
-  const asked = { ...following(tunnel, before), startedAt };
+  const asked = { ...following(tunnel, before), startedAt: momentOf(context) };
   await resource.record(recordOf(asked));
   await resource.confirm();
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
     const shown = lookOf(shownOf(running));
-    if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...tunnel, startedAt, shown }));
-    else if (asked.before !== undefined) await resource.insist(() => recordOf({ ...tunnel, startedAt }));
+    if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...asked, shown }));
     return running;
   } catch (error) {
     if (isNotSent(error)) await resource.insist(() => recordOf(before));
