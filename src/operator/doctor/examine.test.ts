@@ -24,12 +24,14 @@ const examined = (kubeconfig: string) =>
 
 test('says which cluster it looked at, and that no account was', async () => {
   const results = await examined(kube.kubeconfig);
-  expect(results.map(({ check, at }) => [check, at])).toEqual([
-    ['cluster', expect.stringMatching(/^https?:\/\/127\.0\.0\.1:\d+$/)],
-    ['definitions', expect.anything()],
-    ['rights', expect.anything()],
-    ['account', expect.stringMatching(/^nothing: .*--api-url and --api-key-file/)],
-    ['operator', expect.anything()],
+  expect(results.map(({ check }) => check)).toEqual(['cluster', 'definitions', 'rights', 'account', 'operator']);
+  // What is found of the others is the cluster's own matter.
+  expect(results).toMatchObject([
+    { at: expect.stringMatching(/^https?:\/\/127\.0\.0\.1:\d+$/) },
+    {},
+    {},
+    { at: expect.stringMatching(/^nothing: .*--api-url and --api-key-file/) },
+    {},
   ]);
 });
 
