@@ -185,6 +185,14 @@ export class World {
     return new Process(this, most);
   }
 
+  /** One that runs with these accounts, each with its key. */
+  start(keys: Readonly<Record<string, string>>): Process {
+    const process = this.process();
+    for (const [account, key] of Object.entries(keys)) process.join(account, key);
+    process.run();
+    return process;
+  }
+
   async pass(ms: number): Promise<void> {
     await this.time.advance(0);
     await this.time.advance(ms);

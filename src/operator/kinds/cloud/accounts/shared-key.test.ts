@@ -53,9 +53,7 @@ test.each([
 
 test('an account that was alone with its key, and gone, has had the free share of it', async () => {
   const world = new World();
-  const first = world.process();
-  first.join('a/one', 'k');
-  first.run();
+  const first = world.start({ 'a/one': 'k' });
   first.ask('a/one', 7);
   await world.pass(100);
   first.leave('a/one');
@@ -64,9 +62,7 @@ test('an account that was alone with its key, and gone, has had the free share o
   await world.pass(100);
   expect(world.sent).toHaveLength(14);
   first.kill();
-  const second = world.process();
-  second.join('b/two', 'k');
-  second.run();
+  const second = world.start({ 'b/two': 'k' });
   second.ask('b/two', 200);
   await world.pass(50_000);
   expect(world.busiest).toBeLessThanOrEqual(120);
@@ -84,10 +80,7 @@ test('of an account that took its use to another key the accounts that stay know
   first.ask('a/one', 7);
   await world.pass(1_000);
   first.kill();
-  const second = world.process();
-  second.join('b/two', 'k');
-  second.join('a/one', 'k2');
-  second.run();
+  const second = world.start({ 'b/two': 'k', 'a/one': 'k2' });
   second.ask('b/two', 200);
   second.ask('a/one', 200);
   await world.pass(20_000);
@@ -99,11 +92,7 @@ test('of an account that took its use to another key the accounts that stay know
 
 test('where the record is gone, the next one has everything again', async () => {
   const world = new World();
-  const first = world.process();
-  first.join('a/one', 'k');
-  first.join('b/two', 'k');
-  first.join('z/other', 'other');
-  first.run();
+  const first = world.start({ 'a/one': 'k', 'b/two': 'k', 'z/other': 'other' });
   first.ask('a/one', 40);
   first.ask('b/two', 20);
   await world.pass(1_000);
@@ -113,9 +102,7 @@ test('where the record is gone, the next one has everything again', async () => 
   await world.pass(1_000);
   expect(world.sent).toHaveLength(90);
   first.kill();
-  const second = world.process();
-  second.join('c/three', 'k');
-  second.run();
+  const second = world.start({ 'c/three': 'k' });
   second.ask('c/three', 200);
   await world.pass(50_000);
   expect(world.busiest).toBeLessThanOrEqual(120);
@@ -123,23 +110,17 @@ test('where the record is gone, the next one has everything again', async () => 
 
 test('what a process before it sent stays on record where that is gone and made again', async () => {
   const world = new World();
-  const first = world.process();
-  first.join('a/one', 'k');
-  first.run();
+  const first = world.start({ 'a/one': 'k' });
   first.ask('a/one', 60);
   await world.pass(1_000);
   first.kill();
-  const second = world.process();
-  second.join('a/one', 'k');
-  second.run();
+  const second = world.start({ 'a/one': 'k' });
   await world.pass(1_000);
   world.place.delete();
   second.ask('a/one', 30);
   await world.pass(1_000);
   second.kill();
-  const third = world.process();
-  third.join('a/one', 'k');
-  third.run();
+  const third = world.start({ 'a/one': 'k' });
   third.ask('a/one', 200);
   await world.pass(40_000);
   expect(world.busiest).toBeLessThanOrEqual(120);
@@ -147,9 +128,7 @@ test('what a process before it sent stays on record where that is gone and made 
 
 test('an answer that is lost is no use of anybody else', async () => {
   const world = new World();
-  const first = world.process();
-  first.join('a/one', 'k');
-  first.run();
+  const first = world.start({ 'a/one': 'k' });
   await world.pass(100);
   let calls = 0;
   first.view.fate = () => {
@@ -165,14 +144,10 @@ test('an answer that is lost is no use of anybody else', async () => {
 
 test('after a failover what the one before sent counts once, also where that one ends later', async () => {
   const world = new World();
-  const first = world.process();
-  first.join('a/one', 'k');
-  first.run();
+  const first = world.start({ 'a/one': 'k' });
   first.ask('a/one', 40);
   await world.pass(1_000);
-  const second = world.process();
-  second.join('a/one', 'k');
-  second.run();
+  const second = world.start({ 'a/one': 'k' });
   await world.pass(1_000);
   expect(second.used('a/one')).toBe(56 + 7);
   await first.budgets.close(0);
@@ -180,9 +155,7 @@ test('after a failover what the one before sent counts once, also where that one
   await world.pass(1_000);
   expect(world.sent).toHaveLength(80);
   second.kill();
-  const third = world.process();
-  third.join('a/one', 'k');
-  third.run();
+  const third = world.start({ 'a/one': 'k' });
   await world.pass(1_000);
   // Of the first 40, exactly; of the second what it had on record, and a free share.
   expect(third.used('a/one')).toBeLessThanOrEqual(40 + 80 + 7);
@@ -191,14 +164,10 @@ test('after a failover what the one before sent counts once, also where that one
 
 test('who ends does not wipe what another one has on record by then', async () => {
   const world = new World();
-  const first = world.process();
-  first.join('a/one', 'k');
-  first.run();
+  const first = world.start({ 'a/one': 'k' });
   first.ask('a/one', 10);
   await world.pass(1_000);
-  const second = world.process();
-  second.join('b/two', 'k');
-  second.run();
+  const second = world.start({ 'b/two': 'k' });
   second.ask('b/two', 40);
   await world.pass(1_000);
   // It sees that somebody wrote, and has no time to look at what.
@@ -207,9 +176,7 @@ test('who ends does not wipe what another one has on record by then', async () =
   await world.pass(250);
   await Promise.all([first.budgets.close(0), world.pass(5_000)]);
   second.kill();
-  const third = world.process();
-  third.join('c/three', 'k');
-  third.run();
+  const third = world.start({ 'c/three': 'k' });
   await world.pass(0);
   expect(third.used('c/three')).toBeGreaterThanOrEqual(world.sent.length);
   third.ask('c/three', 200);
