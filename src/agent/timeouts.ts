@@ -1,9 +1,9 @@
-import type { Timeouts } from '../common/http-server/timeouts.ts';
+import type { ServerTimeouts } from '../common/http-server/timeouts.ts';
 
 export interface AgentTimeouts {
-  readonly api: Timeouts;
+  readonly api: ServerTimeouts;
   /** `quietMs` also holds after an upgrade, and for tcp and tls tunnels. */
-  readonly tunnels: Timeouts;
+  readonly tunnels: ServerTimeouts;
 }
 
 const common = { headMs: 60_000, keepAliveMs: 65_000, checkMs: 5_000 };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, WallClock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
-import type { Stored, UseStore } from './kinds/cloud/accounts/use-record.ts';
+import { mostText, type Stored, type UseStore } from './kinds/cloud/accounts/use-record.ts';
 import type { KubeClient } from './kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from './kube/errors.ts';
 import { microTime } from './kube/micro-time.ts';
@@ -12,8 +12,6 @@ const kind = 'Lease';
 const name = 'edge-operator-budget';
 const annotation = 'edge-operator.dev/requests-sent';
 const mostTries = 5;
-/** Characters, of all shards: an object has 256 KiB of annotations, and while the work is divided anew there are two divisions. */
-const mostInAll = 100_000;
 
 export interface BudgetLeaseOptions {
   readonly client: KubeClient;
@@ -50,8 +48,9 @@ export class BudgetLease implements UseStore {
     this.#annotation = shards === 1 ? this.#base : `${this.#base}.${shard}-of-${shards}`;
   }
 
+  /** Of all shards one has: an object has 256 KiB of annotations, and while the work is divided anew there are two divisions. */
   get most(): number {
-    return Math.floor(mostInAll / (this.#options.shards ?? 1));
+    return Math.floor(mostText / (this.#options.shards ?? 1));
   }
 
   async read(signal: AbortSignal): Promise<Stored> {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isAllowedHost } from '../../common/http-server/hosts.ts';
 import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
-import type { Timeouts } from '../../common/http-server/timeouts.ts';
+import type { ServerTimeouts } from '../../common/http-server/timeouts.ts';
 import type { Log } from '../../common/log.ts';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
@@ -14,7 +14,7 @@ export interface AppParts {
   /** Beside loopback; see isAllowedHost. */
   readonly allowHosts: readonly string[];
   readonly descriptors: Descriptors;
-  readonly timeouts: Timeouts;
+  readonly timeouts: ServerTimeouts;
   readonly log: Log;
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { lingerMs, serverTimeouts, type Timeouts } from '../../common/http-server/timeouts.ts';
+import { lingerMs, type ServerTimeouts, serverTimeouts } from '../../common/http-server/timeouts.ts';
 import { type Address, listen } from '../../common/listen.ts';
 import type { Descriptors } from '../descriptors/descriptors.ts';
 import { guard } from '../descriptors/door.ts';
@@ -26,7 +26,7 @@ export class Edge {
   #address: Address = { host: '127.0.0.1', port: 0 };
   #url = '';
 
-  constructor(descriptors: Descriptors, timeouts: Timeouts) {
+  constructor(descriptors: Descriptors, timeouts: ServerTimeouts) {
     this.#descriptors = descriptors;
     this.#server = createServer({
       ...serverTimeouts(timeouts),

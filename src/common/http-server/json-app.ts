@@ -10,7 +10,7 @@ import Fastify, {
 import { answerOn } from './answer-on.ts';
 import { isHost } from './hosts.ts';
 import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
-import { serverTimeouts, type Timeouts } from './timeouts.ts';
+import { type ServerTimeouts, serverTimeouts } from './timeouts.ts';
 
 /** All that Node's parser reads and the router takes, without CONNECT, which Node answers itself. */
 const methods = [
@@ -27,7 +27,7 @@ export interface AppOptions {
   /** Whether HEAD is answered where GET is (RFC 9110, section 9.1); default not at all. */
   readonly hasHead?: boolean;
   /** Default those of the framework. */
-  readonly timeouts?: Timeouts;
+  readonly timeouts?: ServerTimeouts;
   /** Parses a body that is said to be JSON. */
   readonly readBody: (body: Buffer) => unknown;
   /** The answer to the server's own errors, and to all others as `unforeseen`. */

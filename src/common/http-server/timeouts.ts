@@ -1,5 +1,5 @@
 /** How long a server of HTTP keeps connections of which nothing is heard, in milliseconds; 0 is for ever. */
-export interface Timeouts {
+export interface ServerTimeouts {
   /** Until a client has sent all of the head of its request. */
   readonly headMs: number;
   /** Until it has sent all of the request. */
@@ -13,7 +13,7 @@ export interface Timeouts {
 }
 
 /** As the options of Node's server. */
-export function serverTimeouts({ headMs, requestMs, keepAliveMs, checkMs }: Timeouts) {
+export function serverTimeouts({ headMs, requestMs, keepAliveMs, checkMs }: ServerTimeouts) {
   return {
     headersTimeout: headMs,
     requestTimeout: requestMs,

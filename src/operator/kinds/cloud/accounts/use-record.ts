@@ -35,7 +35,7 @@ export interface UseStore {
   write(text: string, signal: AbortSignal): Promise<Stored | undefined>;
   /** The same for each process, and unknown to who may not read what is kept there; undefined before anything is. */
   readonly secret?: string | undefined;
-  /** How many characters it takes. Default 100,000. */
+  /** How many characters it takes; default {@link mostText}. */
   readonly most?: number;
   /** It cannot be kept there, as without the right to: another try soon is of no use. */
   isRefusal(error: unknown): boolean;
@@ -57,7 +57,8 @@ const lastWriteMs = 5_000;
 const datedToMs = 1_000;
 /** Not sooner, or who uses now a little more and now a little less would write all the time. */
 const relaxMs = 5 * 60_000;
-const mostText = 100_000;
+/** Characters of a record, where the place that keeps it has room for more. */
+export const mostText = 100_000;
 const closingTries = 3;
 
 export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' | 'uuid'> {
