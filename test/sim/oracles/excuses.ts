@@ -338,11 +338,11 @@ function lacksSomething(world: Witness, resource: Resource): boolean {
   );
 }
 
-/** Objects of its content in its account that belong to nobody. */
-/** What may be of its content in its account, and that nobody names. */
+/** What may be of its content in its account, and that nobody names, but for forgers. */
 function unclaimedTwins(world: Witness, resource: Resource): readonly Thing[] {
   const implied = impliedObject(resource.kind, resource.version.spec);
-  const named = new Set([...kubeModelOf(world).live.values()].flatMap(idsNamedBy));
+  const honest = [...kubeModelOf(world).live.values()].filter((other) => !isForged(other));
+  const named = new Set(honest.flatMap(idsNamedBy));
   const accounts = accessesOf(world, resource).map(({ account }) => account);
   return [...cloudModelOf(world).things].filter(
     ({ collection, account, content, name }) =>

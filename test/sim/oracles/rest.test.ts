@@ -122,6 +122,18 @@ describe('converges', () => {
     ],
     [
       'AmbiguousCreate',
+      'what is there is older than such a create, and named by who forged a record',
+      async () => {
+        const id = await world.make('bot_users', { name: 'bot' }, { by: 'person' });
+        await world.pass(1_000);
+        await markCreate(0);
+        const annotations = { [externalID]: id, 'edge-operator.dev/created-id': id };
+        await world.write('BotUser', 'forged', { spec: { name: 'forged' }, annotations });
+        await say('BotUser', 'forged', 'Rejected');
+      },
+    ],
+    [
+      'AmbiguousCreate',
       'what is there is younger than the create, but our own clock, which marked it, was ahead',
       async () => {
         await markCreate(10_000);
