@@ -27,7 +27,7 @@ export interface ReplayFlowOptions {
 type Context = ReconcileContext<undefined>;
 
 /**
- * Replays a captured request exactly once. The intent is recorded before the request is sent: a reconcile that finds one
+ * Replays a captured request once at most. The intent is recorded before the request is sent: a reconcile that finds one
  * whose end it does not know sends nothing, and says so.
  */
 export class ReplayFlow implements Flow<undefined> {

@@ -40,7 +40,7 @@ export const definition: KindDefinition = {
   type: edgeType('RequestReplay', 'requestreplays'),
   singular: 'requestreplay',
   shortNames: ['replay'],
-  description: 'Sends a request that an Agent captured to the local server once more: exactly once, then never again.',
+  description: 'Sends a request that an Agent captured to the local server once more, and never a second time.',
   spec,
   status,
   columns: [
