@@ -760,6 +760,31 @@ describe('endpoint mirrors', () => {
       expect(await mirrored(namespace)).toEqual([]);
     }));
 
+  test.concurrent('a paused account makes no call for its users either: neither what waits for its turn, nor a delete', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account({ requestsPerMinute: 4 });
+      await world.reason(acct, 'Available');
+      const names = ['b0', 'b1', 'b2', 'b3', 'b4'];
+      for (const name of names) await bot(name, { name });
+      await until('the budget to be used up', () => cloud.requests().length === 4);
+      await world.annotate(acct, { [annotation.paused]: 'true' });
+      await world.reason(acct, 'Paused');
+      const made = await botsIn(cloud);
+      // A greater budget, in which all that waits is sent at once.
+      await account({ requestsPerMinute: 1_000 });
+      await world.reason(acct, 'Paused');
+      const b0 = await botOf(acct, made[0] as string);
+      await world.delete(b0);
+      await troubled(b0, 'DependencyNotReady', /^deleting: CloudAccount .* is paused/);
+      for (const name of names) await troubled(await botOf(acct, name), 'DependencyNotReady', /is paused/);
+      expect(await botsIn(cloud)).toEqual(made);
+      await world.annotate(acct, { [annotation.paused]: null });
+      await world.gone(b0);
+      for (const name of names.slice(1)) await world.reason(await botOf(acct, name), 'Available');
+    }));
+
   test.concurrent('a paused account makes no call', () =>
     withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
       cloud.seed({ accounts: ['tenant'], endpoints });

@@ -19,7 +19,10 @@ export interface AccountEntryOptions {
   readonly hosts: AllowedHosts;
   readonly open: (
     key: string,
-    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'onRequest'>,
+    options: Pick<
+      CloudConnectionOptions,
+      'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'onRequest' | 'pause'
+    >,
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
   readonly references: References;
@@ -90,9 +93,15 @@ export class AccountEntry implements RegistryEntry {
   problem(): string | undefined {
     if (this.#connection === undefined) return `cannot be used: ${this.#refusal}`;
     if (isDeleting(this.#object)) return 'is being deleted';
-    if (isPaused(this.#object)) return `is paused by its annotation ${annotation.paused}`;
+    const { pause } = this;
+    if (pause !== undefined) return pause;
     const keyProblem = this.#keyProblem();
     return keyProblem === undefined ? this.#unready() : `cannot be used: ${keyProblem}`;
+  }
+
+  /** Why nothing is to be sent, deletes least of all, as long as a person says so. */
+  get pause(): string | undefined {
+    return isPaused(this.#object) ? `is paused by its annotation ${annotation.paused}` : undefined;
   }
 
   /** The problem goes by itself, or the account does. */
@@ -200,6 +209,7 @@ export class AccountEntry implements RegistryEntry {
       requestsPerMinute,
       keys: this.#keys,
       apiKey: () => this.#keyInForce(),
+      pause: () => this.pause,
       isIdle: () => isPaused(this.#object) || this.#keyProblem() !== undefined,
       onRequest: ({ keyRefused }) => {
         if (keyRefused) this.#doubt();

@@ -133,6 +133,7 @@ function otherwise(object: ManagedObject): string {
 }
 
 function forDelete(key: string, entry: AccountEntry | undefined): CloudConnection {
+  if (entry?.pause !== undefined) throw new DependencyError(`${nameOf(key)} ${entry.pause}`);
   const connection = entry?.forDelete();
   if (connection !== undefined) return connection;
   const why = entry === undefined ? 'does not exist' : whyNot(entry);
