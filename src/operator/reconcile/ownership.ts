@@ -39,6 +39,11 @@ export function externalIDOf(object: ManagedObject): string | undefined {
   return typeof remembered === 'string' && remembered !== '' ? remembered : undefined;
 }
 
+/** What it stood for, and neither has on record nor names any more: it was looked at, and is nobody's because of that. */
+export function formerlyNamedIDOf(object: ManagedObject): string | undefined {
+  return ownedIDOf(object) === undefined && namedIDOf(object) === undefined ? externalIDOf(object) : undefined;
+}
+
 function namedIDOf(object: ManagedObject): string | undefined {
   const id = annotationOf(object, annotation.externalID);
   return id !== undefined && isUsableID(id) ? id : undefined;
@@ -153,7 +158,7 @@ export function provenAccountOf(object: ManagedObject): string | undefined {
 /** Index value under which everything that claims one external id is found, of whatever account. Who only observes claims nothing. */
 export function claimOf(object: ManagedObject): readonly string[] {
   const id = externalIDOf(object);
-  return id === undefined || isObserver(object) ? [] : [id];
+  return id === undefined || isObserver(object) || formerlyNamedIDOf(object) !== undefined ? [] : [id];
 }
 
 export function isObserver({ spec }: ManagedObject): boolean {

@@ -54,6 +54,23 @@ test('what was made is on record where it was made, though the spec names anothe
   expect(movedAccount(thing.object)).toMatch('is in CloudAccount/one');
 });
 
+test('what was only observed is not managed by a spec that names nothing any more', async () => {
+  const changed: string[] = [];
+  thing.object = { ...thing.object, status: { id: 'thing_of_somebody' } };
+  thing.serve({
+    diff: () => [{ field: 'description' }],
+    update: async (_, id) => {
+      changed.push(id);
+      return { id };
+    },
+  });
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Rejected' });
+  expect({ changed, creates: thing.creates }).toEqual({ changed: [], creates: 0 });
+  await thing.annotate(thing.object, { [annotation.externalID]: 'thing_of_somebody' });
+  thing.serve({});
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available' });
+});
+
 test.each([
   ['and of which another was refused', {}],
   ['and gives way to what a person named', { [annotation.externalID]: 'thing_named' }],

@@ -6,6 +6,7 @@ import { type Outcome, type Report, report, reportFailure } from '../outcome.ts'
 import {
   claimOf,
   externalIDOf,
+  formerlyNamedIDOf,
   isObserver,
   misnamedIDOf,
   nowhere,
@@ -69,6 +70,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     // What a create made is looked for first: who named another's object meanwhile would leave it to nobody.
     const conflict = intentOf(object) === undefined ? this.#conflict(context) : undefined;
     if (conflict !== undefined) return conflict;
+    const former = isObserver(object) ? undefined : formerlyNamedIDOf(object);
+    if (former !== undefined) return report('Rejected', this.#unnamed(former));
     const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;
     const generation = `generation ${object.metadata.generation}`;
@@ -297,6 +300,13 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return (
       `${annotation.externalID} names ${misnamed}, but this resource manages ${this.#contract.displayName} ${id}: set it ` +
       'back, or name the other one in a resource of its own'
+    );
+  }
+
+  #unnamed(id: string): string {
+    return (
+      `this resource stood for ${this.#contract.displayName} ${id}, which it does not manage, and names nothing any more: set ` +
+      `${annotation.externalID} to ${id} to have it managed, or delete this resource and create one that makes its own`
     );
   }
 
