@@ -104,6 +104,15 @@ test('one without a usable key is not held', async () => {
   expect([finalizersOf('key'), patches]).toEqual([[foreign], 0]);
 });
 
+test('the one of before is held until there is another that can be used', async () => {
+  const renamed = current(holder(recording('other')));
+  await held.hold(renamed, { name: 'absent', isUsable: false, metadata: undefined });
+  await held.hold(renamed, secret('key', false));
+  expect([finalizersOf('other'), finalizersOf('key')]).toEqual([[own, foreign], [foreign]]);
+  await held.hold(renamed, secret('key'));
+  expect([finalizersOf('other'), finalizersOf('key')]).toEqual([[foreign], [foreign, own]]);
+});
+
 test('a forged record lets go of nothing that another holds', async () => {
   await held.hold(current(holder(recording('other'))), secret('key'));
   expect(finalizersOf('other')).toEqual([foreign]);

@@ -49,7 +49,11 @@ export class HeldSecrets {
   async hold(resource: CurrentResource, secret: HeldSecret): Promise<void> {
     const holder = resource.object;
     const before = recordIn(holder, annotation.heldSecret);
-    if (before !== undefined && before !== secret.name) await this.#release(holder, before);
+    if (before !== undefined && before !== secret.name) {
+      // The one with which things were made, until there is another: whoever made a mistake can set it back.
+      if (!secret.isUsable) return;
+      await this.#release(holder, before);
+    }
     // Recorded first: what is held must be known to whoever releases it.
     await resource.record({ [annotation.heldSecret]: secret.name });
     const { metadata } = secret;
