@@ -785,6 +785,24 @@ describe('endpoint mirrors', () => {
       for (const name of names.slice(1)) await world.reason(await botOf(acct, name), 'Available');
     }));
 
+  test.concurrent('EndpointsMirrored says so when each endpoint has its ConfigMap, and not before', () =>
+    withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
+      const many = Array.from({ length: 800 }, (_, index) => ({
+        ...(endpoints[0] as (typeof endpoints)[number]),
+        id: `ep_${index}`,
+      }));
+      cloud.seed({ accounts: ['tenant'], endpoints: many });
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account({ endpointMirror: { intervalSeconds: 3_600 } });
+      const count = await until('the condition', async () => {
+        const found = (await world.get(acct)) as ManagedObject;
+        if (conditionOf(found, 'EndpointsMirrored')?.status !== 'True') return undefined;
+        return (await mirrored(namespace)).length;
+      });
+      expect(count).toBe(800);
+    }));
+
   test.concurrent('a paused account makes no call', () =>
     withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
       cloud.seed({ accounts: ['tenant'], endpoints });

@@ -189,9 +189,10 @@ export class AccountFlow implements Flow<undefined> {
     const { intervalSeconds, protocols, types } = endpointMirror;
     const intervalMs = intervalSeconds * 1_000;
     this.#mirrors.start(account, { namespace, intervalMs, protocols, types, owner: ownerOf(object) });
-    const { sweptAt, endpoints, error } = this.#mirrors.status(account.key) ?? {};
-    const lookMs = sweptAt === undefined ? firstSweepRetryMs : intervalMs;
-    const lookAgainMs = error === undefined ? lookMs : Math.min(lookMs, troubledRetryMs);
+    const { sweptAt, synced, endpoints, error } = this.#mirrors.status(account.key) ?? {};
+    const lookMs = synced === true ? intervalMs : firstSweepRetryMs;
+    const troubledMs = sweptAt === undefined ? firstSweepRetryMs : Math.min(intervalMs, troubledRetryMs);
+    const lookAgainMs = error === undefined ? lookMs : troubledMs;
     return report('Available', message, {
       fields: { ...fields, ...(sweptAt === undefined ? mirrored : { endpointsMirrored: endpoints }) },
       parts: this.#mirrorParts(object, account),
@@ -203,7 +204,7 @@ export class AccountFlow implements Flow<undefined> {
     const status = this.#mirrors.status(key);
     if (status === undefined) return [];
     const before = conditionOf(object, mirrorCondition)?.status === 'True';
-    const shown = status.sweptAt !== undefined || before;
+    const shown = status.synced || before;
     return [{ condition: mirrorCondition, report: mirrorReport(shown, status.error) }];
   }
 }
@@ -219,7 +220,7 @@ async function check(context: Context, entry: AccountEntry, account: CloudConnec
 function mirrorReport(shown: boolean, error: string | undefined): Report {
   if (error !== undefined) return report('Updating', error);
   if (shown) return report('Available', 'each active endpoint has a ConfigMap in this namespace');
-  return report('Updating', 'the endpoints are being listed for the first time');
+  return report('Updating', 'the endpoints are being listed, and their ConfigMaps written, for the first time');
 }
 
 /** What a failed check says; what it does not say stays as it was. */
