@@ -15,6 +15,11 @@ export interface Flow<Client> {
   leavesNothing?(object: ManagedObject): boolean;
   /** What stays outside when a person lets the resource go by force. */
   leftBehind?(object: ManagedObject): string;
+  /**
+   * What the resource began to make is not known to be there yet, nor not to be. That is found out in the account in which it was
+   * begun, whatever the spec names by now; nothing is made there any more.
+   */
+  isBegun?(object: ManagedObject): boolean;
   /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
   claims?(object: ManagedObject): readonly string[];
   /** Nothing will ever be done for the resource again, so that there is nothing to pause. */

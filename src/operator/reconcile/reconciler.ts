@@ -1,7 +1,7 @@
 import type { LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf, isPaused, recordsOf } from './annotations.ts';
+import { annotation, annotationOf, isPaused, recordIn, recordsOf } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
@@ -91,7 +91,7 @@ export class Reconciler<Client> {
 
   /** What is on record of a resource that is held, in case somebody replaces it by a manifest without. */
   note(object: ManagedObject): void {
-    if (hasFinalizer(object)) this.#factsOf(object).records = recordsOf(object);
+    if (hasFinalizer(object) && hasRecords(object)) this.#factsOf(object).records = recordsOf(object);
   }
 
   /** The resource has gone from Kubernetes. */
@@ -113,24 +113,26 @@ export class Reconciler<Client> {
       const says = annotationOf(object, annotation.paused) === 'true' ? 'is "true"' : 'does not say "false"';
       return report('Paused', `no call is made while the annotation ${annotation.paused} ${says}`);
     }
-    if (isDeleting(object)) return this.#delete(options, object, waiting);
-    return this.#ensure(options, await this.#recorded(options, object), waiting);
+    const recorded = await this.#recorded(options, object);
+    return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
   }
 
   /**
    * A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind.
-   * Of one that came while nobody was there the status tells: it is held before anything else is found to be wrong with it.
+   * Who updates it whole may keep the finalizer and wipe the records alone. Of one that came while nobody was there the status
+   * tells: it is held before anything else is found to be wrong with it.
    */
   async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
     const { records } = this.#factsOf(object);
     const isKnown = records !== undefined || provenAccountOf(object) !== undefined;
-    if (!isKnown || hasFinalizer(object)) return object;
-    options.log.warn('finalizer and records were removed by somebody else; putting them back');
+    const isWhole = hasFinalizer(object) && (records === undefined || hasRecords(object));
+    if (!isKnown || isWhole) return object;
+    options.log.warn('finalizer or records were removed by somebody else; putting them back');
     return options.writer.record(object, { ...records, ...recordsOf(object) });
   }
 
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
-    const moved = movedAccount(object);
+    const moved = this.#flow.isBegun?.(object) === true ? undefined : movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
     const unusable = unusableID(object);
     if (unusable !== undefined) return report('Rejected', unusable);
@@ -156,7 +158,7 @@ export class Reconciler<Client> {
       return { kind: 'finished' };
     }
     try {
-      const unproven = unprovenAccount(object);
+      const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
       const context = this.#context(options, object, waiting);
       const moved = this.#movedAddress(context);
@@ -195,6 +197,11 @@ export class Reconciler<Client> {
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
+}
+
+/** What it has on record is of this very resource. */
+function hasRecords(object: ManagedObject): boolean {
+  return recordIn(object, annotation.recordOf) !== undefined;
 }
 
 /** It is so whatever else was given up: all is done, or what was made is not on record of the status yet. */

@@ -4,11 +4,13 @@ import { type Flow, isKept } from '../flow.ts';
 import { leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
 import {
+  accountKeyOf,
   claimOf,
   externalIDOf,
   formerlyNamedIDOf,
   isObserver,
   misnamedIDOf,
+  movedAccount,
   nowhere,
   originOf,
   ownedIDOf,
@@ -79,6 +81,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     return new ExternalRecord(context).withProof(outcome);
   }
 
+  isBegun(object: ManagedObject): boolean {
+    return intentOf(object) !== undefined && ownedIDOf(object) === undefined;
+  }
+
   leavesNothing(object: ManagedObject): boolean {
     return isKept(object) || (ownedIDOf(object) === undefined && intentOf(object) === undefined);
   }
@@ -120,7 +126,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
   async #ensure(context: ReconcileContext<Client>, spec: Spec): Promise<Report> {
     const means = this.#meansOf(context);
-    const unresolved = await means.lost.resolve();
+    const wasBegun = this.isBegun(context.resource.object);
+    const unresolved = (await means.lost.resolve()) ?? (wasBegun ? elsewhere(context) : undefined);
     if (unresolved !== undefined) return unresolved;
     const sent = new Set<string>();
     let done: Report | undefined;
@@ -323,6 +330,15 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         }),
     );
   }
+}
+
+/** Nothing more is made in the account of what was begun where the spec names another one by now. */
+function elsewhere({ resource: { object }, connection }: ReconcileContext<unknown>): Report | undefined {
+  const moved = movedAccount(object);
+  if (moved !== undefined) return report('Rejected', moved);
+  if (accountKeyOf(object) === connection.key) return undefined;
+  const message = 'an unanswered create in another account made nothing: going on with the one that the spec names';
+  return report('Creating', message, { retry: { kind: 'after', ms: 0 } });
 }
 
 /** Given up on its way: who goes on with the resource sends the rest. */
