@@ -87,10 +87,18 @@ const namedAccount = /^CloudAccount\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** The account that a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
 export function accountKeyOf(object: ManagedObject): string {
-  const account = holdingAccountOf(object) ?? requestedAccountOf(object);
+  return keyIn(object, holdingAccountOf(object) ?? requestedAccountOf(object));
+}
+
+/** The account that the spec names, as such a key. */
+export function requestedKeyOf(object: ManagedObject): string {
+  return keyIn(object, requestedAccountOf(object));
+}
+
+function keyIn({ metadata: { namespace } }: ManagedObject, account: string): string {
   if (account === defaultAccount) return defaultAccount;
   // Not by the form of a name: specs may name what no account can be called.
-  return `${object.metadata.namespace}/${account.replace(/^CloudAccount\//, '')}`;
+  return `${namespace}/${account.replace(/^CloudAccount\//, '')}`;
 }
 
 /** The account that the spec names, as the record has it: `default`, or `CloudAccount/` and a name in the same namespace. */

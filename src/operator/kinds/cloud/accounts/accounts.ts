@@ -1,7 +1,7 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
-import { accountKeyOf, provenAccountOf } from '../../../reconcile/ownership.ts';
+import { accountKeyOf, provenAccountOf, requestedKeyOf } from '../../../reconcile/ownership.ts';
 import type { PeersAccount } from '../../../reconcile/peers.ts';
 import { References } from '../../../reconcile/references.ts';
 import type { Referents } from '../../../reconcile/referents/referents.ts';
@@ -68,7 +68,8 @@ export class Accounts extends Registry<AccountEntry> {
     }
     const entry = this.entryIfRead(key);
     if (isAsked) entry?.tryKey();
-    if (isDeleting(object)) return forDelete(key, entry);
+    // What was begun there is looked for, also where the spec names another one by now, and this one waits to go.
+    if (isDeleting(object) || key !== requestedKeyOf(object)) return forDelete(key, entry);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
     throw new DependencyError(`${nameOf(key)} ${problem}`, { isPending: entry?.isPending === true });
