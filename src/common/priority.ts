@@ -16,6 +16,8 @@ export interface Call {
   readonly namespace?: string | undefined;
   /** Ends the wait for the budget. What was sent is always seen through: its effect is not undone by looking away. */
   readonly signal?: AbortSignal | undefined;
+  /** Throws where it is not to be sent any more by then, as when the account that it goes through may not be used now. */
+  readonly permit?: (() => void) | undefined;
   /** How whoever asks waits, for its turn and for the answer. Default: holding on to all it has. */
   readonly away?: Away | undefined;
   /** What the client has given for it ahead, see {@link Reserved}; means nothing to others. */

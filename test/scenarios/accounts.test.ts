@@ -803,6 +803,27 @@ describe('endpoint mirrors', () => {
       expect(count).toBe(800);
     }));
 
+  test.concurrent('what waits for its turn is not sent with a key that was withdrawn meanwhile', () =>
+    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account({ requestsPerMinute: 4 });
+      await world.reason(acct, 'Available');
+      const names = ['b0', 'b1', 'b2', 'b3', 'b4'];
+      for (const name of names) await bot(name, { name });
+      await until('the budget to be used up', () => cloud.requests().length === 4);
+      await deleteSecret();
+      await troubled(acct, 'DependencyNotReady', /Secret .* does not exist/);
+      const made = await botsIn(cloud);
+      await account({ requestsPerMinute: 1_000 });
+      for (const name of names)
+        await troubled(await botOf(acct, name), 'DependencyNotReady', /Secret .* does not exist/);
+      expect(await botsIn(cloud)).toEqual(made);
+      await writeSecret(keys[0]);
+      for (const name of names) await world.reason(await botOf(acct, name), 'Available');
+      expect(await botsIn(cloud)).toEqual(names);
+    }));
+
   test.concurrent('a paused account makes no call', () =>
     withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
       cloud.seed({ accounts: ['tenant'], endpoints });

@@ -105,7 +105,14 @@ export class Transport {
   /** Waits for the turn of a call ahead of it, as before something is written that it is to follow at once. Throws as send. */
   async reserve(call: Call): Promise<Reserved> {
     const reservation = {};
-    this.#reserved.set(reservation, await waitAway(call, () => this.#turnOf(undefined, call)));
+    const turn = await waitAway(call, () => this.#turnOf(undefined, call));
+    try {
+      this.#checkWanted(undefined, call);
+    } catch (error) {
+      turn.slot.release(false);
+      throw error;
+    }
+    this.#reserved.set(reservation, turn);
     const giveBack = () => this.#taken(reservation)?.slot.release(false);
     return { call: { ...call, reservation }, [Symbol.dispose]: giveBack };
   }
@@ -207,7 +214,7 @@ export class Transport {
   }
 
   /** So that nothing is connected in vain. */
-  #checkWanted(operation: string, call: Call): void {
+  #checkWanted(operation: string | undefined, call: Call): void {
     try {
       this.#permit(call);
     } catch (cause) {
@@ -222,8 +229,9 @@ export class Transport {
   }
 
   /** Throws when the call is not wanted any more, or this process may not send it. */
-  #permit({ signal }: Call): void {
+  #permit({ signal, permit }: Call): void {
     signal?.throwIfAborted();
+    permit?.();
     this.#options.guard?.();
   }
 

@@ -88,6 +88,7 @@ export function reportFailure(error: unknown): Report {
     return report('DependencyNotReady', error.message, error.isPending ? { isPending: true } : {});
   }
   if (!(error instanceof ApiError)) throw error;
+  if (error.cause instanceof DependencyError) return reportFailure(error.cause);
   const { operationID } = error;
   return { ...report(reasonOf(error), error.message), ...retryOf(error), ...(operationID && { operationID }) };
 }

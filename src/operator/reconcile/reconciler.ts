@@ -187,7 +187,13 @@ export class Reconciler<Client> {
       resource,
       facts,
       connection: connectionOf(object),
-      call: { priority: priorityOf(object, facts), namespace: object.metadata.namespace, ...waiting },
+      call: {
+        priority: priorityOf(object, facts),
+        namespace: object.metadata.namespace,
+        // What waited for its turn may be for an account that is paused by then, is to go, or has lost its key.
+        permit: () => void connectionOf(object),
+        ...waiting,
+      },
       occasion: occasionOf(object, facts, schedule, time.now()),
       ...{ peers, time },
       journal: new Journal(resource, options),

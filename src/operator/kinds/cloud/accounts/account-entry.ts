@@ -19,10 +19,7 @@ export interface AccountEntryOptions {
   readonly hosts: AllowedHosts;
   readonly open: (
     key: string,
-    options: Pick<
-      CloudConnectionOptions,
-      'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'onRequest' | 'pause'
-    >,
+    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'onRequest'>,
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
   readonly references: References;
@@ -209,7 +206,6 @@ export class AccountEntry implements RegistryEntry {
       requestsPerMinute,
       keys: this.#keys,
       apiKey: () => this.#keyInForce(),
-      pause: () => this.pause,
       isIdle: () => isPaused(this.#object) || this.#keyProblem() !== undefined,
       onRequest: ({ keyRefused }) => {
         if (keyRefused) this.#doubt();

@@ -31,8 +31,6 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   readonly onRequest?: (report: RequestReport) => void;
   /** Nothing is to be sent for the account for now, as while a person has paused it. Default never. */
   readonly isIdle?: () => boolean;
-  /** Why a person wants nothing sent for the account, whatever waits for its turn; undefined where nobody does. */
-  readonly pause?: () => string | undefined;
   /** The service did not answer for a while, and does again. */
   readonly onBack?: () => void;
   readonly log: Log;
@@ -61,7 +59,7 @@ export class CloudConnection implements Connection<CloudClient> {
       watchBudget,
       keys = new KeyHistory(),
     } = options;
-    const { random, log, isIdle = () => false, onBack = () => {}, onRequest, guard: mayCall, pause, ...rest } = options;
+    const { random, log, isIdle = () => false, onBack = () => {}, onRequest, guard: mayCall, ...rest } = options;
     const limiter = () => budgets.of(this.#user).limiter;
     const gate = () => budgets.of(this.#user).gate;
     this.key = key;
@@ -88,8 +86,6 @@ export class CloudConnection implements Connection<CloudClient> {
     // What waited for its turn when the account got another address, and with it another key, goes nowhere.
     const guard = () => {
       this.closed.throwIfAborted();
-      const paused = pause?.();
-      if (paused !== undefined) throw new Error(`the account ${paused}`);
       mayCall?.();
     };
     this.client = new CloudClient({ ...rest, account: key, limiter, gate, guard, onRequest: heard });
