@@ -142,6 +142,18 @@ describe('a visit', () => {
     expect(opened).toEqual([url, 'http://gone.team.svc:4040']);
   });
 
+  test('is not where all Agents of the namespace that lead there are paused, whatever those of others are', async () => {
+    const paused = { annotations: { 'edge-operator.dev/paused': 'true' } };
+    const visit = () => agents.visit(url, 'team', async () => 'there');
+    follow({ url }, { namespace: 'foreign', ...paused });
+    expect(await visit()).toBe('there');
+    follow({ url: `${url}:80` }, paused);
+    follow({ url }, { namespace: 'foreign' });
+    await expect(visit()).rejects.toThrow(/the Agent of .* is paused by/);
+    follow({ url }, { name: 'other' });
+    expect(await visit()).toBe('there');
+  });
+
   test('is never to an address that no request may go to, whatever an annotation says', async () => {
     const visit = agents.visit('http://169.254.169.254', 'team', async () => expect(false).toBe(true));
     await expect(visit).rejects.toThrow(/no request may go to .*--allowed-agent-hosts.*force-orphan/);

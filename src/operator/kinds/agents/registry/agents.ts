@@ -84,7 +84,11 @@ export class AgentEntry implements RegistryEntry {
   /** That it is away it says itself. */
   problem(): string | undefined {
     if (this.#connection === undefined) return `cannot be used: ${this.#refusal}`;
-    if (this.isDeleting) return 'is being deleted';
+    return this.isDeleting ? 'is being deleted' : this.pause;
+  }
+
+  /** Why nothing is to be sent, also to stop what runs, as long as a person says so. */
+  get pause(): string | undefined {
     return isPaused(this.#object) ? `is paused by its annotation ${annotation.paused}` : undefined;
   }
 
@@ -165,6 +169,10 @@ export class Agents extends Registry<AgentEntry> {
     const { hosts, open } = this.#options;
     const address = admitted(url, namespace, hosts);
     if (address === undefined) throw new NotAdmittedError(notAdmitted(url));
+    // Those of others are no matter of this namespace.
+    const own = this.#leadingTo(url).filter((entry) => entry.namespace === namespace);
+    const [paused] = own.every(({ pause }) => pause !== undefined) ? own : [];
+    if (paused !== undefined) throw new DependencyError(`the Agent of ${url} ${paused.pause}`);
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
     const agent = open(url, address);
