@@ -1,3 +1,5 @@
+import type { Reason } from './reasons.ts';
+
 /** Two witnesses of one absence are this far apart. */
 export const witnessesApartMs = 3_000;
 
@@ -9,6 +11,15 @@ export interface PartInPlace {
   readonly fields: readonly string[] | undefined;
   /** When it was asked for: with the key that was in force then. */
   readonly at: number;
+}
+
+/** What the cloud refused, or had nothing to be done to: when, and until when it is not attempted again. */
+export interface Refusal {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly at: number;
+  readonly until: number;
+  readonly pauseMs: number;
 }
 
 /** What one process remembers of one resource: nothing that it need not, for there are many. Moments are of the monotonic clock. */
@@ -38,8 +49,8 @@ export interface Facts {
   deniedDelete?: { readonly id: string; readonly at: number };
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
-  /** What the cloud refused, by what was attempted, and until when it is not attempted again. */
-  refused?: Map<string, { readonly until: number; readonly message: string }>;
+  /** By what was attempted. */
+  refused?: Map<string, Refusal>;
   /** What it left to another one who has it too, by claim: that one is not to leave it to this one. */
   left?: Set<string>;
   /** A flow of this process has written to the resource, or it was read from Kubernetes: it was there then. */

@@ -121,6 +121,11 @@ export class DependencyError extends Error {
   }
 }
 
+/** The service has nothing that it could be done to. */
+export class MissingError extends DependencyError {
+  override readonly name = 'MissingError';
+}
+
 /** What this resource refers to is not read yet: nothing is to be said of it, for it may be there. */
 export class UnreadError extends DependencyError {
   override readonly name = 'UnreadError';

@@ -1,12 +1,15 @@
 import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
-import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
+import { MissingError, type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 
-type Attempting = Pick<ReconcileContext<unknown>, 'facts' | 'occasion' | 'time'>;
+/** What is missing may be on its way: after so long it is tried again, then after twice that each time, up to `rejectedRetryMs`. */
+const soonMs = 5_000;
+
+type Attempting = Pick<ReconcileContext<unknown>, 'facts' | 'occasion' | 'time' | 'connection'>;
 
 /**
- * Attempts something, unless the very same was refused lately: what the cloud refused is not sent again before its
- * time, whatever else enqueues the resource. `what` names the attempt: a changed one is another.
+ * Attempts something, unless the very same was refused lately, or had nothing to be done to: that is not sent again before its
+ * time, whatever else enqueues the resource, but with another key. `what` names the attempt: a changed one is another.
  */
 export async function unlessRefused(
   context: Attempting,
@@ -16,23 +19,35 @@ export async function unlessRefused(
   const { facts, time } = context;
   const known = refusedLately(context, what);
   if (known !== undefined) return known;
-  const outcome = await attempt().catch(reportFailure);
-  forgetAged(facts, time.now());
-  if (outcome.kind === 'reported' && outcome.reason === 'Rejected') {
-    const until = facts.refused?.get(what)?.until ?? time.now() + rejectedRetryMs;
-    facts.refused ??= new Map();
-    facts.refused.set(what, { until, message: outcome.message });
-  } else {
+  let isMissing = false;
+  const outcome = await attempt().catch((error: unknown) => {
+    isMissing = error instanceof MissingError;
+    return reportFailure(error);
+  });
+  const now = time.now();
+  const before = facts.refused?.get(what);
+  forgetAged(facts, now);
+  if (outcome.kind !== 'reported' || (outcome.reason !== 'Rejected' && !isMissing)) {
     facts.refused?.delete(what);
+    return outcome;
   }
-  return outcome;
+  const { reason, message } = outcome;
+  const longer = before === undefined ? soonMs : Math.min(before.pauseMs * 2, rejectedRetryMs);
+  const pauseMs = isMissing ? longer : rejectedRetryMs;
+  // Whoever asks in between moves nothing.
+  const until = before !== undefined && before.until > now ? before.until : now + pauseMs;
+  facts.refused ??= new Map();
+  facts.refused.set(what, { reason, message, at: now, until, pauseMs });
+  return { ...outcome, retry: { kind: 'after', ms: until - now } };
 }
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */
-export function refusedLately({ facts, occasion, time }: Attempting, what: string): Report | undefined {
+export function refusedLately({ facts, occasion, time, connection }: Attempting, what: string): Report | undefined {
   const known = facts.refused?.get(what);
   if (known === undefined || occasion.requested || time.now() >= known.until) return undefined;
-  return report('Rejected', known.message, { retry: { kind: 'after', ms: known.until - time.now() } });
+  // With another key it may be another account.
+  if (known.at < (connection.since ?? Number.NEGATIVE_INFINITY)) return undefined;
+  return report(known.reason, known.message, { retry: { kind: 'after', ms: known.until - time.now() } });
 }
 
 /** @param fields of the spec, by name */
@@ -41,6 +56,7 @@ export function notTaken(displayName: string, fields: readonly string[]): Report
   return report('Rejected', message);
 }
 
+/** How long something has been missing is known for one pause more. */
 function forgetAged({ refused = new Map() }: Facts, now: number): void {
-  for (const [what, { until }] of refused) if (until <= now) refused.delete(what);
+  for (const [what, { until, pauseMs }] of refused) if (until + pauseMs <= now) refused.delete(what);
 }

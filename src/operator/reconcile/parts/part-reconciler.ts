@@ -1,7 +1,7 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
-import { DependencyError, type Report, report, reportFailure } from '../outcome.ts';
+import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
 import { rivalName } from '../ownership.ts';
 import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
@@ -138,7 +138,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);
       if (isLost) this.#setLost(sentAt);
-      throw isParentMissing(error) ? new DependencyError(`${parent} does not exist`, { cause: error }) : error;
+      throw isParentMissing(error) ? new MissingError(`${parent} does not exist`, { cause: error }) : error;
     }
     this.#remember(replaced, sentAt);
     this.#tellReplaced(body, observed === undefined, fields);

@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import type { Facts } from './memory.ts';
+import { priorityOf } from './occasion.ts';
+import { DependencyError, MissingError, type Outcome, report } from './outcome.ts';
+import { refusedLately, unlessRefused } from './refusals.ts';
+import type { ManagedObject } from './resource.ts';
+
+const hourMs = 3_600_000;
+
+/** How often something is attempted in an hour in which each reconcile comes when the one before asks for it. */
+async function attemptsInAnHour(attempt: () => Promise<Outcome>, facts: Facts = {}): Promise<number> {
+  let [now, attempts] = [0, 0];
+  const context = {
+    facts,
+    occasion: { requested: false, drift: false, startedAt: 0, lastDue: () => 0 },
+    time: { now: () => now, wall: () => now },
+    connection: { key: 'default', client: undefined, since: 0 },
+  };
+  while (now < hourMs) {
+    const outcome = await unlessRefused(context, 'a PUT', () => {
+      attempts += 1;
+      return attempt();
+    });
+    if (outcome.kind !== 'reported') throw new Error('nothing was reported');
+    now += outcome.retry.kind === 'after' ? outcome.retry.ms : 1_000;
+  }
+  return attempts;
+}
+
+test('what the cloud refused is attempted six times an hour', async () => {
+  expect(await attemptsInAnHour(async () => report('Rejected', 'no'))).toBe(6);
+});
+
+test('what is to be put into something that does not exist is attempted soon at first, and then as rarely', async () => {
+  const facts: Facts = {};
+  const attempt = async () => Promise.reject(new MissingError('route r of edge e does not exist'));
+  expect(await attemptsInAnHour(attempt, facts)).toBeLessThanOrEqual(14);
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'DependencyNotReady', observedGeneration: 1 }];
+  const object = { metadata: { generation: 1 }, spec: {}, status: { conditions } } as unknown as ManagedObject;
+  expect(priorityOf(object, { ...facts, observed: true })).toBe('resync');
+  expect(priorityOf(object, { observed: true })).toBe('change');
+});
+
+test('what the resource refers to is nothing that the cloud refused', async () => {
+  expect(await attemptsInAnHour(() => Promise.reject(new DependencyError('the account is paused')))).toBe(3_600);
+});
+
+test('with another key it is attempted again at once', async () => {
+  const facts: Facts = {
+    refused: new Map([['a PUT', { reason: 'Rejected', message: 'no', at: 1, until: 600, pauseMs: 600 }]]),
+  };
+  const context = (since: number) => ({
+    facts,
+    occasion: { requested: false, drift: false, startedAt: 0, lastDue: () => 0 },
+    time: { now: () => 10, wall: () => 10 },
+    connection: { key: 'default', client: undefined, since },
+  });
+  expect(refusedLately(context(0), 'a PUT')).toMatchObject({ reason: 'Rejected', retry: { kind: 'after', ms: 590 } });
+  expect(refusedLately(context(5), 'a PUT')).toBeUndefined();
+});
