@@ -39,6 +39,16 @@ function shut(state: { gate: Promise<void> }): () => void {
 }
 
 describe('ExternalCache', () => {
+  test('a read that is answered after a write it was sent before says nothing new', () => {
+    const { observations } = world();
+    observations.record({ id: 'a', value: 2 }, 1_500);
+    observations.record({ id: 'a', value: 1 }, 1_200);
+    expect(observations.known('a', 1_000)).toEqual({ id: 'a', value: 2 });
+    observations.forget('b');
+    observations.record({ id: 'b', value: 1 }, 900);
+    expect(observations.current()).toEqual([{ id: 'a', value: 2 }]);
+  });
+
   test('everybody who asks at the same time shares one list', async () => {
     const { state, observations } = world();
     await Promise.all(Array.from({ length: 50 }, () => observations.sweep(1_000, call)));

@@ -126,7 +126,10 @@ export class ExternalCache<Observed> {
 
   /** An answer to a call of our own; `at` is when a read was sent, or when a write was answered. */
   record(observed: Observed, at: number): void {
-    this.#seen.set(this.#identityOf(observed).id, { at, observed });
+    const { id } = this.#identityOf(observed);
+    // A read that was answered late shows what was there before a write that was answered meanwhile.
+    if ((this.#seen.get(id)?.at ?? at) > at) return;
+    this.#seen.set(id, { at, observed });
   }
 
   forget(id: string): void {

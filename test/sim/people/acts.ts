@@ -79,6 +79,14 @@ export const annotate = (at: number, of: Named, annotations: Notes): Act => ({
   patch: { metadata: { annotations } },
 });
 
+/** All of them; whoever updates a resource whole may keep its finalizers. */
+export const wipeAnnotations = (at: number, of: Named): Act => ({
+  at,
+  do: 'patch',
+  ref: refOf(of),
+  patch: { metadata: { annotations: null } },
+});
+
 /** A merge patch of the spec. */
 export const edit = (at: number, of: Named, spec: object): Act => ({
   at,

@@ -1,4 +1,4 @@
-import { byHand, foreignID, manifestOf, note, replace, start, stop } from '../acts.ts';
+import { byHand, foreignID, manifestOf, note, replace, start, stop, wipeAnnotations } from '../acts.ts';
 import { keyOf } from '../cloud-keys.ts';
 import { ownText } from '../content.ts';
 import { type CastResource, firstInstallation } from '../scene.ts';
@@ -8,7 +8,8 @@ import type { Habit } from './habit.ts';
 const imported = { kind: 'ReservedAddr', namespace: 'a', name: 'wiped-import', holds: 'main' } as const;
 
 export const annotationsWiped: Habit = {
-  about: 'resources are replaced by manifests without annotations and finalizers, some while no operator runs',
+  about:
+    'resources lose their annotations, or are replaced by manifests without these and finalizers, some while no operator runs',
   cast: (chance, scene) => {
     const bornAt = someTime(chance, { ...scene, spanMs: scene.spanMs / 2 }, 1_000);
     const spec = { description: ownText(imported), region: 'us' };
@@ -18,7 +19,7 @@ export const annotationsWiped: Habit = {
   plan: (chance, scene) => {
     const wipe = (at: number, resource: CastResource) => {
       const { annotations: _, ...bare } = resource;
-      return replace(at, manifestOf(bare));
+      return chance.chance(0.5) ? replace(at, manifestOf(bare)) : wipeAnnotations(at, bare);
     };
     const own = scene.resources.find(({ name }) => name === imported.name);
     const others = chance.shuffled(scene.resources.filter((each) => each !== own)).slice(0, chance.int(1, 4));
