@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
-import { finalizer } from './annotations.ts';
+import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
@@ -140,6 +140,20 @@ test('nothing is removed for one that is listed still, and has gone', async () =
   };
   for (let n = 0; n < 2; n += 1) await end(confirm);
   expect(done).toEqual(['confirmed', 'removed', 'removed']);
+});
+
+test.each([
+  ['stays', {}, 0],
+  ['goes where a person has it go without a call', { [annotation.forceOrphan]: 'true' }, 1],
+])('a paused one that is to be deleted %s', async (_, more, count) => {
+  const annotations = { [annotation.paused]: 'true', ...more };
+  const deletionTimestamp = '2026-01-02T03:04:05Z';
+  cached = { ...object, metadata: { ...object.metadata, finalizers: [finalizer], deletionTimestamp, annotations } };
+  let released = 0;
+  const writer = { removeFinalizer: async () => ++released, writeStatus: async () => ++writes } as never;
+  const remove = () => Promise.reject(new Error('called'));
+  await reconcile(() => {}, { writer }, { remove, leftBehind: () => 'x' });
+  expect(released).toBe(count);
 });
 
 describe('one that was replaced by a manifest without finalizer while no operator ran', () => {

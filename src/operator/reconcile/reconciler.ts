@@ -109,7 +109,7 @@ export class Reconciler<Client> {
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     if (isReleased(object)) return { kind: 'finished' };
-    if (isPaused(object) && this.#flow.isOver?.(object) !== true) {
+    if (isPaused(object) && !isForced(object) && this.#flow.isOver?.(object) !== true) {
       const says = annotationOf(object, annotation.paused) === 'true' ? 'is "true"' : 'does not say "false"';
       return report('Paused', `no call is made while the annotation ${annotation.paused} ${says}`);
     }
@@ -151,7 +151,7 @@ export class Reconciler<Client> {
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const flow = this.#flow;
     const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
-    const forced = !leavesNothing && annotationOf(object, annotation.forceOrphan) === 'true';
+    const forced = !leavesNothing && isForced(object);
     if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
     if (forced || leavesNothing || flow.remove === undefined) {
       await (forced ? options.writer.removeFinalizer(object) : options.writer.removeFinalizerAsRead(object));
@@ -203,6 +203,11 @@ export class Reconciler<Client> {
   #factsOf(object: ManagedObject) {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
+}
+
+/** A person has it go without a call, which a pause is no reason against. */
+function isForced(object: ManagedObject): boolean {
+  return isDeleting(object) && annotationOf(object, annotation.forceOrphan) === 'true';
 }
 
 /** What it has on record is of this very resource. */

@@ -1,6 +1,6 @@
 import type { Chance } from '../../core/random.ts';
 import type { Act } from '../../core/story.ts';
-import { apply, edit, keySecret } from '../acts.ts';
+import { apply, edit, keySecret, remove } from '../acts.ts';
 import { cloudKeys, keyOf, revokedKey } from '../cloud-keys.ts';
 import type { CastAccount, Scene } from '../scene.ts';
 import { isOfCloud } from '../scene.ts';
@@ -34,7 +34,7 @@ const anotherAddress: Way = (account, chance, scene) => {
   return [edit(at, ref, { apiURL: url }), edit(after(chance, scene, at, 100, 120_000), ref, { apiURL })];
 };
 
-/** Resources name another account, or none, and then theirs again. */
+/** Resources name another account, or none, also while they are being made, and then theirs again, or go. */
 const anotherAccount: Way = ({ namespace, name, bornAt }, chance, scene) => {
   const here = chance
     .shuffled(scene.resources.filter((each) => isOfCloud(each) && each.namespace === namespace))
@@ -42,11 +42,11 @@ const anotherAccount: Way = ({ namespace, name, bornAt }, chance, scene) => {
   return here.flatMap((resource) => {
     const own = resource.account === undefined ? null : { name: resource.account };
     const others = [null, { name }, { name: 'missing' }].filter((each) => each?.name !== own?.name);
-    const at = someTime(chance, scene, Math.max(bornAt, resource.bornAt));
-    return [
-      edit(at, resource, { accountRef: chance.pick(others) }),
-      edit(after(chance, scene, at, 10, 120_000), resource, { accountRef: own }),
-    ];
+    const from = Math.max(bornAt, resource.bornAt);
+    const at = chance.chance(0.4) ? after(chance, scene, from, 1, 300) : someTime(chance, scene, from);
+    const end = after(chance, scene, at, 10, 120_000);
+    const back = chance.chance(0.3) ? remove(end, resource) : edit(end, resource, { accountRef: own });
+    return [edit(at, resource, { accountRef: chance.pick(others) }), back];
   });
 };
 

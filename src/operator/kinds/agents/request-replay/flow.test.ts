@@ -191,6 +191,16 @@ describe('what this process knows is not unknown to it', () => {
     expect(object?.status?.conditions?.[0]?.message).toContain('begun at 2026-01-02T03:04:05Z was');
   });
 
+  test('an end that somebody wiped, from the annotations too, is written again', async () => {
+    await reconcile();
+    await reconcile();
+    const { status: _, ...bare } = object as ManagedObject;
+    object = { ...bare, metadata: { ...bare.metadata, annotations: {} } };
+    await reconcile();
+    expect(steps).toEqual(['status', 'begin', 'replay req_1']);
+    expect(object?.status).toMatchObject({ completedAt: expect.any(String) });
+  });
+
   test('an end that is not in the status yet is written the next time', async () => {
     await reconcile({ settle: false });
     await reconcile();

@@ -32,7 +32,7 @@ type Context = ReconcileContext<undefined>;
  */
 export class ReplayFlow implements Flow<undefined> {
   readonly #options: ReplayFlowOptions;
-  /** Ends that this process saw, by uid, until the status has them. */
+  /** Ends that this process saw, by uid, for as long as the resource is there: of what a status says it may be emptied. */
   readonly #finished = new Map<string, Finished>();
   /** Intents of this process, by uid, for which it has certainly sent nothing. */
   readonly #unsent = new Map<string, string>();
@@ -64,7 +64,8 @@ export class ReplayFlow implements Flow<undefined> {
   /** It is in the status: what is left is to remove the resource when its time has come. */
   async #conclude(context: Context, finished: Finished): Promise<Outcome> {
     const { resource, journal } = context;
-    this.forget(resource.object);
+    this.#unsent.delete(resource.uid);
+    this.#finished.set(resource.uid, finished);
     const outcome = withRemoval(context, finished);
     if (outcome.retry.kind !== 'after' || outcome.retry.ms > 0) return outcome;
     await resource.delete();

@@ -164,7 +164,9 @@ describe('the operator’s own key', () => {
     const tryKey = jest.spyOn(uses(), 'tryKey');
     uses();
     expect(tryKey).not.toHaveBeenCalled();
-    uses({ annotations: { [annotation.reconcileAt]: 'now' } });
+    const asking = { ...user(undefined, { annotations: { [annotation.reconcileAt]: 'now' } }), spec: {} };
+    // Each of its calls asks once more for the account.
+    for (let n = 0; n < 3; n += 1) withDefault.accounts.of(asking);
     expect(tryKey).toHaveBeenCalledTimes(1);
   });
 });

@@ -30,6 +30,8 @@ export class Accounts extends Registry<AccountEntry> {
   readonly #defaultAccount: CloudConnection | undefined;
   readonly #defaultAccountUsers: DefaultAccountUsers;
   readonly #references: References;
+  /** Resources, as they were read, for which a refused key was tried: each of their calls asks for the account again. */
+  readonly #tried = new WeakSet<ManagedObject>();
   readonly #enqueueDependents: AccountsOptions['enqueueDependents'];
   /** As `defaultIdentity`, until a change of the key is told of. */
   #sharedIdentity: string | undefined;
@@ -55,11 +57,12 @@ export class Accounts extends Registry<AccountEntry> {
 
   /**
    * The account that a resource uses. Throws DependencyError, saying why, when it cannot use one now, and RefusedError
-   * when it never may. Where a person asks for a sync by `reconcile-at`, a key that is taken for refused is tried.
+   * when it never may. Where a person asks for a sync by `reconcile-at`, a key that is taken for refused is tried, once.
    */
   of(object: ManagedObject): CloudConnection {
     const key = accountKeyOf(object);
-    const isAsked = unhandledReconcileAt(object) !== undefined;
+    const isAsked = unhandledReconcileAt(object) !== undefined && !this.#tried.has(object);
+    if (isAsked) this.#tried.add(object);
     if (key === 'default') {
       this.#defaultAccountUsers.check(object);
       const account = this.#default(object);
