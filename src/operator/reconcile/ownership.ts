@@ -134,7 +134,8 @@ export function movedAccount(object: ManagedObject): string | undefined {
   const holding = holdingAccountOf(object);
   if (holding === undefined || holding === requestedAccountOf(object)) return undefined;
   const where = holding === defaultAccount ? 'the default account' : holding;
-  return `spec.accountRef: what this resource made is in ${where}: set it back, or delete this resource and create another`;
+  const [what, how] = ownershipOf(object).how === 'Imported' ? ['imported', ', with Retain to keep it,'] : ['made', ''];
+  return `spec.accountRef: what this resource ${what} is in ${where}: set it back, or delete this resource${how} and create another`;
 }
 
 /** As `movedAccount`, of a resource that is to go: by proof it may be removed where it is, by an annotation it may not. */

@@ -323,7 +323,7 @@ function lacksSomething(world: Witness, resource: Resource): boolean {
     kube
       .valuesOf(kind, resource.namespace, name, key, now, now)
       .some((value) => value === undefined || value.trim() === '');
-  if (referencesOf(resource).some(isMissing)) return true;
+  if (referencesOf(resource).some(isMissing) || isForged(resource)) return true;
   const account = accountNameOf(resource.version);
   if (resource.kind === 'CloudAccount') return false;
   if (account === undefined && servants(world, resource).some((each) => each.at(now)?.apiKey === undefined))

@@ -1,7 +1,7 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
 import { type EndState, endStateOf } from './end-state.ts';
-import { isDoubtful, isMadeElsewhere, isRefusedByService } from './excuses.ts';
+import { isDoubtful, isForged, isMadeElsewhere, isRefusedByService } from './excuses.ts';
 import { canonical, type Fields, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
@@ -56,6 +56,7 @@ function isComparable(world: Witness, resource: Resource): boolean {
   if (servants(world, resource).length !== 1 || isImport(resource)) return false;
   if (uncertain.includes(ready?.reason ?? '')) return false;
   if (ready?.reason === 'Unreachable' && isDoubtful(world, resource)) return false;
+  if (ready?.reason === 'DependencyNotReady' && isForged(resource)) return false;
   if (ready?.reason !== 'Rejected') return true;
   return isRefusedByService(world, resource) && !isMadeElsewhere(world, resource);
 }

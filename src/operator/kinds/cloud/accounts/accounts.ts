@@ -24,6 +24,7 @@ export interface AccountsOptions
 }
 
 const letGo = `or set the annotation ${annotation.forceOrphan} to "true" to let this resource go and leave behind what it made`;
+const giveUp = `or remove the annotation ${annotation.createIntent} to go on elsewhere and leave behind what was begun there`;
 
 /** The accounts of this operator: the default one, and one for each CloudAccount. A resource finds those of its own namespace only. */
 export class Accounts extends Registry<AccountEntry> {
@@ -71,8 +72,9 @@ export class Accounts extends Registry<AccountEntry> {
     }
     const entry = this.entryIfRead(key);
     if (isAsked) entry?.tryKey();
-    // What was begun there is looked for, also where the spec names another one by now, and this one waits to go.
-    if (isDeleting(object) || key !== requestedKeyOf(object)) return forDelete(key, entry);
+    if (isDeleting(object)) return forDelete(key, entry, letGo);
+    // What was begun there is looked for, also where this one waits to go.
+    if (key !== requestedKeyOf(object)) return forDelete(key, entry, giveUp);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
     throw new DependencyError(`${nameOf(key)} ${problem}`, { isPending: entry?.isPending === true });
@@ -136,12 +138,13 @@ function otherwise(object: ManagedObject): string {
   return provenAccountOf(object) === undefined ? ', or set spec.accountRef' : ' again';
 }
 
-function forDelete(key: string, entry: AccountEntry | undefined): CloudConnection {
+/** @param otherwise what else a person can do than to put the account right */
+function forDelete(key: string, entry: AccountEntry | undefined, otherwise: string): CloudConnection {
   if (entry?.pause !== undefined) throw new DependencyError(`${nameOf(key)} ${entry.pause}`);
   const connection = entry?.forDelete();
   if (connection !== undefined) return connection;
   const why = entry === undefined ? 'does not exist' : whyNot(entry);
-  throw new DependencyError(`${nameOf(key)} ${why}; put that right, ${letGo}`);
+  throw new DependencyError(`${nameOf(key)} ${why}; put that right, ${otherwise}`);
 }
 
 function whyNot({ refusal, lostKey }: AccountEntry): string {
