@@ -59,7 +59,8 @@ async function deleted(thief: ManagedObject): Promise<void> {
   await until('the thief to be gone or refused', async () => {
     const found = await world.get(thief);
     const ready = found && conditionOf(found, 'Ready');
-    return found === undefined || (ready?.reason === 'Rejected' && ready.message.startsWith('deleting: '));
+    const isRefused = ready?.reason === 'Rejected' || ready?.reason === 'DependencyNotReady';
+    return found === undefined || (isRefused && ready.message.startsWith('deleting: '));
   });
   if ((await world.get(thief)) !== undefined) await world.annotate(thief, { [note('force-orphan')]: 'true' });
   await world.gone(thief);

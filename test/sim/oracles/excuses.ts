@@ -262,9 +262,10 @@ function isForbiddenHost(world: Witness, { version }: Resource): boolean {
   });
 }
 
-/** What it made is with the account that it named before. */
+/** What it made is with the account that it named before; what it only began to make is no reason for one to stay that is to go. */
 function hasMoved({ versions, version }: Resource): boolean {
-  return versions.all.some((each) => accountNameOf(each) !== accountNameOf(version));
+  const isMade = ['created-id', 'applied-parts'].some((name) => version.annotations[`${domain}/${name}`] !== undefined);
+  return (isMade || !version.deleting) && versions.all.some((each) => accountNameOf(each) !== accountNameOf(version));
 }
 
 /** What it made is at another service than its account is now: by its status, which stays when annotations are wiped. */
@@ -273,7 +274,7 @@ export function isMadeElsewhere(world: Witness, resource: Resource): boolean {
   const { version, status } = resource;
   const recorded =
     textOf(fieldsOf(status?.fields.ownership).apiURL) ?? textOf(version.annotations[`${domain}/api-url`]);
-  return recorded !== undefined && !services.includes(serviceOf(recorded) ?? '');
+  return recorded !== undefined && services.length > 0 && !services.includes(serviceOf(recorded) ?? '');
 }
 
 /** A person wrote, or copied, what only operators write: to refuse that is safe, whatever is said of it. */

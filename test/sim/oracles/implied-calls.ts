@@ -6,6 +6,7 @@ import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { fieldsOf, parsed } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
+import { hasLostItsMark } from './left-behind.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
@@ -77,7 +78,8 @@ class Implications {
       .madeFor(resource)
       .find((thing) => {
         if (thing.account !== call.account || thing === call.thing || thing.made.at > call.sentAt) return false;
-        return (thing.gone === undefined || thing.gone.at > call.sentAt) && !wasWiped(resource, thing.name);
+        if (wasWiped(resource, thing.name) || hasLostItsMark(this.#world, resource, thing)) return false;
+        return thing.gone === undefined || thing.gone.at > call.sentAt;
       });
   }
 

@@ -197,26 +197,40 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing, 
 
 /**
  * People wiped the id from annotations and status both, or from annotations while no status had it yet and nobody was there
- * to put it back, or the mark of its create; and nothing in Kubernetes says what it made.
+ * to put it back, or the mark of its create; and nothing in Kubernetes says what it made. Of one that lost its mark so, and
+ * was sent another create, either may be found.
  */
 export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
-  const { name: id, made } = thing;
-  const { versions, statuses } = resource;
-  const all = versions.all;
-  const wipes = all.filter((version, index) => {
-    const before = all[index - 1];
-    if (version.by !== undefined || before === undefined) return false;
-    const isOfMark = isMarked(before) && !isMarked(version) && wasMarkedBy(before, resource, made);
-    return isOfMark || (externalIDOf(before) === id && externalIDOf(version) !== id);
-  });
-  if (wipes.length === 0) return false;
-  const told = statuses.all;
+  const { name: id } = thing;
+  const wipes = wipesOf(resource, thing);
+  const told = resource.statuses.all;
   const fromStatus = told.some((status, index) => {
     const before = told[index - 1];
     return status.by === undefined && before?.fields.id === id && status.fields.id !== id;
   });
   const wasNeverTold = !told.some((status) => tells(status, id));
-  return fromStatus || (wasNeverTold && wipes.some(({ at }) => !isServed(world, thing, at)));
+  if (wipes.length > 0 && (fromStatus || (wasNeverTold && wipes.some(({ at }) => !isServed(world, thing, at)))))
+    return true;
+  const others = ownershipOf(world)
+    .madeFor(resource)
+    .filter((other) => other !== thing && other.made.at < thing.made.at);
+  return wasNeverTold && others.some((other) => hasLostItsMark(world, resource, other));
+}
+
+/** People wiped the mark of its create while nobody was there to put it back. */
+export function hasLostItsMark(world: Witness, resource: Resource, thing: Thing): boolean {
+  return wipesOf(resource, thing).some(({ at }) => !isServed(world, thing, at));
+}
+
+/** When people wiped its id, or the mark of its create. */
+function wipesOf(resource: Resource, { name: id, made }: Thing): readonly Version[] {
+  const { all } = resource.versions;
+  return all.filter((version, index) => {
+    const before = all[index - 1];
+    if (version.by !== undefined || before === undefined) return false;
+    const isOfMark = isMarked(before) && !isMarked(version) && wasMarkedBy(before, resource, made);
+    return isOfMark || (externalIDOf(before) === id && externalIDOf(version) !== id);
+  });
 }
 
 /** It bears the mark of that create, or of a later one: none was written between it and the create. */

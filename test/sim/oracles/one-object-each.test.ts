@@ -220,6 +220,24 @@ describe('objects', () => {
   });
 
   test.each([
+    ['while no operator was to run', [{ at: 10_000, do: 'stop', installation: 'op' }] as const, 0],
+    ['beside an operator', [], 1],
+  ])('one that was made when the mark of another, which is found, was wiped %s', async (_, acts, times) => {
+    world = new FakeWorld({ acts });
+    judge = world.judge(oneObjectEach);
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    await world.write('BotUser', 'bot', { annotations: { [createIntent]: '{}' }, by: operator });
+    const id = await world.make('bot_users', { name: 'bot', active: true });
+    await world.pass(20_000);
+    await world.write('BotUser', 'bot', { annotations: { [createIntent]: null } });
+    await world.pass(1_000);
+    await world.make('bot_users', { name: 'bot', active: true });
+    const [annotations, status] = [{ [externalID]: id, [createdID]: id }, available(1, { id })];
+    await world.write('BotUser', 'bot', { annotations, status, by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['another', 0],
     ['the same', 1],
   ])(

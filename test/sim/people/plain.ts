@@ -18,9 +18,13 @@ const nicknames: Readonly<Record<string, string>> = {
 /** Those after it belong to habits. */
 const edges = 4;
 
-/** Something of everything, so that each habit and each trouble finds something to work on. */
+/**
+ * Something of everything, so that each habit and each trouble finds something to work on. Half of the scenes are close-ups:
+ * little is there, and what is done comes within seconds of a birth, as a second thing seldom does in the others.
+ */
 export function plainScene(chance: Chance): Scene {
-  const spanMs = logBetween(chance, 60_000, 900_000);
+  const isClose = chance.of('close').chance(0.5);
+  const spanMs = isClose ? logBetween(chance, 30_000, 120_000) : logBetween(chance, 60_000, 900_000);
   const moments = Array.from({ length: chance.int(2, 5) }, () => chance.int(spanMs * 0.05, spanMs * 0.8)).sort(
     (a, b) => a - b,
   );
@@ -30,8 +34,10 @@ export function plainScene(chance: Chance): Scene {
   };
   const namespaces = ['a', 'b', 'c'].slice(0, chance.pick([1, 2, 2, 3]));
   const accounts = accountsIn(namespaces, chance.of('accounts'));
-  const resources = resourcesIn(bare, namespaces, accounts, chance.of('resources'));
-  return { ...bare, accounts, resources: [...resources, ...agentsIn(bare, chance.of('agents'))] };
+  const resources = resourcesIn(bare, namespaces, accounts, isClose ? 0 : 8, chance.of('resources'));
+  const births = [...new Set(resources.map(({ bornAt }) => bornAt))].sort((a, b) => a - b);
+  const scene = { ...bare, accounts, resources: [...resources, ...agentsIn(bare, chance.of('agents'))] };
+  return isClose ? { ...scene, moments: births } : scene;
 }
 
 function installation(chance: Chance): InstallationSpec {
@@ -61,11 +67,12 @@ function resourcesIn(
   scene: Scene,
   namespaces: readonly string[],
   accounts: readonly CastAccount[],
+  mostMore: number,
   chance: Chance,
 ): readonly CastResource[] {
   const kinds = [
     ...['ReservedAddr', 'BotUser', 'ReservedAddr', 'HttpsRouteModules'],
-    ...Array.from({ length: chance.int(0, 8) }, () => chance.pick(Object.keys(nicknames))),
+    ...Array.from({ length: chance.int(0, mostMore) }, () => chance.pick(Object.keys(nicknames))),
   ];
   const taken = new Map<string, number>();
   return kinds.flatMap((kind, index): CastResource[] => {
