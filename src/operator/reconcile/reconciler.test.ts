@@ -156,6 +156,21 @@ test.each([
   expect(released).toBe(count);
 });
 
+test('of a manifest that was copied onto it only the id that it names is taken', async () => {
+  const others = { [annotation.appliedParts]: 'a,b', [annotation.createIntent]: '{}', [annotation.externalID]: 'x' };
+  const records = { [annotation.recordOf]: 'u', [annotation.appliedParts]: 'a', [annotation.externalID]: 'y' };
+  memory.of('u').records = records;
+  const annotations = { ...others, [annotation.recordOf]: 'another' };
+  cached = { ...object, metadata: { ...object.metadata, finalizers: [finalizer], annotations } };
+  let recorded: unknown;
+  const record = async (given: ManagedObject, put: unknown) => {
+    recorded = put;
+    return given;
+  };
+  await reconcile(() => {}, { writer: { record, writeStatus: async () => ++writes } as never });
+  expect(recorded).toEqual({ ...records, [annotation.externalID]: 'x', [annotation.createIntent]: null });
+});
+
 describe('one that was replaced by a manifest without finalizer while no operator ran', () => {
   const wiped = (ownership: object) => ({
     ...object,

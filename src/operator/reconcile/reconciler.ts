@@ -17,7 +17,7 @@ import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
-import { hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
+import { type Annotations, hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
 
 /** What the reconciler of one kind works with. */
 export interface ReconcilerOptions<Client> extends Telling {
@@ -128,7 +128,7 @@ export class Reconciler<Client> {
     const isWhole = hasFinalizer(object) && (records === undefined || hasRecords(object));
     if (!isKnown || isWhole) return object;
     options.log.warn('finalizer or records were removed by somebody else; putting them back');
-    return options.writer.record(object, { ...records, ...recordsOf(object) });
+    return options.writer.record(object, recordsFor(object, records));
   }
 
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
@@ -213,6 +213,16 @@ function isForced(object: ManagedObject): boolean {
 /** What it has on record is of this very resource. */
 function hasRecords(object: ManagedObject): boolean {
   return recordIn(object, annotation.recordOf) !== undefined;
+}
+
+/** What is to be on record of it: of what stands there nothing that is another one's, as of a manifest that was copied. */
+function recordsFor(object: ManagedObject, known: Readonly<Record<string, string>> = {}): Annotations {
+  const found = recordsOf(object);
+  if (hasRecords(object)) return { ...known, ...found };
+  const strange = Object.keys(found).map((name) => [name, null] as const);
+  // Which id it is to stand for anybody may write.
+  const { [annotation.externalID]: named = known[annotation.externalID] ?? null } = found;
+  return { ...Object.fromEntries(strange), ...known, [annotation.externalID]: named };
 }
 
 /** It is so whatever else was given up: all is done, or what was made is not on record of the status yet. */
