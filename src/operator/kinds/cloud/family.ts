@@ -211,6 +211,7 @@ function open(
     guard: () => {
       guard();
       if (!isMine(key)) throw new Error(`account ${key} is not this process's now`);
+      account.guard?.();
     },
     onRequest: (report) => {
       onRequest?.(report);

@@ -3,6 +3,7 @@ import { Breaker } from '../../../common/breaker.ts';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
+import { DependencyError } from '../outcome.ts';
 import type { Claims } from './claims.ts';
 import { LastCount } from './count.ts';
 
@@ -74,9 +75,11 @@ async function* takeWhile<Item>(items: AsyncIterable<Item>, isWanted: (item: Ite
 
 /**
  * A key that was refused may be replaced at any moment, and is then to be tried at once; what a 429 asks for is kept by the
- * budget, and runs out.
+ * budget, and runs out. What an account that may not be used kept from being sent says nothing of the service.
  */
 function failureOf(error: unknown): Error | undefined {
-  const isTold = error instanceof ApiError && (error.reason === 'Unauthorized' || error.reason === 'RateLimited');
-  return isTold || !(error instanceof Error) ? undefined : error;
+  if (!(error instanceof Error)) return undefined;
+  const { reason, cause } = error instanceof ApiError ? error : {};
+  const isTold = reason === 'Unauthorized' || reason === 'RateLimited' || cause instanceof DependencyError;
+  return isTold ? undefined : error;
 }

@@ -48,6 +48,18 @@ describe('one client and limiter', () => {
     expect(() => keyInForce()).toThrow();
   });
 
+  test('sends nothing while a person has paused the account, nor for nobody in particular', async () => {
+    await writeKey('k1');
+    follow();
+    await known();
+    const [opened] = here.opened;
+    const probe = () => opened?.account.probe({ priority: 'resync' });
+    follow({}, available, { annotations: { 'edge-operator.dev/paused': 'true' } });
+    await expect(probe()).rejects.toThrow('not sent: CloudAccount default/acct is paused by its annotation');
+    follow();
+    expect(() => opened?.options.guard?.()).not.toThrow();
+  });
+
   test('is closed when the account goes, so that nobody keeps anything of it', async () => {
     await writeKey('k1');
     follow();

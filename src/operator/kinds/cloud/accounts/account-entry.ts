@@ -19,7 +19,10 @@ export interface AccountEntryOptions {
   readonly hosts: AllowedHosts;
   readonly open: (
     key: string,
-    options: Pick<CloudConnectionOptions, 'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'onRequest'>,
+    options: Pick<
+      CloudConnectionOptions,
+      'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'guard' | 'onRequest'
+    >,
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
   readonly references: References;
@@ -207,6 +210,10 @@ export class AccountEntry implements RegistryEntry {
       keys: this.#keys,
       apiKey: () => this.#keyInForce(),
       isIdle: () => isPaused(this.#object) || this.#keyProblem() !== undefined,
+      // Lists that resources share are nobody's call.
+      guard: () => {
+        if (this.pause !== undefined) throw new DependencyError(`CloudAccount ${this.#key} ${this.pause}`);
+      },
       onRequest: ({ keyRefused }) => {
         if (keyRefused) this.#doubt();
       },

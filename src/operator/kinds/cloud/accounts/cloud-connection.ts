@@ -26,7 +26,7 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   /** Of all accounts of this operator. */
   readonly budgets: Budgets;
   readonly userAgent: string;
-  /** Throws when this process may not start a call, because another one leads. */
+  /** Throws when this process may not start a call, because another one leads, or a person has paused the account. */
   readonly guard?: () => void;
   readonly onRequest?: (report: RequestReport) => void;
   /** Nothing is to be sent for the account for now, as while a person has paused it. Default never. */
