@@ -24,6 +24,19 @@ test('what could not be changed is shown as it is, its id first of all', async (
   expect(await thing.reconcile()).toMatchObject({ reason: 'Unreachable', message: 'no', fields: { id: 'thing_1' } });
 });
 
+test('what an earlier process made is proven also while it cannot be changed', async () => {
+  const annotations = { [annotation.recordOf]: 'u', [annotation.createdID]: 'made', [annotation.externalID]: 'made' };
+  thing.object = { ...thing.object, metadata: { ...thing.object.metadata, annotations } };
+  thing.serve({
+    diff: () => [{ field: 'description' }],
+    update: async () => {
+      throw new ApiError('no', { reason: 'Rejected', definite: true });
+    },
+  });
+  const ownership = { id: 'made', how: 'Created', account: 'default' };
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Rejected', fields: { id: 'made' }, ownership });
+});
+
 test('what was made is shown, though its reconcile is given up before it is as the spec asks', async () => {
   const stop = new AbortController();
   thing.serve({

@@ -159,6 +159,11 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     }
     const { displayName } = this.#contract;
     const imported = id !== undefined && originOf(object, id) !== 'Created';
+    // What it made and cannot have as asked is its own all the same, also where its annotations are wiped.
+    const shown = {
+      fields,
+      ...(observed === undefined || imported || id === undefined ? {} : means.record.ownership(id)),
+    };
     const action = decide({
       displayName,
       managementPolicy: spec.managementPolicy,
@@ -175,19 +180,19 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         const isOwn = id !== undefined && observed === undefined && ownedIDOf(object) === id;
         const doubt = isOwn ? means.presence.doubtOfImport(id) : undefined;
         if (doubt !== undefined) return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
-        return report(action.reason, action.message, { fields });
+        return report(action.reason, action.message, shown);
       }
       case 'create':
         return (await this.#giveUp(means, id)) ?? this.#replace(context, means, spec);
       case 'update': {
         const ignored = action.fields.filter((field) => sent.has(field)).map((field) => `spec.${field}`);
-        if (ignored.length > 0) return { ...notTaken(displayName, ignored), fields };
+        if (ignored.length > 0) return { ...notTaken(displayName, ignored), ...shown };
         await context.resource.hold();
         const failure = await means.change.update(id as string, spec, action.fields).catch((error: unknown) => {
           return context.call.signal?.aborted === true ? begun(`${displayName} ${id}`) : reportFailure(error);
         });
         // An import that was never taken over is not shown as one that was.
-        if (failure !== undefined) return imported ? failure : { ...failure, fields };
+        if (failure !== undefined) return imported ? failure : { ...failure, ...shown };
         for (const field of action.fields) sent.add(field);
         return undefined;
       }
