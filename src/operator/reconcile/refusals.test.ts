@@ -58,3 +58,16 @@ test('with another key it is attempted again at once', async () => {
   expect(refusedLately(context(0), 'a PUT')).toMatchObject({ reason: 'Rejected', retry: { kind: 'after', ms: 590 } });
   expect(refusedLately(context(5), 'a PUT')).toBeUndefined();
 });
+
+test('what was refused with the key before the one in force is attempted again, also if that came meanwhile', async () => {
+  const facts: Facts = {};
+  let now = 0;
+  const connection: { key: string; client: undefined; since: number } = { key: 'default', client: undefined, since: 0 };
+  const occasion = { requested: false, drift: false, startedAt: 0, lastDue: () => 0 };
+  const context = { facts, occasion, connection, time: { now: () => now, wall: () => now } };
+  await unlessRefused(context, 'a PUT', async () => {
+    [connection.since, now] = [10, 20];
+    return report('Rejected', 'no');
+  });
+  expect(refusedLately(context, 'a PUT')).toBeUndefined();
+});

@@ -19,6 +19,8 @@ export async function unlessRefused(
   const { facts, time } = context;
   const known = refusedLately(context, what);
   if (known !== undefined) return known;
+  // Not when it was answered: another key may be in force by then.
+  const at = time.now();
   let isMissing = false;
   const outcome = await attempt().catch((error: unknown) => {
     isMissing = error instanceof MissingError;
@@ -37,7 +39,7 @@ export async function unlessRefused(
   // Whoever asks in between moves nothing.
   const until = before !== undefined && before.until > now ? before.until : now + pauseMs;
   facts.refused ??= new Map();
-  facts.refused.set(what, { reason, message, at: now, until, pauseMs });
+  facts.refused.set(what, { reason, message, at, until, pauseMs });
   return { ...outcome, retry: { kind: 'after', ms: until - now } };
 }
 
