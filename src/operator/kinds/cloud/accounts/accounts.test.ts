@@ -20,6 +20,13 @@ test('one that made something in the default account is not sent to another, whi
   expect(problem(made(deleting))).toMatch(/--api-key-file, or set the annotation .*force-orphan/);
 });
 
+test('one that began something in the default account, and names another by now, is told how to give that up', () => {
+  const began = { [annotation.recordOf]: 'u', [annotation.createIntent]: '{}', [annotation.account]: 'default' };
+  expect(problem(user(undefined, { uid: 'u', annotations: began }))).toMatch(
+    /, or remove the annotation .*create-intent/,
+  );
+});
+
 test.each([
   ['are read', { synced: true }, /does not exist/],
   ['have no definition', { missing: true }, /does not exist/],

@@ -135,6 +135,7 @@ export class Accounts extends Registry<AccountEntry> {
 /** What was made there is there still: another account would be refused. */
 function otherwise(object: ManagedObject): string {
   if (isDeleting(object)) return `, ${letGo}`;
+  if (requestedKeyOf(object) !== accountKeyOf(object)) return `, ${giveUp}`;
   return provenAccountOf(object) === undefined ? ', or set spec.accountRef' : ' again';
 }
 
