@@ -39,6 +39,9 @@ test('what is to be put into something that does not exist is attempted soon at 
   const object = { metadata: { generation: 1 }, spec: {}, status: { conditions } } as unknown as ManagedObject;
   expect(priorityOf(object, { ...facts, observed: true })).toBe('resync');
   expect(priorityOf(object, { observed: true })).toBe('change');
+  // What the cloud refused is not what it waits for.
+  const rejected = { reason: 'Rejected', message: 'no', at: 0, until: 0, pauseMs: 0 } as const;
+  expect(priorityOf(object, { observed: true, refused: new Map([['another PUT', rejected]]) })).toBe('change');
 });
 
 test('what the resource refers to is nothing that the cloud refused', async () => {
