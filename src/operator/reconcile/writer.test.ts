@@ -71,6 +71,17 @@ test.each([
   expect(taken).toHaveLength(times);
 });
 
+test('that somebody wiped whose it is, is learned of the conflict, though nothing is written', async () => {
+  const status = { ownership: undefined, conditions: [] };
+  const annotations = { [annotation.installation]: 'one', [annotation.recordOf]: 'u' };
+  const given = widget('1', status);
+  const { writer, taken } = serverOf(widget('2', status));
+  const write = writer.writeStatus({ ...given, metadata: { ...given.metadata, annotations } }, { id: 'x' });
+  await expect(write).rejects.toBe(conflict);
+  expect(taken).toEqual([]);
+  expect(learnt.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2']);
+});
+
 describe('a finalizer', () => {
   const held = (version: string): ManagedObject => {
     const given = widget(version, {});

@@ -141,10 +141,11 @@ export class ObjectWriter {
         const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
         if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
+        // News in any case: a watch that is frozen would not tell that somebody wiped whose it is.
+        this.#cache.learn(reread);
         // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
         const manager = installationOf(reread);
         if (manager !== installationOf(latest) || !this.#isOurs(manager)) throw error;
-        this.#cache.learn(reread);
         latest = reread;
       }
     }
