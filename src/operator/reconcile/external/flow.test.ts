@@ -54,6 +54,22 @@ test('what was made is shown, though its reconcile is given up before it is as t
   });
 });
 
+test('what was made is shown, and no trouble, where a later look at it is given up', async () => {
+  await thing.reconcile();
+  const stop = new AbortController();
+  thing.serve({
+    get: async () => {
+      stop.abort();
+      throw new ApiError('not sent: something more urgent came', { reason: 'Unreachable', definite: true });
+    },
+  });
+  const call = { priority: 'change', signal: stop.signal } as const;
+  expect(await thing.reconcile({ requested: true }, { call })).toMatchObject({
+    reason: 'Updating',
+    ownership: { id: 'thing_1', how: 'Created' },
+  });
+});
+
 test('what was made is on record where it was made, though the spec names another account meanwhile', async () => {
   const there = { connection: { ...connection, key: 'ns/one', url: 'https://api' } };
   thing.object = { ...thing.object, spec: { accountRef: { name: 'one' } } };

@@ -16,9 +16,7 @@ import {
   ownedIDOf,
   ownershipOf,
   rivalName,
-  standingOn,
 } from '../ownership.ts';
-import type { Peers } from '../peers.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
@@ -34,6 +32,7 @@ import { LostCreate, type LostCreateOptions } from './lost-create.ts';
 import { PendingCreates } from './pending-creates.ts';
 import { Presence, type PresenceOptions } from './presence.ts';
 import { ExternalRecord } from './record.ts';
+import { Rivals } from './rivals.ts';
 
 export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
@@ -46,14 +45,13 @@ interface Means<Spec extends ManagedSpec, Observed, Client> {
   readonly record: ExternalRecord;
 }
 
-type Rivals = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;
-
 /** The flow of kinds whose external id the service assigns: crash-safe create, adoption, shared sweeps. */
 export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #options: ExternalFlowOptions;
   readonly #pending = new PerConnection<Client, PendingCreates<Observed>>();
   readonly #claims = new Claims();
+  readonly #rivals = new Rivals(this.#claims);
 
   constructor(contract: ExternalContract<Spec, Observed, Client>, options: ExternalFlowOptions) {
     this.#contract = contract;
@@ -77,7 +75,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const parsed = parseSpec(this.#contract.spec, object);
     if ('report' in parsed) return parsed.report;
     const generation = `generation ${object.metadata.generation}`;
-    const outcome = await unlessRefused(context, generation, () => this.#ensure(context, parsed.spec));
+    const outcome = await unlessRefused(context, generation, () => this.#ensureUnlessGivenUp(context, parsed.spec));
     return new ExternalRecord(context).withProof(outcome);
   }
 
@@ -121,6 +119,18 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   close(): void {
     for (const pending of this.#pending.all()) pending.cache.close();
+  }
+
+  /** Of what is given up on its way no more is said than that what it made is there. */
+  async #ensureUnlessGivenUp(context: ReconcileContext<Client>, spec: Spec): Promise<Report> {
+    try {
+      return await this.#ensure(context, spec);
+    } catch (error) {
+      const { resource, call } = context;
+      const id = call.signal?.aborted === true ? ownedIDOf(resource.object) : undefined;
+      if (id === undefined) throw error;
+      return begun(`${this.#contract.displayName} ${id}`);
+    }
   }
 
   /** Makes the external object be as the spec asks: observe, decide, act, until there is nothing left to do. */
@@ -277,10 +287,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     };
   }
 
-  #conflict({ resource: { object }, peers }: Rivals): Report | undefined {
+  #conflict(context: ReconcileContext<Client>): Report | undefined {
+    const { object } = context.resource;
     const [id] = claimOf(object);
-    if (id === undefined) return undefined;
-    const rival = peers.rivalOf(object, id, standingOn(id), 'address') ?? this.#makerOf(id, object, peers);
+    const rival = id === undefined ? undefined : this.#rivals.rivalOf(context, id);
     if (rival === undefined) return undefined;
     const name = rivalName(object, rival);
     return report('Conflict', `the ${this.#contract.displayName} is managed by ${name}: remove one of the two`);
@@ -291,21 +301,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     { change, presence }: Means<Spec, Observed, Client>,
     id: string,
   ): Promise<Report | undefined> {
-    const keeper = this.#keeperOf(context, id);
+    const keeper = this.#rivals.keeperOf(context, id);
     if (keeper === undefined) return change.delete(id, presence);
     return leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`);
-  }
-
-  /** Whose it is to delete, where that is another one. */
-  #keeperOf({ resource: { object }, peers }: Rivals, id: string): ManagedObject | undefined {
-    return peers.keeperOf(object, id, standingOn(id), 'address') ?? this.#makerOf(id, object, peers);
-  }
-
-  /** Who made it just now, of which the cache of resources knows nothing yet. */
-  #makerOf(id: string, object: ManagedObject, peers: Peers): ManagedObject | undefined {
-    const holder = this.#claims.holderOf(id);
-    if (holder === undefined || holder === object.metadata.uid || ownershipOf(object).id === id) return undefined;
-    return peers.list().find((each) => each.metadata.uid === holder && intentOf(each) !== undefined);
   }
 
   #misnamed(id: string, misnamed: string): string {

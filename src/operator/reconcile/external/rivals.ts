@@ -1,0 +1,35 @@
+import { intentOf } from '../annotations.ts';
+import type { ReconcileContext } from '../context.ts';
+import { ownershipOf, standingOn } from '../ownership.ts';
+import type { ManagedObject } from '../resource.ts';
+import type { Claims } from './claims.ts';
+
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;
+
+/** Of several resources that name one external object, whose it is: by their records, and by what was made just now. */
+export class Rivals {
+  readonly #claims: Claims;
+
+  constructor(claims: Claims) {
+    this.#claims = claims;
+  }
+
+  /** Who has a better claim to it. */
+  rivalOf(context: Context, id: string): ManagedObject | undefined {
+    const { resource, peers } = context;
+    return peers.rivalOf(resource.object, id, standingOn(id), 'address') ?? this.#makerOf(context, id);
+  }
+
+  /** Whose it is to delete, where that is another one. */
+  keeperOf(context: Context, id: string): ManagedObject | undefined {
+    const { resource, peers } = context;
+    return peers.keeperOf(resource.object, id, standingOn(id), 'address') ?? this.#makerOf(context, id);
+  }
+
+  /** Who made it just now, of which the cache of resources knows nothing yet. */
+  #makerOf({ resource: { object }, peers }: Context, id: string): ManagedObject | undefined {
+    const holder = this.#claims.holderOf(id);
+    if (holder === undefined || holder === object.metadata.uid || ownershipOf(object).id === id) return undefined;
+    return peers.list().find((each) => each.metadata.uid === holder && intentOf(each) !== undefined);
+  }
+}
