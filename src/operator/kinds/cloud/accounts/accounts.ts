@@ -72,9 +72,9 @@ export class Accounts extends Registry<AccountEntry> {
     }
     const entry = this.entryIfRead(key);
     if (isAsked) entry?.tryKey();
-    if (isDeleting(object)) return forDelete(key, entry, letGo);
-    // What was begun there is looked for, also where this one waits to go.
-    if (key !== requestedKeyOf(object)) return forDelete(key, entry, giveUp);
+    // What was begun there is looked for, also where the account waits to go.
+    const wayOut = wayOutOf(object);
+    if (wayOut !== undefined) return forDelete(key, entry, wayOut);
     const problem = entry === undefined ? 'does not exist' : entry.problem();
     if (problem === undefined && entry?.connection !== undefined) return entry.connection;
     throw new DependencyError(`${nameOf(key)} ${problem}`, { isPending: entry?.isPending === true });
@@ -132,20 +132,25 @@ export class Accounts extends Registry<AccountEntry> {
   }
 }
 
+/** What else a person can do than put the account right, where the resource only waits for what may be there. */
+function wayOutOf(object: ManagedObject): string | undefined {
+  if (isDeleting(object)) return letGo;
+  return accountKeyOf(object) === requestedKeyOf(object) ? undefined : giveUp;
+}
+
 /** What was made there is there still: another account would be refused. */
 function otherwise(object: ManagedObject): string {
-  if (isDeleting(object)) return `, ${letGo}`;
-  if (requestedKeyOf(object) !== accountKeyOf(object)) return `, ${giveUp}`;
+  const wayOut = wayOutOf(object);
+  if (wayOut !== undefined) return `, ${wayOut}`;
   return provenAccountOf(object) === undefined ? ', or set spec.accountRef' : ' again';
 }
 
-/** @param otherwise what else a person can do than to put the account right */
-function forDelete(key: string, entry: AccountEntry | undefined, otherwise: string): CloudConnection {
+function forDelete(key: string, entry: AccountEntry | undefined, wayOut: string): CloudConnection {
   if (entry?.pause !== undefined) throw new DependencyError(`${nameOf(key)} ${entry.pause}`);
   const connection = entry?.forDelete();
   if (connection !== undefined) return connection;
   const why = entry === undefined ? 'does not exist' : whyNot(entry);
-  throw new DependencyError(`${nameOf(key)} ${why}; put that right, ${otherwise}`);
+  throw new DependencyError(`${nameOf(key)} ${why}; put that right, ${wayOut}`);
 }
 
 function whyNot({ refusal, lostKey }: AccountEntry): string {
