@@ -703,6 +703,57 @@ test('shards: replicas share the accounts out, those of one key are with one, an
     expect(await botsIn(cloud)).toHaveLength(5);
   }));
 
+describe('what waits for its turn', () => {
+  const names = ['b0', 'b1', 'b2', 'b3', 'b4'];
+
+  /** An account whose budget its users have used up, and some of them wait. */
+  async function usedUp({ cloud, start, account, bot, writeSecret }: AccountSetting): Promise<ManagedObject> {
+    start('--resync-interval', '1h');
+    await writeSecret(keys[0]);
+    const acct = await account({ requestsPerMinute: 4 });
+    await world.reason(acct, 'Available');
+    for (const name of names) await bot(name, { name });
+    await until('the budget to be used up', () => cloud.requests().length === 4);
+    return acct;
+  }
+
+  test.concurrent('is not sent while the account is paused, nor is a delete', () =>
+    withSetting(async (setting) => {
+      const { cloud, account } = setting;
+      const acct = await usedUp(setting);
+      await world.annotate(acct, { [annotation.paused]: 'true' });
+      await world.reason(acct, 'Paused');
+      const made = await botsIn(cloud);
+      // A greater budget, in which all that waits is sent at once.
+      await account({ requestsPerMinute: 1_000 });
+      await world.reason(acct, 'Paused');
+      const b0 = await botOf(acct, made[0] as string);
+      await world.delete(b0);
+      await troubled(b0, 'DependencyNotReady', /^deleting: CloudAccount .* is paused/);
+      for (const name of names) await troubled(await botOf(acct, name), 'DependencyNotReady', /is paused/);
+      expect(await botsIn(cloud)).toEqual(made);
+      await world.annotate(acct, { [annotation.paused]: null });
+      await world.gone(b0);
+      for (const name of names.slice(1)) await world.reason(await botOf(acct, name), 'Available');
+    }));
+
+  test.concurrent('is not sent with a key that was withdrawn meanwhile', () =>
+    withSetting(async (setting) => {
+      const { cloud, account, writeSecret, deleteSecret } = setting;
+      const acct = await usedUp(setting);
+      await deleteSecret();
+      await troubled(acct, 'DependencyNotReady', /Secret .* does not exist/);
+      const made = await botsIn(cloud);
+      await account({ requestsPerMinute: 1_000 });
+      for (const name of names)
+        await troubled(await botOf(acct, name), 'DependencyNotReady', /Secret .* does not exist/);
+      expect(await botsIn(cloud)).toEqual(made);
+      await writeSecret(keys[0]);
+      for (const name of names) await world.reason(await botOf(acct, name), 'Available');
+      expect(await botsIn(cloud)).toEqual(names);
+    }));
+});
+
 describe('endpoint mirrors', () => {
   const endpoint = (id: string, proto: 'tcp' | 'https') => ({
     id,
@@ -760,31 +811,6 @@ describe('endpoint mirrors', () => {
       expect(await mirrored(namespace)).toEqual([]);
     }));
 
-  test.concurrent('a paused account makes no call for its users either: neither what waits for its turn, nor a delete', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
-      start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const acct = await account({ requestsPerMinute: 4 });
-      await world.reason(acct, 'Available');
-      const names = ['b0', 'b1', 'b2', 'b3', 'b4'];
-      for (const name of names) await bot(name, { name });
-      await until('the budget to be used up', () => cloud.requests().length === 4);
-      await world.annotate(acct, { [annotation.paused]: 'true' });
-      await world.reason(acct, 'Paused');
-      const made = await botsIn(cloud);
-      // A greater budget, in which all that waits is sent at once.
-      await account({ requestsPerMinute: 1_000 });
-      await world.reason(acct, 'Paused');
-      const b0 = await botOf(acct, made[0] as string);
-      await world.delete(b0);
-      await troubled(b0, 'DependencyNotReady', /^deleting: CloudAccount .* is paused/);
-      for (const name of names) await troubled(await botOf(acct, name), 'DependencyNotReady', /is paused/);
-      expect(await botsIn(cloud)).toEqual(made);
-      await world.annotate(acct, { [annotation.paused]: null });
-      await world.gone(b0);
-      for (const name of names.slice(1)) await world.reason(await botOf(acct, name), 'Available');
-    }));
-
   test.concurrent('EndpointsMirrored says so when each endpoint has its ConfigMap, and not before', () =>
     withSetting(async ({ namespace, cloud, start, account, writeSecret }) => {
       const many = Array.from({ length: 800 }, (_, index) => ({
@@ -801,27 +827,6 @@ describe('endpoint mirrors', () => {
         return (await mirrored(namespace)).length;
       });
       expect(count).toBe(800);
-    }));
-
-  test.concurrent('what waits for its turn is not sent with a key that was withdrawn meanwhile', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
-      start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const acct = await account({ requestsPerMinute: 4 });
-      await world.reason(acct, 'Available');
-      const names = ['b0', 'b1', 'b2', 'b3', 'b4'];
-      for (const name of names) await bot(name, { name });
-      await until('the budget to be used up', () => cloud.requests().length === 4);
-      await deleteSecret();
-      await troubled(acct, 'DependencyNotReady', /Secret .* does not exist/);
-      const made = await botsIn(cloud);
-      await account({ requestsPerMinute: 1_000 });
-      for (const name of names)
-        await troubled(await botOf(acct, name), 'DependencyNotReady', /Secret .* does not exist/);
-      expect(await botsIn(cloud)).toEqual(made);
-      await writeSecret(keys[0]);
-      for (const name of names) await world.reason(await botOf(acct, name), 'Available');
-      expect(await botsIn(cloud)).toEqual(names);
     }));
 
   test.concurrent('a paused account makes no call', () =>
