@@ -103,8 +103,7 @@ async function look(when: string): Promise<void> {
 
 /** Nothing to do: nothing is done. */
 async function watchQuiet(): Promise<void> {
-  const versions = async () => (await resources()).map(({ metadata }) => metadata.resourceVersion).join();
-  const before = await versions();
+  const before = await resources();
   takeRequests();
   await sleep(3 * resyncMs);
   const calls = world.cloud.requests().filter(({ headers }) => String(headers['user-agent']).startsWith('edge-'));
@@ -113,7 +112,12 @@ async function watchQuiet(): Promise<void> {
   // A sweep for each of two kinds, and a look at each module, four times at most.
   const most = 4 * (2 + 2 * names.length);
   if (calls.length > most) wrongs.push(`quiet: ${calls.length} requests, ${most} would do`);
-  if ((await versions()) !== before) wrongs.push('quiet: resources were written');
+  const after = new Map((await resources()).map((object) => [object.metadata.uid, object]));
+  for (const object of before) {
+    const now = after.get(object.metadata.uid);
+    if (now?.metadata.resourceVersion === object.metadata.resourceVersion) continue;
+    wrongs.push(`quiet: written: ${JSON.stringify(object)} to ${JSON.stringify(now)}`);
+  }
 }
 
 const trouble = new AbortController();

@@ -778,10 +778,10 @@ describe('endpoint mirrors', () => {
       const acct = await account({ endpointMirror: { intervalSeconds: 10, protocols: ['tcp'] } });
       const shown = await until('the status to tell', async () => {
         const found = await world.get(acct);
-        return found?.status?.endpointsMirrored === 2 && found;
+        return found !== undefined && conditionOf(found, 'EndpointsMirrored')?.status === 'True' && found;
       });
-      expect(conditionOf(shown, 'EndpointsMirrored')?.status).toBe('True');
-      await until('the ConfigMaps', async () => (await mirrored(namespace)).join() === 'ep_a,ep_b');
+      expect(shown.status?.endpointsMirrored).toBe(2);
+      expect(await mirrored(namespace)).toEqual(['ep_a', 'ep_b']);
       expect(await first.metrics()).toContain(`edge_operator_mirrored_endpoints{account="${namespace}/acct"} 2`);
       for (const { metadata } of await configMaps(namespace))
         expect(metadata.ownerReferences).toEqual([

@@ -462,9 +462,9 @@ export const defects: readonly Defect[] = [
   {
     name: 'nobody-has-a-rival',
     sort: 'claim by name',
-    file: flow,
-    find: 'const rival = peers.rivalOf(',
-    replace: 'const rival = id !== "" ? undefined : peers.rivalOf(',
+    file: 'reconcile/external/rivals.ts',
+    find: 'return peers.rivalOf(',
+    replace: 'return id !== "" ? undefined : peers.rivalOf(',
     only: ['external-id-edits', 'annotations-copied', 'imports'],
   },
   {

@@ -202,22 +202,20 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing, 
  */
 export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
   const { name: id } = thing;
-  const wipes = wipesOf(resource, thing);
   const told = resource.statuses.all;
   const fromStatus = told.some((status, index) => {
     const before = told[index - 1];
     return status.by === undefined && before?.fields.id === id && status.fields.id !== id;
   });
-  const wasNeverTold = !told.some((status) => tells(status, id));
-  if (wipes.length > 0 && (fromStatus || (wasNeverTold && wipes.some(({ at }) => !isServed(world, thing, at)))))
-    return true;
-  const others = ownershipOf(world)
+  if (fromStatus && wipesOf(resource, thing).length > 0) return true;
+  if (told.some((status) => tells(status, id))) return false;
+  const earlier = ownershipOf(world)
     .madeFor(resource)
-    .filter((other) => other !== thing && other.made.at < thing.made.at);
-  return wasNeverTold && others.some((other) => hasLostItsMark(world, resource, other));
+    .filter((other) => other.made.at < thing.made.at);
+  return [thing, ...earlier].some((each) => hasLostItsMark(world, resource, each));
 }
 
-/** People wiped the mark of its create while nobody was there to put it back. */
+/** People wiped its id, or the mark of its create, while nobody was there to put it back. */
 export function hasLostItsMark(world: Witness, resource: Resource, thing: Thing): boolean {
   return wipesOf(resource, thing).some(({ at }) => !isServed(world, thing, at));
 }
