@@ -76,6 +76,13 @@ function isCurrent({ metadata, status }: ManagedObject): boolean {
   return current && ready?.status === 'True' && metadata.deletionTimestamp === undefined;
 }
 
+/** Which tunnels ran before stays on record until the one that runs is looked at once more. */
+const isTidy = ({ metadata }: ManagedObject) => !metadata.annotations?.[annotation.startedTunnel]?.includes('"before"');
+
+function recordsOf({ kind, metadata: { name, annotations }, status }: ManagedObject): string {
+  return `${kind} ${name}: ${JSON.stringify({ annotations, status })}`;
+}
+
 function describe({ kind, metadata, status }: ManagedObject): string {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const deleting = metadata.deletionTimestamp === undefined ? '' : ', deleting';
@@ -116,7 +123,7 @@ async function watchQuiet(): Promise<void> {
   for (const object of before) {
     const now = after.get(object.metadata.uid);
     if (now?.metadata.resourceVersion === object.metadata.resourceVersion) continue;
-    wrongs.push(`quiet: written: ${JSON.stringify(object)} to ${JSON.stringify(now)}`);
+    wrongs.push(`quiet: written: ${recordsOf(object)} to ${now && recordsOf(now)}`);
   }
 }
 
@@ -145,7 +152,7 @@ const settled = async () => {
   const waiting = all.filter((object) => !isCurrent(object) && object.metadata.deletionTimestamp === undefined);
   for (const object of waiting) await confirmDeleted(object);
   if (waiting.length > 0) throw new Error(waiting.map(describe).join('\n'));
-  return all.every(isCurrent);
+  return all.every((object) => isCurrent(object) && isTidy(object));
 };
 await until('every resource to be Ready', settled, settleMs).catch((error: Error) => wrongs.push(error.message));
 const settledMs = Math.round(performance.now() - quietAt);
