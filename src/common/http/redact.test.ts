@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { cpuTimer } from '../../../test/support/elapsed.ts';
 import { redact, withoutDocuments } from './redact.ts';
 
 describe('a text', () => {
@@ -105,12 +106,12 @@ describe('a short secret', () => {
 
 test('a document of 64 KiB does not take long, and its words stay words', () => {
   const document = `<a>${'the metadata of an identity provider, at https://idp.test/x '.repeat(1_100)}</a>`;
-  const startedAt = performance.now();
+  const tookMs = cpuTimer();
   const told = redact(`${'y '.repeat(1_900)}the metadata is at identity provider, at https:`, [document], '-');
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(tookMs()).toBeLessThan(2_000);
   expect(told.slice(-60)).not.toContain('identity provider');
   expect(redact('a'.repeat(4_096), ['a'.repeat(65_536)], '-')).toBe('-');
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(tookMs()).toBeLessThan(2_000);
 });
 
 describe('what looks like a document', () => {

@@ -31,29 +31,35 @@ export function bounded(document: unknown, context: z.RefinementCtx): void {
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
-/**
- * Whether a JSON document is longer than so many bytes, give or take what escapes and numbers take. Looks no further than
- * it must, and into any depth: whatever the API server admits can be asked about.
- */
+/** Whether a JSON document is longer than so many bytes, as `bytesOf` counts them. */
 export function isLarger(document: unknown, bytes: number): boolean {
+  return bytesOf(document, bytes) > bytes;
+}
+
+/**
+ * The length of a JSON document in bytes, give or take what escapes and numbers take; of one that is longer than `most`
+ * something that is more than that. Looks no further than it must, and into any depth: whatever the API server admits can
+ * be asked about.
+ */
+export function bytesOf(document: unknown, most: number): number {
   const rest: unknown[] = [];
-  let left = bytes;
+  let bytes = 0;
   const take = (key: number, value: unknown) => {
-    left -= key + 1 + (typeof value === 'string' ? value.length + 2 : 1);
-    if (left >= 0) rest.push(value);
-    return left >= 0;
+    bytes += key + 1 + (typeof value === 'string' ? value.length + 2 : 1);
+    if (bytes <= most) rest.push(value);
+    return bytes <= most;
   };
   take(0, document);
-  while (left >= 0 && rest.length > 0) {
+  while (bytes <= most && rest.length > 0) {
     const value = rest.pop();
-    if (typeof value === 'string') left -= Buffer.byteLength(value) - value.length;
+    if (typeof value === 'string') bytes += Buffer.byteLength(value) - value.length;
     else if (Array.isArray(value)) value.every((inner) => take(0, inner));
     else if (typeof value === 'object' && value !== null) {
       // Not by its entries, which would all be made before the first is looked at.
       for (const key in value) if (!take(key.length + 3, (value as Record<string, unknown>)[key])) break;
     }
   }
-  return left < 0;
+  return bytes;
 }
 
 /** What is read as another number than was written would be sent as that. */

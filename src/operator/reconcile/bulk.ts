@@ -1,5 +1,5 @@
 import { annotation } from './annotations.ts';
-import { isLarger } from './bounds.ts';
+import { bytesOf } from './bounds.ts';
 import type { ManagedObject } from './resource.ts';
 
 /*
@@ -59,9 +59,15 @@ type Whole = ManagedObject['metadata'] & { readonly managedFields?: unknown };
  */
 export function withoutBulk(object: ManagedObject): ManagedObject {
   const slim = withoutForeign(object);
-  if (!isLarger(object.spec, mostSpecBytes)) return slim;
-  const spec = Object.fromEntries(Object.entries(object.spec).map(([name, value]) => [name, withoutLarge(value)]));
-  const cached: Cached = { ...slim, spec, [lacksBulk]: true };
+  // Each once: of an object with a hundred thousand keys the first of them takes as long as all.
+  const fields = Object.entries(object.spec).map(([name, value]) => ({
+    name,
+    value,
+    bytes: bytesOf(value, mostSpecBytes),
+  }));
+  if (fields.reduce((sum, { name, bytes }) => sum + name.length + bytes, 0) <= mostSpecBytes) return slim;
+  const kept = fields.map(({ name, value, bytes }) => [name, bytes > mostFieldBytes ? emptied(value) : value]);
+  const cached: Cached = { ...slim, spec: Object.fromEntries(kept), [lacksBulk]: true };
   return cached;
 }
 
@@ -77,8 +83,7 @@ export function isWhole(object: ManagedObject): boolean {
   return (object as Cached)[lacksBulk] !== true;
 }
 
-function withoutLarge(value: unknown): unknown {
-  if (!isLarger(value, mostFieldBytes)) return value;
+function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return [];
   return typeof value === 'string' ? '' : {};
 }

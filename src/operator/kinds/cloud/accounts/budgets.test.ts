@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { cpuTimer } from '../../../../../test/support/elapsed.ts';
 import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
 import { areTwoKeys } from '../../../reconcile/key-mark.ts';
@@ -124,9 +125,9 @@ test.each([
 ])('thousands of accounts with %s are asked for theirs without a pause', (_, keyOf) => {
   const users = Array.from({ length: 3_000 }, (_, index) => account(keyOf(index)));
   for (const user of users) budgets.of(user);
-  const startedAt = performance.now();
+  const tookMs = cpuTimer();
   for (const user of users) budgets.of(user);
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(tookMs()).toBeLessThan(500);
 });
 
 test('hundreds of accounts of one key that wait for what is on record wait for nothing else', async () => {
@@ -137,10 +138,10 @@ test('hundreds of accounts of one key that wait for what is on record wait for n
   const running = budgets.run(0);
   const users = Array.from({ length: 600 }, () => account('k', 100_000));
   const slots = users.map((user) => budgets.of(user).limiter.acquire({ priority: 'first', account: user.account }));
-  const startedAt = performance.now();
+  const tookMs = cpuTimer();
   known.resolve({ texts: [text], writtenAt: undefined });
   for (const slot of await Promise.all(slots)) slot.release();
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect(tookMs()).toBeLessThan(3_000);
   await budgets.close(0);
   await running;
 });

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { cpuTimer } from '../../../../../test/support/elapsed.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
 import type { Ledger } from '../../../cloud/ledger.ts';
 import { Limiter } from '../../../cloud/limiter.ts';
@@ -57,7 +58,7 @@ test('what another budget began with is not charged to this one again', () => {
 test('thousands of accounts are charged without a pause', () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `a/${index} https://x s-k${index}`);
   const charges = chargesOf(...names);
-  const startedAt = performance.now();
+  const tookMs = cpuTimer();
   for (const name of names) charges.charge(ledger(), name);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(tookMs()).toBeLessThan(2_000);
 });
