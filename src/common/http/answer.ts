@@ -97,6 +97,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
     definite: isDefinite(answer, meaning),
     status,
     code,
+    isForbidden: status === service.forbidden,
     operationID: requestIDs.find((id) => isHarmlessID(answer, id)),
     retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, at, longestRetryAfterMs),
   });

@@ -9,6 +9,7 @@ export interface ApiErrorOptions {
   readonly code?: string | number | undefined;
   readonly operationID?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly isForbidden?: boolean;
   readonly cause?: unknown;
 }
 
@@ -28,6 +29,8 @@ export class ApiError extends Error {
   readonly operationID?: string;
   /** How long the service wants to be left alone, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The service takes the credential, but not for this. */
+  readonly isForbidden: boolean;
 
   constructor(message: string, options: ApiErrorOptions) {
     const { operation, reason, definite, status, code, operationID, retryAfterMs, cause } = options;
@@ -37,6 +40,7 @@ export class ApiError extends Error {
     this.definite = definite;
     this.status = status;
     this.code = code;
+    this.isForbidden = options.isForbidden === true;
     if (operationID !== undefined) this.operationID = operationID;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }

@@ -30,6 +30,7 @@ export const cloudService: Service = {
   requestIDForm,
   plainText: true,
   secretStatuses: [401, 403],
+  forbidden: 403,
   secretFields: ['secret', 'idp_metadata'],
   longestRetryAfterMs: 3_600_000,
 };

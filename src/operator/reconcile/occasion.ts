@@ -67,9 +67,8 @@ const outages: ReadonlySet<string> = new Set<Reason>(['RateLimited', 'Unreachabl
 
 export function priorityOf(object: ManagedObject, facts: Facts): Priority {
   const reason = conditionOf(object, 'Ready')?.reason ?? '';
-  // What it asks for was tried, and has nothing to be done to.
-  const isVain =
-    reason === 'DependencyNotReady' && facts.refused?.values().some((refusal) => refusal.reason === reason);
+  // What it asks for was tried, and has nothing to be done to, or is not for this key.
+  const isVain = facts.refused?.values().some((refusal) => refusal.reason === reason);
   const done = isVain || (outages.has(reason) && facts.realizedGeneration === object.metadata.generation);
   if (isRequested(object) || (pending.has(reason) && !done)) return 'change';
   return facts.observed === true ? 'resync' : 'first';

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { ApiError } from '../../common/http/errors.ts';
 import type { Facts } from './memory.ts';
 import { priorityOf } from './occasion.ts';
 import { DependencyError, MissingError, type Outcome, report } from './outcome.ts';
@@ -31,11 +32,19 @@ test('what the cloud refused is attempted six times an hour', async () => {
   expect(await attemptsInAnHour(async () => report('Rejected', 'no'))).toBe(6);
 });
 
-test('what is to be put into something that does not exist is attempted soon at first, and then as rarely', async () => {
+const forbidden = { reason: 'Unauthorized', definite: true, status: 403 } as const;
+
+test.each([
+  [
+    'put into something that does not exist',
+    new MissingError('route r of edge e does not exist'),
+    'DependencyNotReady',
+  ],
+  ['done with a key that may not', new ApiError('403', { ...forbidden, isForbidden: true }), 'Unauthorized'],
+])('what is to be %s is attempted soon at first, and then as rarely', async (_, error, reason) => {
   const facts: Facts = {};
-  const attempt = async () => Promise.reject(new MissingError('route r of edge e does not exist'));
-  expect(await attemptsInAnHour(attempt, facts)).toBeLessThanOrEqual(14);
-  const conditions = [{ type: 'Ready', status: 'False', reason: 'DependencyNotReady', observedGeneration: 1 }];
+  expect(await attemptsInAnHour(async () => Promise.reject(error), facts)).toBeLessThanOrEqual(14);
+  const conditions = [{ type: 'Ready', status: 'False', reason, observedGeneration: 1 }];
   const object = { metadata: { generation: 1 }, spec: {}, status: { conditions } } as unknown as ManagedObject;
   expect(priorityOf(object, { ...facts, observed: true })).toBe('resync');
   expect(priorityOf(object, { observed: true })).toBe('change');
@@ -44,8 +53,11 @@ test('what is to be put into something that does not exist is attempted soon at 
   expect(priorityOf(object, { observed: true, refused: new Map([['another PUT', rejected]]) })).toBe('change');
 });
 
-test('what the resource refers to is nothing that the cloud refused', async () => {
-  expect(await attemptsInAnHour(() => Promise.reject(new DependencyError('the account is paused')))).toBe(3_600);
+test.each([
+  ['what the resource refers to is', new DependencyError('the account is paused')],
+  ['a key that is good for nothing is', new ApiError('replace the API key', forbidden)],
+])('%s nothing that the cloud refused', async (_, error) => {
+  expect(await attemptsInAnHour(() => Promise.reject(error))).toBe(3_600);
 });
 
 test('with another key it is attempted again at once', async () => {

@@ -1,15 +1,17 @@
+import { ApiError } from '../../common/http/errors.ts';
 import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
 import { MissingError, type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 
-/** What is missing may be on its way: after so long it is tried again, then after twice that each time, up to `rejectedRetryMs`. */
-const soonMs = 5_000;
+/** What may come is tried again after so long, then after twice that each time, up to `rejectedRetryMs`. */
+const firstPauseMs = { missing: 5_000, forbidden: 60_000 };
 
 type Attempting = Pick<ReconcileContext<unknown>, 'facts' | 'occasion' | 'time' | 'connection'>;
 
 /**
- * Attempts something, unless the very same was refused lately, or had nothing to be done to: that is not sent again before its
- * time, whatever else enqueues the resource, but with another key. `what` names the attempt: a changed one is another.
+ * Attempts something, unless the very same was refused lately, or forbidden to the key, or had nothing to be done to: that is
+ * not sent again before its time, whatever else enqueues the resource, but with another key. `what` names the attempt: a
+ * changed one is another.
  */
 export async function unlessRefused(
   context: Attempting,
@@ -21,21 +23,22 @@ export async function unlessRefused(
   if (known !== undefined) return known;
   // Not when it was answered: another key may be in force by then.
   const at = time.now();
-  let isMissing = false;
+  let pauseMs: number | undefined;
   const outcome = await attempt().catch((error: unknown) => {
-    isMissing = error instanceof MissingError;
+    if (error instanceof MissingError) pauseMs = firstPauseMs.missing;
+    else if (error instanceof ApiError && error.isForbidden) pauseMs = firstPauseMs.forbidden;
     return reportFailure(error);
   });
   const now = time.now();
   const before = facts.refused?.get(what);
   forgetAged(facts, now);
-  if (outcome.kind !== 'reported' || (outcome.reason !== 'Rejected' && !isMissing)) {
+  if (outcome.kind === 'reported' && outcome.reason === 'Rejected') pauseMs = rejectedRetryMs;
+  if (outcome.kind !== 'reported' || pauseMs === undefined) {
     facts.refused?.delete(what);
     return outcome;
   }
   const { reason, message } = outcome;
-  const longer = before === undefined ? soonMs : Math.min(before.pauseMs * 2, rejectedRetryMs);
-  const pauseMs = isMissing ? longer : rejectedRetryMs;
+  pauseMs = Math.max(pauseMs, Math.min((before?.pauseMs ?? 0) * 2, rejectedRetryMs));
   // Whoever asks in between moves nothing.
   const until = before !== undefined && before.until > now ? before.until : now + pauseMs;
   facts.refused ??= new Map();
