@@ -7,7 +7,7 @@ import { refusedOf } from './refused.ts';
 import { type JsonMap, kinds, schemaOf } from './schemas.ts';
 import { type Taste, validValue, withImmutables } from './valid.ts';
 
-const seeds = 200;
+const seeds = 70;
 const kube = createKubeApi({ crds: loadCrds(`${import.meta.dirname}/../../../../crds`) });
 afterAll(() => kube.close());
 
