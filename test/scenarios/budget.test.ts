@@ -107,7 +107,7 @@ test('processes that are killed send together no more than one may, and what is 
   const text = JSON.stringify(record?.metadata.annotations);
   expect(text).toContain('default http://');
   expect(text).not.toContain(world.cloud.apiKey);
-}, 120_000);
+}, 240_000);
 
 const isBudget = ({ metadata }: Lease): boolean => metadata.name === 'edge-operator-budget';
 
