@@ -35,6 +35,8 @@ export type Outcome =
       readonly isPending?: boolean;
       /** Another installation manages the resource: nothing but the condition is ours to write. */
       readonly isForeign?: boolean;
+      /** What was attempted is in vain until something else changes: for how long it is left at first (refusals.ts). */
+      readonly pauseMs?: number;
     };
 
 export type Report = Extract<Outcome, { kind: 'reported' }>;
@@ -52,6 +54,8 @@ export interface PartReport {
 export const rejectedRetryMs = 10 * 60_000;
 /** A refused credential is not worth a call every second. */
 const unauthorizedRetryMs = 10_000;
+/** What may come, or be allowed, is tried again after so long. */
+const firstPauseMs = { missing: 5_000, forbidden: 60_000 };
 
 const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retry: Retry }>> = {
   Available: { stalled: false, retry: { kind: 'resync' } },
@@ -75,7 +79,10 @@ export function report(
   reason: Reason,
   message: string,
   more: Partial<
-    Pick<Report, 'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign' | 'isPending' | 'operationID'>
+    Pick<
+      Report,
+      'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign' | 'isPending' | 'operationID' | 'pauseMs'
+    >
   > = {},
 ): Report {
   return { kind: 'reported', reason, message, ...policy[reason], ...more };
@@ -85,12 +92,17 @@ export function report(
 export function reportFailure(error: unknown): Report {
   if (error instanceof RefusedError) return report('Rejected', error.message);
   if (error instanceof DependencyError) {
-    return report('DependencyNotReady', error.message, error.isPending ? { isPending: true } : {});
+    const more = error instanceof MissingError ? { pauseMs: firstPauseMs.missing } : {};
+    return report('DependencyNotReady', error.message, error.isPending ? { ...more, isPending: true } : more);
   }
   if (!(error instanceof ApiError)) throw error;
   if (error.cause instanceof DependencyError) return reportFailure(error.cause);
-  const { operationID } = error;
-  return { ...report(reasonOf(error), error.message), ...retryOf(error), ...(operationID && { operationID }) };
+  const { operationID, isForbidden } = error;
+  return {
+    ...report(reasonOf(error), error.message, isForbidden ? { pauseMs: firstPauseMs.forbidden } : {}),
+    ...retryOf(error),
+    ...(operationID && { operationID }),
+  };
 }
 
 function reasonOf(failure: ApiError): Reason {

@@ -1,17 +1,13 @@
-import { ApiError } from '../../common/http/errors.ts';
 import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
-import { MissingError, type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
-
-/** What may come is tried again after so long, then after twice that each time, up to `rejectedRetryMs`. */
-const firstPauseMs = { missing: 5_000, forbidden: 60_000 };
+import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 
 type Attempting = Pick<ReconcileContext<unknown>, 'facts' | 'occasion' | 'time' | 'connection'>;
 
 /**
  * Attempts something, unless the very same was refused lately, or forbidden to the key, or had nothing to be done to: that is
- * not sent again before its time, whatever else enqueues the resource, but with another key. `what` names the attempt: a
- * changed one is another.
+ * not sent again before its time, which comes twice as late each time, up to `rejectedRetryMs`, whatever else enqueues the
+ * resource, but with another key. `what` names the attempt: a changed one is another.
  */
 export async function unlessRefused(
   context: Attempting,
@@ -23,27 +19,26 @@ export async function unlessRefused(
   if (known !== undefined) return known;
   // Not when it was answered: another key may be in force by then.
   const at = time.now();
-  let pauseMs: number | undefined;
-  const outcome = await attempt().catch((error: unknown) => {
-    if (error instanceof MissingError) pauseMs = firstPauseMs.missing;
-    else if (error instanceof ApiError && error.isForbidden) pauseMs = firstPauseMs.forbidden;
-    return reportFailure(error);
-  });
+  const outcome = await attempt().catch(reportFailure);
   const now = time.now();
   const before = facts.refused?.get(what);
   forgetAged(facts, now);
-  if (outcome.kind === 'reported' && outcome.reason === 'Rejected') pauseMs = rejectedRetryMs;
-  if (outcome.kind !== 'reported' || pauseMs === undefined) {
+  const firstMs = outcome.kind === 'reported' ? firstPauseOf(outcome) : undefined;
+  if (outcome.kind !== 'reported' || firstMs === undefined) {
     facts.refused?.delete(what);
     return outcome;
   }
   const { reason, message } = outcome;
-  pauseMs = Math.max(pauseMs, Math.min((before?.pauseMs ?? 0) * 2, rejectedRetryMs));
+  const pauseMs = Math.max(firstMs, Math.min((before?.pauseMs ?? 0) * 2, rejectedRetryMs));
   // Whoever asks in between moves nothing.
   const until = before !== undefined && before.until > now ? before.until : now + pauseMs;
   facts.refused ??= new Map();
   facts.refused.set(what, { reason, message, at, until, pauseMs });
   return { ...outcome, retry: { kind: 'after', ms: until - now } };
+}
+
+function firstPauseOf({ reason, pauseMs }: Report): number | undefined {
+  return reason === 'Rejected' ? rejectedRetryMs : pauseMs;
 }
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */

@@ -353,3 +353,24 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
     expect(thing.creates).toBe(2);
   });
 });
+
+test.each(['create', 'update'] as const)(
+  'a %s that the key may not do is sent once a minute at first',
+  async (what) => {
+    let sent = 0;
+    const refuse = async () => {
+      sent += 1;
+      throw new ApiError('403', { reason: 'Unauthorized', definite: true, isForbidden: true });
+    };
+    if (what !== 'create') await thing.reconcile();
+    thing.serve({ [what]: refuse, diff: () => [{ field: 'description' }] });
+    const attempt = () => thing.reconcile({ requested: false });
+    expect(await attempt()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 60_000 } });
+    thing.clock.advance(59_000);
+    expect(await attempt()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 1_000 } });
+    expect(sent).toBe(1);
+    thing.clock.advance(1_000);
+    expect(await attempt()).toMatchObject({ retry: { kind: 'after', ms: 120_000 } });
+    expect(sent).toBe(2);
+  },
+);
