@@ -51,7 +51,9 @@ test('nothing is sent to find out while nothing is to be sent, as by an account 
   hear('Unreachable', 3);
   await jest.advanceTimersByTimeAsync(60 * minute);
   expect(seen.probes).toBe(0);
-  [seen.isIdle, seen.answers] = [false, true];
+  seen.isIdle = false;
+  await jest.advanceTimersByTimeAsync(30_000);
+  seen.answers = true;
   await jest.advanceTimersByTimeAsync(30_000);
   expect(seen.overs).toBe(1);
 });
@@ -77,18 +79,29 @@ test('the end of an hour is noticed within half a minute, and told once', async 
 test('any answer ends it, whoever asked', async () => {
   const { hear, seen } = setup();
   hear('Unreachable', 3);
+  await jest.advanceTimersByTimeAsync(10_000);
   hear('ok');
-  expect(seen.overs).toBe(1);
+  expect([seen.probes, seen.overs]).toEqual([1, 1]);
   await jest.advanceTimersByTimeAsync(10 * minute);
-  expect(seen.probes).toBe(0);
+  expect(seen.probes).toBe(1);
+});
+
+test('while one operation alone fails, whatever else is asked is answered: nobody tries again for that', async () => {
+  const { hear, seen } = setup();
+  seen.answers = true;
+  for (let time = 0; time < 60; time += 1) {
+    hear('Unreachable', 3);
+    await jest.advanceTimersByTimeAsync(minute);
+  }
+  expect([seen.probes, seen.overs]).toEqual([60, 0]);
 });
 
 test('what comes and goes has everyone try again once in five minutes', async () => {
   const { hear, seen } = setup();
-  for (let second = 0; second < 900; second += 1) {
+  for (let time = 0; time < 90; time += 1) {
     hear('Unreachable', 3);
+    await jest.advanceTimersByTimeAsync(10_000);
     hear('ok');
-    await jest.advanceTimersByTimeAsync(1_000);
   }
   expect(seen.overs).toBe(3);
 });

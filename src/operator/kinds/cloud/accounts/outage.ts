@@ -37,6 +37,8 @@ export class Outage {
   readonly #trouble: Trouble;
   #failures = 0;
   #isOpen = false;
+  /** The probe was not answered either: it is not some operations alone that fail. */
+  #isWhole = false;
   #overAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: OutageOptions) {
@@ -56,6 +58,7 @@ export class Outage {
     this.#trouble.failed('the cloud does not answer', { operation });
     if (this.#isOpen) return;
     this.#isOpen = true;
+    this.#isWhole = false;
     void this.#findOut();
   }
 
@@ -65,7 +68,8 @@ export class Outage {
     this.#isOpen = false;
     this.#trouble.over('the cloud answers again');
     const now = this.#clock.now();
-    if (now - this.#overAt < apartMs) return;
+    // Whoever failed before the first probe does not wait for long; one operation that fails stays as it is.
+    if (!this.#isWhole || now - this.#overAt < apartMs) return;
     this.#overAt = now;
     this.#options.onOver();
   }
@@ -76,7 +80,9 @@ export class Outage {
     const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
     while (this.#isOpen && !closed.aborted) {
       await this.#clock.sleep(backoff.next(), closed).catch(() => {});
-      if (this.#isOpen && !closed.aborted && !isIdle()) await probe().catch(() => {});
+      if (!this.#isOpen || closed.aborted || isIdle()) continue;
+      await probe().catch(() => {});
+      this.#isWhole = this.#isOpen;
     }
   }
 }
