@@ -49,6 +49,16 @@ describe('what a reconcile is worth', () => {
   });
 });
 
+test('a delete is a change, until it was refused', () => {
+  const refusal = { reason: 'Unauthorized', message: 'no', at: 0, until: 0, pauseMs: 0 } as const;
+  const deleted = (reason: string) => {
+    const { metadata, ...object } = resource(reason);
+    return { ...object, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  };
+  expect(priorityOf(deleted('Available'), {})).toBe('change');
+  expect(priorityOf(deleted('Unauthorized'), { refused: new Map([['delete', refusal]]) })).toBe('first');
+});
+
 test.each([
   ['names none any more, and observes the one of before', undefined, 'resync'],
   ['names another one', 'bot_new', 'change'],

@@ -40,7 +40,7 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
 }
 
 export function isRequested(object: ManagedObject): boolean {
-  if (isDeleting(object) || unhandledReconcileAt(object) !== undefined) return true;
+  if (unhandledReconcileAt(object) !== undefined) return true;
   // Who names none any more goes on with the one of before.
   if ((annotationOf(object, annotation.externalID) ?? externalIDOf(object)) !== lookedFor(object)) return true;
   const ready = conditionOf(object, 'Ready');
@@ -70,7 +70,7 @@ export function priorityOf(object: ManagedObject, facts: Facts): Priority {
   // What it asks for was tried, and has nothing to be done to, or is not for this key.
   const isVain = facts.refused?.values().some((refusal) => refusal.reason === reason);
   const done = isVain || (outages.has(reason) && facts.realizedGeneration === object.metadata.generation);
-  if (isRequested(object) || (pending.has(reason) && !done)) return 'change';
+  if (isRequested(object) || ((isDeleting(object) || pending.has(reason)) && !done)) return 'change';
   return facts.observed === true ? 'resync' : 'first';
 }
 

@@ -54,8 +54,8 @@ export interface PartReport {
 export const rejectedRetryMs = 10 * 60_000;
 /** A refused credential is not worth a call every second. */
 const unauthorizedRetryMs = 10_000;
-/** What may come, or be allowed, is tried again after so long. */
-const firstPauseMs = { missing: 5_000, forbidden: 60_000 };
+/** What may come, settle or be allowed is tried again after so long, at first. */
+export const firstPauseMs = { unsettled: 5_000, forbidden: 60_000 };
 
 const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retry: Retry }>> = {
   Available: { stalled: false, retry: { kind: 'resync' } },
@@ -92,7 +92,7 @@ export function report(
 export function reportFailure(error: unknown): Report {
   if (error instanceof RefusedError) return report('Rejected', error.message);
   if (error instanceof DependencyError) {
-    const more = error instanceof MissingError ? { pauseMs: firstPauseMs.missing } : {};
+    const more = error instanceof MissingError ? { pauseMs: firstPauseMs.unsettled } : {};
     return report('DependencyNotReady', error.message, error.isPending ? { ...more, isPending: true } : more);
   }
   if (!(error instanceof ApiError)) throw error;
@@ -111,11 +111,18 @@ function reasonOf(failure: ApiError): Reason {
 
 function retryOf(failure: ApiError): Partial<Report> {
   const { reason, retryAfterMs } = failure;
-  // Gone between our look and our call, or a conflict at the cloud: looking again soon settles it.
-  if (reason === 'NotFound' || reason === 'Conflict') return { stalled: false, retry: { kind: 'backoff' } };
+  // Gone between our look and our call, or a conflict at the cloud: looking again soon settles it, or nothing does.
+  if (reason === 'NotFound' || reason === 'Conflict')
+    return { stalled: false, retry: { kind: 'backoff' }, pauseMs: firstPauseMs.unsettled };
   if (retryAfterMs !== undefined && reason !== 'Rejected')
     return { retry: { kind: 'backoff', atLeastMs: retryAfterMs } };
   return {};
+}
+
+/** As {@link reportFailure}, of a resource that is to go. */
+export function reportDeleteFailure(error: unknown): Report {
+  const failure = reportFailure(error);
+  return { ...failure, message: `deleting: ${failure.message}` };
 }
 
 /** Something that this resource refers to is not there or not usable yet. */

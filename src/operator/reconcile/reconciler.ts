@@ -11,7 +11,15 @@ import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { occasionOf, priorityOf } from './occasion.ts';
-import { BehindError, type Outcome, type Report, report, reportFailure, UnreadError } from './outcome.ts';
+import {
+  BehindError,
+  type Outcome,
+  type Report,
+  report,
+  reportDeleteFailure,
+  reportFailure,
+  UnreadError,
+} from './outcome.ts';
 import { movedAccount, ownershipOf, provenAccountOf, unprovenAccount, unusableID } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
@@ -167,8 +175,7 @@ export class Reconciler<Client> {
       return await flow.remove(context);
     } catch (error) {
       if (isTooSoon(error)) throw error;
-      const failure = reportFailure(error);
-      return { ...failure, message: `deleting: ${failure.message}` };
+      return reportDeleteFailure(error);
     }
   }
 

@@ -24,11 +24,11 @@ export async function unlessRefused(
   const before = facts.refused?.get(what);
   forgetAged(facts, now);
   const firstMs = outcome.kind === 'reported' ? firstPauseOf(outcome) : undefined;
-  if (outcome.kind !== 'reported' || firstMs === undefined) {
-    facts.refused?.delete(what);
-    return outcome;
-  }
-  const { reason, message } = outcome;
+  if (outcome.kind !== 'reported' || outcome.reason === 'Available') facts.refused?.delete(what);
+  if (outcome.kind !== 'reported' || firstMs === undefined) return outcome;
+  const { reason, message, retry } = outcome;
+  // What was known before it was attempted is not to be relied on.
+  if (retry.kind === 'backoff') facts.failedAt = now;
   const pauseMs = Math.max(firstMs, Math.min((before?.pauseMs ?? 0) * 2, rejectedRetryMs));
   // Whoever asks in between moves nothing.
   const until = before !== undefined && before.until > now ? before.until : now + pauseMs;
@@ -56,7 +56,7 @@ export function notTaken(displayName: string, fields: readonly string[]): Report
   return report('Rejected', message);
 }
 
-/** How long something has been missing is known for one pause more. */
+/** How long something has been in vain is known for as long as it may take to find that it still is. */
 function forgetAged({ refused = new Map() }: Facts, now: number): void {
-  for (const [what, { until, pauseMs }] of refused) if (until + pauseMs <= now) refused.delete(what);
+  for (const [what, { until }] of refused) if (until + rejectedRetryMs <= now) refused.delete(what);
 }

@@ -204,7 +204,7 @@ test('a 404 after a delete that was not answered is one witness, and that delete
       return deletes === 2 ? 'absent' : 'deleted';
     },
   });
-  await expect(thing.remove()).rejects.toBe(lost);
+  expect(await thing.remove()).toMatchObject({ reason: 'Unreachable', message: 'deleting: 408' });
   expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
   thing.clock.advance(30_000);
   expect(await thing.remove()).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('is in a list') });
@@ -374,3 +374,51 @@ test.each(['create', 'update'] as const)(
     expect(sent).toBe(2);
   },
 );
+
+/** How often a delete is sent in an hour in which each reconcile comes when the one before asks for it. */
+async function deletesInAnHour(answer: () => 'absent'): Promise<number> {
+  await thing.reconcile();
+  let deletes = 0;
+  const list = async function* () {
+    yield { id: 'thing_1' };
+  };
+  thing.serve({
+    list,
+    delete: async () => {
+      deletes += 1;
+      return answer();
+    },
+  });
+  const occasion = { startedAt: 0, requested: false, drift: false, lastDue: () => 0 };
+  for (const end = thing.clock.now() + 3_600_000; thing.clock.now() < end; ) {
+    const outcome = await thing.remove({ occasion });
+    if (outcome.kind !== 'reported') throw new Error('nothing was reported');
+    thing.clock.advance(outcome.retry.kind === 'after' ? outcome.retry.ms : 1_000);
+  }
+  return deletes;
+}
+
+const fail = (reason: 'Unauthorized' | 'Conflict', isForbidden: boolean) => () => {
+  throw new ApiError('no', { reason, definite: true, isForbidden });
+};
+
+test.each([
+  ['forbidden', fail('Unauthorized', true)],
+  ['answered by 409', fail('Conflict', false)],
+  ['answered by 404, while lists show what is to go', () => 'absent' as const],
+])('a delete that is %s is sent less and less often', async (_, answer) => {
+  expect(await deletesInAnHour(answer)).toBeLessThanOrEqual(13);
+});
+
+test('a delete that was refused is sent at once where a person asks', async () => {
+  await thing.reconcile();
+  let deletes = 0;
+  thing.serve({
+    delete: async () => {
+      deletes += 1;
+      return deletes === 1 ? fail('Unauthorized', true)() : 'deleted';
+    },
+  });
+  expect(await thing.remove()).toMatchObject({ message: 'deleting: no', retry: { kind: 'after', ms: 60_000 } });
+  expect(await thing.remove()).toEqual({ kind: 'finished' });
+});

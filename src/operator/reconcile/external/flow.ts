@@ -2,7 +2,7 @@ import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { leaveTo } from '../leave-to.ts';
-import { type Outcome, type Report, report, reportFailure } from '../outcome.ts';
+import { type Outcome, type Report, report, reportDeleteFailure, reportFailure } from '../outcome.ts';
 import {
   accountKeyOf,
   claimOf,
@@ -33,6 +33,8 @@ import { PendingCreates } from './pending-creates.ts';
 import { Presence, type PresenceOptions } from './presence.ts';
 import { ExternalRecord } from './record.ts';
 import { Rivals } from './rivals.ts';
+
+const finished: Outcome = { kind: 'finished' };
 
 export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
@@ -94,10 +96,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unresolved = await means.lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
-    if (unsure !== undefined) return unsure;
+    const outcome = id === undefined ? finished : await this.#deleteOrLeave(context, means, id);
+    if (outcome.kind === 'reported') return outcome;
     await resource.release();
-    return { kind: 'finished' };
+    return finished;
   }
 
   leftBehind(object: ManagedObject): string {
@@ -300,10 +302,14 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     context: ReconcileContext<Client>,
     { change, presence }: Means<Spec, Observed, Client>,
     id: string,
-  ): Promise<Report | undefined> {
+  ): Promise<Outcome> {
     const keeper = this.#rivals.keeperOf(context, id);
-    if (keeper === undefined) return change.delete(id, presence);
-    return leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`);
+    if (keeper !== undefined) {
+      return (await leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`)) ?? finished;
+    }
+    return unlessRefused(context, `delete ${id}`, async () => {
+      return (await change.delete(id, presence).catch(reportDeleteFailure)) ?? finished;
+    });
   }
 
   #misnamed(id: string, misnamed: string): string {

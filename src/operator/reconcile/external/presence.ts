@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { areTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
-import { type Report, report } from '../outcome.ts';
+import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { accountKeyOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import {
@@ -21,7 +21,7 @@ import type { PendingCreates } from './pending-creates.ts';
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
 /** Before what vanished again is created again; doubling. */
-const firstPauseMs = 60_000;
+const firstRecreationMs = 60_000;
 const longestPauseMs = 3_600_000;
 
 export interface PresenceOptions {
@@ -123,7 +123,7 @@ export class Presence<Observed, Client> {
       // If that was the answer to a delete, it is sent again.
       delete facts.deniedDelete;
       const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
-      return report(reason, message, { retry: { kind: 'backoff' } });
+      return report(reason, message, { retry: { kind: 'backoff' }, pauseMs: firstPauseMs.unsettled });
     }
     const doubt = confirmed ? undefined : this.#doubt(id);
     if (doubt === undefined) return undefined;
@@ -242,7 +242,7 @@ export class Presence<Observed, Client> {
   tooSoon(id: string): Report | undefined {
     const { facts, time } = this.#context;
     const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
-    const pauseMs = times === 0 ? 0 : Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
+    const pauseMs = times === 0 ? 0 : Math.min(firstRecreationMs * 2 ** (times - 1), longestPauseMs);
     const waitMs = at + pauseMs - time.now();
     if (waitMs <= 0) return undefined;
     const message = `${this.#contract.displayName} ${id} vanished again, after ${times} others: another is created later`;

@@ -182,3 +182,18 @@ test('what only an annotation says is there becomes proof by a call of ours, not
   const found = await scene.flow().ensure(scene.contextFor(restored));
   expect(found).toMatchObject({ reason: 'Available', ownership: { parts: ['thing'] } });
 });
+
+test('a module whose delete is forbidden is left for a minute at first', async () => {
+  const object = deleted(left({}));
+  const forbidden = async () => {
+    scene.calls.push('delete');
+    throw new ApiError('403', { reason: 'Unauthorized', definite: true, isForbidden: true });
+  };
+  const flow = scene.flow([{ ...scene.part, delete: forbidden }]);
+  const context = scene.contextFor(object);
+  const remove = () => flow.remove({ ...context, occasion: { ...context.occasion, requested: false } });
+  expect(await remove()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 60_000 } });
+  scene.now += 59_000;
+  expect(await remove()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 1_000 } });
+  expect(scene.calls).toEqual(['delete']);
+});

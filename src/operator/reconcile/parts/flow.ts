@@ -1,7 +1,7 @@
 import { keyOf } from '../../kube/types.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
-import { type Outcome, type Report, reportFailure } from '../outcome.ts';
+import type { Outcome, Report } from '../outcome.ts';
 import { appliedParts, isObserver, ownershipOf } from '../ownership.ts';
 import type { References } from '../references.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
@@ -78,8 +78,8 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const parts = this.#partsOf(context, idsOf<Spec>(resource.object)).filter(({ part }) => applied.has(part.name));
     const reports = await Promise.all(
       parts.map(async (each): Promise<NamedReport[]> => {
-        const failure = await each.delete().catch(reportFailure);
-        return failure === undefined ? [] : [{ ...each.part, report: failure, at: time.now() }];
+        const unsure = await each.delete();
+        return unsure === undefined ? [] : [{ ...each.part, report: unsure, at: time.now() }];
       }),
     );
     const failed = reports.flat();

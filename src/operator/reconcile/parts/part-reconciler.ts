@@ -84,9 +84,14 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return { ...result, report: report(this.#underway, message, { retry: { kind: 'after', ms: 0 } }) };
   }
 
-  /** Reports while it is not certain that it is gone; throws as calls do. */
-  delete(): Promise<Report | undefined> {
-    return new PartRemoval(this.part, this.#context, this.#scope, this.#inPlace).perform();
+  /** Reports while it is not certain that it is gone. */
+  async delete(): Promise<Report | undefined> {
+    const removal = new PartRemoval(this.part, this.#context, this.#scope, this.#inPlace);
+    const what = `delete ${this.part.name} ${this.#context.connection.key}`;
+    const outcome = await unlessRefused(this.#context, what, async () => {
+      return (await removal.perform()) ?? { kind: 'finished' };
+    });
+    return outcome.kind === 'reported' ? outcome : undefined;
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {
@@ -147,12 +152,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #removed(): Promise<PartResult> {
-    try {
-      const unsure = await this.delete();
-      return unsure === undefined ? { report: undefined, isForeign: true } : { report: unsure };
-    } catch (error) {
-      return { report: reportFailure(error) };
-    }
+    const unsure = await this.delete();
+    return unsure === undefined ? { report: undefined, isForeign: true } : { report: unsure };
   }
 
   #setLost(sentAt: number): void {

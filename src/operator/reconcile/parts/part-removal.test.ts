@@ -68,7 +68,7 @@ const probe = async () => {
   if (isDenying) throw new ApiError('404', { reason: 'Unreachable', definite: false, status: 404 });
 };
 
-async function remove() {
+async function remove(each = part) {
   const hadAnotherKey = (at: number) => at < since;
   const connection = { key: 'default', client: undefined, since, hadAnotherKey, probe };
   const writer: Partial<ObjectWriter> = { fateOf: async () => (isGhost ? 'changed' : 'stays') };
@@ -82,7 +82,7 @@ async function remove() {
   const peers = new Peers({ index, memory, accountOf });
   const scope = { spec: object.spec as never, parent: 'p', claim: 'c', named: false, applied: true, createSettleMs };
   const inPlace = new InPlace(context, { ...part, spec: object.spec });
-  return new PartRemoval(part, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }, inPlace).perform();
+  return new PartRemoval(each, { ...context, peers }, { ...scope, seen, lostDeletes: new Map() }, inPlace).perform();
 }
 
 test('what was there is gone when the service says so', async () => {
@@ -244,4 +244,17 @@ describe('what two are proven to have', () => {
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual(['delete']);
   });
+});
+
+test('a delete that denies what is there is sent less and less often', async () => {
+  isDenying = true;
+  await remove();
+  isDenying = false;
+  const denied: typeof part.delete = async () => {
+    calls.push('delete');
+    return 'absent';
+  };
+  now += witnessesApartMs;
+  expect(await remove({ ...part, delete: denied })).toMatchObject({ pauseMs: 5_000 });
+  expect(calls).toEqual(['delete', 'probe', 'get', 'delete']);
 });

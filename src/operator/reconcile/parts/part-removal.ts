@@ -2,7 +2,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import type { ReconcileContext } from '../context.ts';
 import { leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
-import { type Report, report } from '../outcome.ts';
+import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { isObserver, standingToRemovePart } from '../ownership.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
 import type { InPlace } from './in-place.ts';
@@ -27,8 +27,10 @@ export class PartRemoval<Spec, Client> {
   /**
    * What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone;
    * throws as calls do.
+   *
+   * @param isSeen what said that it is not there was something else
    */
-  async perform(): Promise<Report | undefined> {
+  async perform(isSeen = false): Promise<Report | undefined> {
     const keeper = this.#keeper();
     if (keeper !== undefined) return this.#leaveTo(keeper);
     if (mayBeKept(this.#part, this.#context, this.#scope)) {
@@ -41,15 +43,16 @@ export class PartRemoval<Spec, Client> {
     const absentAt = facts.absentParts?.get(this.#part.name);
     if (absentAt === undefined) {
       const result = await this.#delete();
-      return result === 'absent' ? this.#lookAgain(this.#apartMs()) : this.#gone('removed');
+      if (result !== 'absent') return this.#gone('removed');
+      const unsure = this.#lookAgain(this.#apartMs());
+      return isSeen ? { ...unsure, pauseMs: firstPauseMs.unsettled } : unsure;
     }
     const waitMs = absentAt + this.#apartMs() - time.now();
     if (waitMs > 0) return this.#lookAgain(waitMs);
     // What denies lists as well denies everything. Asked before the part: a denial that lasts is met here.
     await connection.probe?.(call);
     facts.absentParts?.delete(this.#part.name);
-    // There after all: what said that it is not was something else.
-    if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform();
+    if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform(true);
     return this.#gone('was gone already');
   }
 
