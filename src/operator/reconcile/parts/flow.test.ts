@@ -197,3 +197,18 @@ test('a module whose delete is forbidden is left for a minute at first', async (
   expect(await remove()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 1_000 } });
   expect(scene.calls).toEqual(['delete']);
 });
+
+test('a module that the key may not read is asked for once a minute at first', async () => {
+  const object = left({ status: 'False', observedGeneration: 2, reason: 'Unauthorized' });
+  const forbidden = async () => {
+    scene.calls.push('get');
+    throw new ApiError('403', { reason: 'Unauthorized', definite: true, isForbidden: true });
+  };
+  const flow = scene.flow([{ ...scene.part, get: forbidden }]);
+  const context = scene.contextFor(object);
+  const ensure = () => flow.ensure({ ...context, occasion: { ...context.occasion, requested: false } });
+  expect(await ensure()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 60_000 } });
+  scene.now += 59_000;
+  expect(await ensure()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 1_000 } });
+  expect(scene.calls).toEqual(['get']);
+});

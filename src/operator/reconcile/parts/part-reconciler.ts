@@ -96,7 +96,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   async #compare(read: ReadReference): Promise<PartPlan> {
     const body: unknown = this.named ? await this.part.desired(this.#scope.spec, read) : undefined;
-    const observed = this.named ? await this.#observe() : undefined;
+    const unseen = this.named ? await this.#look() : undefined;
+    if (unseen !== undefined) return stop(unseen);
+    const observed = this.named ? sightOf(this.#scope, this.#context)?.observed : undefined;
     const leftOut = observed === undefined || !this.#scope.applied ? [] : this.#inPlace.leftOut();
     const action = planPart({
       displayName: this.part.displayName,
@@ -118,16 +120,24 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return { action: { ...action, fields }, body, observed };
   }
 
-  async #observe(): Promise<unknown> {
-    const { occasion, connection, call, time } = this.#context;
+  /** Whether what is out there is known as of now; reports why not, where that is for long. */
+  async #look(): Promise<Report | undefined> {
+    const { occasion, connection, time } = this.#context;
     const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
     const since = occasion.requested ? occasion.startedAt : dueSince;
     const known = sightOf(this.#scope, this.#context);
-    if (known !== undefined && known.at >= since) return known.observed;
+    if (known !== undefined && known.at >= since) return undefined;
     const sentAt = time.now();
-    const observed: unknown = await this.part.get(connection.client, this.#scope.spec, call);
-    this.#remember(observed, sentAt);
-    return observed;
+    const outcome = await unlessRefused(this.#context, `get ${this.part.name} ${connection.key}`, async () => {
+      this.#remember(await this.#get(), sentAt);
+      return { kind: 'finished' };
+    });
+    return outcome.kind === 'reported' ? outcome : undefined;
+  }
+
+  #get(): Promise<unknown> {
+    const { connection, call } = this.#context;
+    return this.part.get(connection.client, this.#scope.spec, call);
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
