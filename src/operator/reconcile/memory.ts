@@ -49,6 +49,8 @@ export interface Facts {
   deniedDelete?: { readonly id: string; readonly at: number };
   /** When a call for the resource last failed: what was known before that is not to be relied on. */
   failedAt?: number;
+  /** When calls for it first and last failed, since a person asked for anything, or it was as asked, or waited for something else. */
+  failing?: { readonly since: number; readonly at: number };
   /** By what was attempted. */
   refused?: Map<string, Refusal>;
   /** What it left to another one who has it too, by claim: that one is not to leave it to this one. */

@@ -49,6 +49,15 @@ describe('what a reconcile is worth', () => {
   });
 });
 
+test('what fails for minutes leaves the way to what is asked for now, and goes before checks', () => {
+  expect(priorityOf(resource('Unreachable'), { observed: true, failing: { since: 5, at: 119_000 } })).toBe('change');
+  expect(priorityOf(resource('Unreachable'), { observed: true, failing: { since: 5, at: 121_000 } })).toBe('first');
+  expect(priorityOf(resource('Creating'), { failing: { since: 5, at: 121_000 } })).toBe('first');
+  expect(
+    priorityOf(resource('Unreachable', { generation: 2 }), { observed: true, failing: { since: 5, at: 121_000 } }),
+  ).toBe('change');
+});
+
 test('a delete is a change, until it was refused', () => {
   const refusal = { reason: 'Unauthorized', message: 'no', at: 0, until: 0, pauseMs: 0 } as const;
   const deleted = (reason: string) => {

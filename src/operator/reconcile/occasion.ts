@@ -65,13 +65,18 @@ const pending: ReadonlySet<string> = new Set<Reason>([
 /** Those under which drift checks fail too, all at once. */
 const outages: ReadonlySet<string> = new Set<Reason>(['RateLimited', 'Unreachable']);
 
+/** What has failed for so long is no news: what a person asks for now goes before it. */
+const newsMs = 120_000;
+
 export function priorityOf(object: ManagedObject, facts: Facts): Priority {
   const reason = conditionOf(object, 'Ready')?.reason ?? '';
   // What it asks for was tried, and has nothing to be done to, or is not for this key.
   const isVain = facts.refused?.values().some((refusal) => refusal.reason === reason);
   const done = isVain || (outages.has(reason) && facts.realizedGeneration === object.metadata.generation);
-  if (isRequested(object) || ((isDeleting(object) || pending.has(reason)) && !done)) return 'change';
-  return facts.observed === true ? 'resync' : 'first';
+  const isDue = (isDeleting(object) || pending.has(reason)) && !done;
+  const { since, at } = facts.failing ?? { since: 0, at: 0 };
+  if (isRequested(object) || (isDue && at - since < newsMs)) return 'change';
+  return facts.observed === true && !isDue ? 'resync' : 'first';
 }
 
 /** The external object was once as this generation asks: a difference now came from elsewhere. */

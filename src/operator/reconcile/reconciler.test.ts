@@ -192,3 +192,24 @@ describe('one that was replaced by a manifest without finalizer while no operato
     expect(held).toBe(0);
   });
 });
+
+test('since when calls fail is known until it is as asked, waits for something else, or somebody asks', async () => {
+  let now = 0;
+  const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', observedGeneration: 1 } as never;
+  const seen = { ...object, status: { conditions: [ready] } };
+  const after = async (reason: 'Unreachable' | 'Creating' | 'DependencyNotReady', asked = seen) => {
+    cached = asked;
+    now += 1;
+    await reconcile(
+      () => {},
+      { time: { now: () => now, wall: () => 0 } },
+      { ensure: async () => report(reason, 'no') },
+    );
+    return memory.of('u').failing;
+  };
+  for (const reason of ['Unreachable', 'Creating'] as const) expect(await after(reason)).toEqual({ since: 1, at: 1 });
+  expect(await after('Unreachable')).toEqual({ since: 1, at: 3 });
+  const edited = { ...seen, metadata: { ...seen.metadata, generation: 2 } };
+  expect(await after('Unreachable', edited)).toEqual({ since: 4, at: 4 });
+  expect(await after('DependencyNotReady')).toBeUndefined();
+});

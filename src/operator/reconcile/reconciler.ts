@@ -10,7 +10,7 @@ import type { Flow } from './flow.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
-import { occasionOf, priorityOf } from './occasion.ts';
+import { isRequested, occasionOf, priorityOf } from './occasion.ts';
 import {
   BehindError,
   type Outcome,
@@ -182,8 +182,13 @@ export class Reconciler<Client> {
   #remember(object: ManagedObject, outcome: Outcome): void {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
-    if (outcome.reason === 'Available') facts.realizedGeneration = object.metadata.generation ?? 0;
-    if (outcome.retry.kind === 'backoff') facts.failedAt = this.#options.time.now();
+    const { reason } = outcome;
+    if (reason === 'Available') facts.realizedGeneration = object.metadata.generation ?? 0;
+    if (isRequested(object) || reason === 'Available' || reason === 'DependencyNotReady') delete facts.failing;
+    const now = this.#options.time.now();
+    if (reason === 'Unreachable' || reason === 'Unauthorized')
+      facts.failing = { since: now, ...facts.failing, at: now };
+    if (outcome.retry.kind === 'backoff') facts.failedAt = now;
   }
 
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
