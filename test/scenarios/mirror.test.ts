@@ -557,6 +557,17 @@ describe('two accounts in one namespace', () => {
     await isSynced(second);
     expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('team.prod');
   });
+
+  test('on the same endpoint do not take it from each other where they may take from other installations', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const first = start({ takeOver: true });
+    await isSynced(first);
+    const second = start({ account: 'team/prod', takeOver: true });
+    await until('the conflict to show', () => second.mirror.status().error);
+    await Promise.all([swept(first, 2), swept(second, 2)]);
+    expect(first.writes).toEqual(['POST configmaps']);
+    expect((await get('ep_0'))?.metadata.labels?.['edge-operator.dev/account']).toBe('default');
+  });
 });
 
 describe('two operators with one account name in one namespace', () => {

@@ -23,7 +23,7 @@ export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic'
   readonly account: string;
   /** What the operator's installation is known by, among those that mirror into the namespace; default nothing. */
   readonly installation?: string | undefined;
-  /** What other installations made is taken over where it is desired; default false. */
+  /** What other installations made for the account is taken over where it is desired; default false. */
   readonly takeOver?: boolean;
   readonly reader: KubeClient;
   /** For writes, on the leader only. */

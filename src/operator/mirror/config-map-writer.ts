@@ -2,7 +2,17 @@ import type { Informer } from '../controller/informer.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isAlreadyExists } from '../kube/errors.ts';
 import { keyOf, type OwnerReference } from '../kube/types.ts';
-import { type ConfigMap, configMapType, isEndpointName, isWhole, type Maker, matches, originOf } from './config-map.ts';
+import {
+  type ConfigMap,
+  configMapType,
+  hasLabels,
+  isEndpointName,
+  isWhole,
+  type Maker,
+  matches,
+  mirrorLabels,
+  originOf,
+} from './config-map.ts';
 
 export type ConfigMapAction = 'none' | 'create' | 'update' | 'delete';
 
@@ -31,7 +41,7 @@ export interface ConfigMapWriterOptions {
   readonly reader: KubeClient;
   readonly client: KubeClient;
   readonly maker: Maker;
-  /** What other installations made is taken over where it is desired. */
+  /** What other installations made for this account is taken over where it is desired. */
   readonly takeOver: boolean;
 }
 
@@ -67,8 +77,14 @@ export class ConfigMapWriter {
   decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction | 'foreign' {
     if (actual === undefined || this.isOwn(actual)) return decide(desired, actual);
     if (desired === undefined) return 'none';
-    const isOfAnother = originOf(actual, this.#options.maker) === 'of another';
-    return isOfAnother && this.#options.takeOver ? decide(desired, actual) : 'foreign';
+    return this.#options.takeOver && this.#isOfPredecessor(actual) ? decide(desired, actual) : 'foreign';
+  }
+
+  /** Another installation made it for the same account: two accounts would take it from each other for ever. */
+  #isOfPredecessor(actual: ConfigMap): boolean {
+    const { maker } = this.#options;
+    const isOfAccount = hasLabels(actual.metadata.labels, mirrorLabels(maker.account));
+    return isOfAccount && originOf(actual, maker) === 'of another';
   }
 
   /**
