@@ -610,6 +610,18 @@ describe('two operators with one account name in one namespace', () => {
     expect(heir.writes).toEqual([`PUT ${endpointName('ep_0')}`]);
   });
 
+  test('and one endpoint: who had it lets it be from when the other took it over', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const blue = start({ installation: 'blue' });
+    await isSynced(blue);
+    const heir = start({ installation: 'green', takeOver: true });
+    await isSynced(heir);
+    await until('the conflict to show', () => blue.mirror.status().error?.includes('of another installation'));
+    await Promise.all([swept(blue, 2), swept(heir, 2)]);
+    expect(heir.writes).toEqual([`PUT ${endpointName('ep_0')}`]);
+    expect(blue.writes).toEqual(['POST configmaps']);
+  });
+
   test('an earlier version made is marked, and what is no endpoint of it goes', async () => {
     cloud.seed({ endpoints: many(2) });
     await isSynced(start());

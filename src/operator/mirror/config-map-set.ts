@@ -147,8 +147,10 @@ export class ConfigMapSet {
     // One that only lost its labels is known again when it is found to be there.
     if (type === 'delete' && !this.#desired.has(key)) this.#writer.forget(key);
     const action = this.#actionFor(key);
-    if (initial || action === 'none' || action === 'foreign') return;
-    this.#log.info('somebody else changed a ConfigMap; restoring it', { configMap: key, change: type });
+    if (initial || action === 'none') return;
+    // What another took over is in the way from now on, which is to be said.
+    if (action !== 'foreign')
+      this.#log.info('somebody else changed a ConfigMap; restoring it', { configMap: key, change: type });
     this.#enqueue(key, 'change');
   }
 

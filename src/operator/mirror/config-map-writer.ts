@@ -51,19 +51,22 @@ export interface ConfigMapWriterOptions {
  */
 export class ConfigMapWriter {
   readonly #options: ConfigMapWriterOptions;
-  /** By key the uid of what is certainly this mirror's, whatever somebody writes to it. */
+  /** By key the uid of what is certainly this mirror's, though somebody takes its mark away. */
   readonly #own = new Map<string, string>();
 
   constructor(options: ConfigMapWriterOptions) {
     this.#options = options;
   }
 
-  /** Whether this mirror made it: by its mark, by having seen it before somebody changed it, or as earlier versions did. */
+  /**
+   * Whether this mirror made it: by its mark, or without one by having seen it before somebody changed it, or as earlier
+   * versions did. What has another's mark by now was taken over: both would write it in turn, for ever.
+   */
   isOwn(actual: ConfigMap): boolean {
     const { uid } = actual.metadata;
     const origin = originOf(actual, this.#options.maker);
     const isKnown = uid !== undefined && this.#own.get(keyOf(actual)) === uid;
-    const isOwn = origin === 'ours' || isKnown || (origin === 'unmarked' && isWhole(actual));
+    const isOwn = origin === 'ours' || (origin === 'unmarked' && (isKnown || isWhole(actual)));
     if (isOwn && uid !== undefined) this.#own.set(keyOf(actual), uid);
     return isOwn;
   }
