@@ -45,6 +45,20 @@ test('the record of the longest definition is kept by a cache', async () => {
   expect(startedOf(withoutBulk(here.object))).toEqual(startedOf(here.object));
 });
 
+test('a tunnel where no request may go any more is waited for, and left after two minutes', async () => {
+  here.starts();
+  await here.settle();
+  here.isShutOut = true;
+  here.edit({ tunnelName: 'other' });
+  expect(await here.ensure()).toMatchObject({ reason: 'Updating', retry: { kind: 'after', ms: 120_000 } });
+  here.now += 119_000;
+  expect(await here.ensure()).toMatchObject({ reason: 'Updating', retry: { kind: 'after', ms: 1_000 } });
+  expect(startedOf(here.object)?.name).toBe('web');
+  here.now += 1_000;
+  expect(await here.reconcile()).toBe('Available');
+  expect(startedOf(here.object)?.name).toBe('other');
+});
+
 test('a running tunnel is stopped at once, with its resource', async () => {
   here.starts();
   await here.settle();

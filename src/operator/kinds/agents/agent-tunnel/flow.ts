@@ -25,6 +25,9 @@ import { definitionOf, ignoredOf, recordOf, type Started, startedOf, wanted } fr
 
 type Context = ReconcileContext<undefined>;
 
+/** Where no request may go for less long, a flag or a Service may be wrong by mistake. */
+const shutOutMs = 120_000;
+
 /** A tunnel that a context is about. */
 interface Asked {
   readonly agent: AgentConnection;
@@ -161,7 +164,7 @@ export class TunnelFlow implements Flow<undefined> {
 
   /** Whether it has to be left: docs/adr/0007-agents.md. */
   #isLost({ resource }: Context, url: string, error: unknown): error is Error {
-    if (error instanceof NotAdmittedError || error instanceof RefusedError) return !isDeleting(resource.object);
+    if (isShutOut(error)) return !isDeleting(resource.object);
     return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
 
@@ -171,7 +174,7 @@ export class TunnelFlow implements Flow<undefined> {
    */
   async #stop(context: Context, started: Started): Promise<Report | undefined> {
     const { url, name } = started;
-    const { resource, occasion, call, journal } = context;
+    const { resource, occasion, call, journal, facts } = context;
     const rival = rivalOf(context, started);
     if (rival !== undefined && isElsewhere(rival, resource.object)) return undefined;
     const { namespace = '' } = resource.object.metadata;
@@ -184,12 +187,15 @@ export class TunnelFlow implements Flow<undefined> {
       });
     } catch (error) {
       if (!this.#isLost(context, url, error)) throw error;
+      const doubtful = isShutOut(error) ? stillShutOut(context, error) : undefined;
+      if (doubtful !== undefined) return doubtful;
       journal.event(
         'Orphaned',
         `${this.leftBehind(resource.object)} is left behind, if it still runs: ${error.message}`,
       );
       return undefined;
     }
+    delete facts.shutOutSince;
     return this.#unsettled(context, started);
   }
 
@@ -287,6 +293,20 @@ function isAnswered(object: ManagedObject, started: Started): boolean {
   const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
   const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
   return isOfThat && uri !== undefined && placeIn(object, started).agentURL !== undefined;
+}
+
+/** No request may go where it was. */
+function isShutOut(error: unknown): error is Error {
+  return error instanceof NotAdmittedError || error instanceof RefusedError;
+}
+
+/** Whether that may be for a moment: what runs there would be nobody's. */
+function stillShutOut({ facts, time }: Context, { message }: Error): Report | undefined {
+  facts.shutOutSince ??= time.now();
+  const ms = facts.shutOutSince + shutOutMs - time.now();
+  if (ms > 0) return report('Updating', message, { retry: { kind: 'after', ms } });
+  delete facts.shutOutSince;
+  return undefined;
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

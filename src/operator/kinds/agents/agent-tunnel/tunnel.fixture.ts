@@ -7,7 +7,7 @@ import { Memory } from '../../../reconcile/memory.ts';
 import type { Report } from '../../../reconcile/outcome.ts';
 import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
-import type { Agents } from '../registry/agents.ts';
+import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
 
 export const createSettleMs = 60_000;
@@ -37,6 +37,8 @@ export class TunnelWorld {
   now = 0;
   /** Of which the cache knows nothing yet. */
   isGone = false;
+  /** No request may go to where it was. */
+  isShutOut = false;
   /** What the agent does with the next POST. */
   onStart: (asked: Tunnel) => Tunnel = (asked) => this.run(asked);
   readonly flow: TunnelFlow;
@@ -54,7 +56,10 @@ export class TunnelWorld {
     const agents = {
       of: () => agent,
       isInUse: () => true,
-      visit: (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => use(agent),
+      visit: async (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => {
+        if (this.isShutOut) throw new NotAdmittedError('no request may go there');
+        return use(agent);
+      },
     };
     this.flow = new TunnelFlow(agents as unknown as Agents, createSettleMs);
   }
