@@ -59,6 +59,16 @@ test('a tunnel where no request may go any more is waited for, and left after tw
   expect(startedOf(here.object)?.name).toBe('other');
 });
 
+test('a tunnel runs on for as long as the Agent that its resource names is paused', async () => {
+  here.starts();
+  await here.settle();
+  here.isPaused = true;
+  await expect(here.remove()).rejects.toThrow('the Agent is paused');
+  expect(here.running).toBeDefined();
+  here.isPaused = false;
+  expect(await here.remove()).toEqual({ kind: 'finished' });
+});
+
 test('a running tunnel is stopped at once, with its resource', async () => {
   here.starts();
   await here.settle();

@@ -84,6 +84,7 @@ export class TunnelFlow implements Flow<undefined> {
 
   async remove(context: Context): Promise<Outcome> {
     const { resource } = context;
+    this.#agents.checkPause(resource.object);
     const started = startedOf(resource.object);
     const unsure = started && (await this.#stop(context, started));
     if (unsure !== undefined) return unsure;

@@ -4,7 +4,7 @@ import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { Memory } from '../../../reconcile/memory.ts';
-import type { Report } from '../../../reconcile/outcome.ts';
+import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
@@ -37,6 +37,8 @@ export class TunnelWorld {
   now = 0;
   /** Of which the cache knows nothing yet. */
   isGone = false;
+  /** The Agent that it names is. */
+  isPaused = false;
   /** No request may go to where it was. */
   isShutOut = false;
   /** What the agent does with the next POST. */
@@ -55,6 +57,9 @@ export class TunnelWorld {
     };
     const agents = {
       of: () => agent,
+      checkPause: () => {
+        if (this.isPaused) throw new DependencyError('the Agent is paused');
+      },
       isInUse: () => true,
       visit: async (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => {
         if (this.isShutOut) throw new NotAdmittedError('no request may go there');

@@ -133,6 +133,14 @@ test('an agent is shared with other namespaces whose Agents lead there, and nobo
   expect(() => agents.isShared(url, 'team')).toThrow('the Agents are not read yet');
 });
 
+test('a pause of the Agent that a resource names holds wherever it leads to by now', () => {
+  expect(() => agents.checkPause(tunnel())).not.toThrow();
+  follow({ url: 'http://other.example.test' }, { annotations: { 'edge-operator.dev/paused': 'true' } });
+  expect(() => agents.checkPause(tunnel())).toThrow(/^Agent team\/edge is paused by/);
+  follow();
+  expect(() => agents.checkPause(tunnel())).not.toThrow();
+});
+
 describe('a visit', () => {
   test('is to the agent that is known, or to one for the time of the visit', async () => {
     follow();

@@ -133,6 +133,16 @@ export class Agents extends Registry<AgentEntry> {
     throw new DependencyError(`Agent ${key} ${problem}`);
   }
 
+  /**
+   * Throws DependencyError while the agent that a resource names is paused: what it had is not stopped either, also where the
+   * agent was before.
+   */
+  checkPause(object: ManagedObject): void {
+    const key = agentKeyOf(object);
+    const pause = this.entryIfRead(key)?.pause;
+    if (pause !== undefined) throw new DependencyError(`Agent ${key} ${pause}`);
+  }
+
   /** From now on it is known who made which tunnel. */
   followTunnels(resources: TunnelIndex): void {
     this.#tunnels = resources;
