@@ -268,9 +268,9 @@ export const defects: readonly Defect[] = [
     name: 'the-finalizer-goes-first',
     sort: 'early finalizer',
     file: flow,
-    find: 'const unsure = id === undefined ?',
+    find: 'const outcome = id === undefined ?',
     replace: `await resource.release();
-    const unsure = id === undefined ?`,
+    const outcome = id === undefined ?`,
     only: ['gateway-5xx', 'crashes', 'deletes'],
   },
   {
