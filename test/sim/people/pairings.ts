@@ -38,6 +38,8 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   restarts: ['edits', 'deletes'],
   resharded: ['edits', 'deletes', 'account-swaps'],
   twins: ['lost-answers'],
+  'flags-changed': ['edits', 'deletes', 'lost-answers'],
+  'accounts-paused': ['lost-answers', 'slow-acts'],
   'annotations-copied': ['lost-answers'],
   'annotations-forged': ['lost-answers'],
 };

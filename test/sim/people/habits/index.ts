@@ -1,5 +1,6 @@
 import { absentImports } from './absent-imports.ts';
 import { accountSwaps } from './account-swaps.ts';
+import { accountsPaused } from './accounts-paused.ts';
 import { agentsRestarted } from './agents-restarted.ts';
 import { annotationsCopied } from './annotations-copied.ts';
 import { annotationsForged } from './annotations-forged.ts';
@@ -11,6 +12,7 @@ import { deletes } from './deletes.ts';
 import { edits } from './edits.ts';
 import { externalDrift } from './external-drift.ts';
 import { externalIDEdits } from './external-id-edits.ts';
+import { flagsChanged } from './flags-changed.ts';
 import type { Habit } from './habit.ts';
 import { imports } from './imports.ts';
 import { lostSecrets } from './lost-secrets.ts';
@@ -58,4 +60,6 @@ export const habits: Readonly<Record<string, Habit>> = {
   replays,
   tunnels,
   'agents-restarted': agentsRestarted,
+  'flags-changed': flagsChanged,
+  'accounts-paused': accountsPaused,
 };
