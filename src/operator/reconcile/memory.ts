@@ -17,6 +17,7 @@ export interface PartInPlace {
 export interface Refusal {
   readonly reason: Reason;
   readonly message: string;
+  readonly stalled: boolean;
   readonly at: number;
   readonly until: number;
   readonly pauseMs: number;

@@ -59,7 +59,7 @@ test('what fails for minutes leaves the way to what is asked for now, and goes b
 });
 
 test('a delete is a change, until it was refused', () => {
-  const refusal = { reason: 'Unauthorized', message: 'no', at: 0, until: 0, pauseMs: 0 } as const;
+  const refusal = { reason: 'Unauthorized', message: 'no', stalled: true, at: 0, until: 0, pauseMs: 0 } as const;
   const deleted = (reason: string) => {
     const { metadata, ...object } = resource(reason);
     return { ...object, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };

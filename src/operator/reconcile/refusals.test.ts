@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ApiError } from '../../common/http/errors.ts';
 import type { Facts } from './memory.ts';
 import { priorityOf } from './occasion.ts';
-import { DependencyError, MissingError, type Outcome, report } from './outcome.ts';
+import { DependencyError, MissingError, type Outcome, type Report, report } from './outcome.ts';
 import { refusedLately, unlessRefused } from './refusals.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -49,7 +49,7 @@ test.each([
   expect(priorityOf(object, { ...facts, observed: true })).toBe('resync');
   expect(priorityOf(object, { observed: true })).toBe('change');
   // What the cloud refused is not what it waits for.
-  const rejected = { reason: 'Rejected', message: 'no', at: 0, until: 0, pauseMs: 0 } as const;
+  const rejected = { reason: 'Rejected', message: 'no', stalled: true, at: 0, until: 0, pauseMs: 0 } as const;
   expect(priorityOf(object, { observed: true, refused: new Map([['another PUT', rejected]]) })).toBe('change');
 });
 
@@ -62,7 +62,9 @@ test.each([
 
 test('with another key it is attempted again at once', async () => {
   const facts: Facts = {
-    refused: new Map([['a PUT', { reason: 'Rejected', message: 'no', at: 1, until: 600, pauseMs: 600 }]]),
+    refused: new Map([
+      ['a PUT', { reason: 'Rejected', message: 'no', stalled: true, at: 1, until: 600, pauseMs: 600 }],
+    ]),
   };
   const context = (since: number) => ({
     facts,
@@ -85,4 +87,18 @@ test('what was refused with the key before the one in force is attempted again, 
     return report('Rejected', 'no');
   });
   expect(refusedLately(context, 'a PUT')).toBeUndefined();
+});
+
+test('what is left for a while is told as it was when it was attempted', async () => {
+  const occasion = { requested: false, drift: false, startedAt: 0, lastDue: () => 0 };
+  const connection = { key: 'default', client: undefined, since: 0 };
+  const context = { facts: {}, occasion, connection, time: { now: () => 0, wall: () => 0 } };
+  const conflict = async () => Promise.reject(new ApiError('409', { reason: 'Conflict', definite: true, status: 409 }));
+  const told = async () => {
+    const { operationID: _, pauseMs: __, ...outcome } = (await unlessRefused(context, 'a PUT', conflict)) as Report;
+    return outcome;
+  };
+  const first = await told();
+  expect(first).toMatchObject({ reason: 'Conflict', stalled: false, retry: { kind: 'after', ms: 5_000 } });
+  expect(await told()).toEqual(first);
 });

@@ -26,14 +26,14 @@ export async function unlessRefused(
   const firstMs = outcome.kind === 'reported' ? firstPauseOf(outcome) : undefined;
   if (outcome.kind !== 'reported' || outcome.reason === 'Available') facts.refused?.delete(what);
   if (outcome.kind !== 'reported' || firstMs === undefined) return outcome;
-  const { reason, message, retry } = outcome;
+  const { reason, message, stalled, retry } = outcome;
   // What was known before it was attempted is not to be relied on.
   if (retry.kind === 'backoff') facts.failedAt = now;
   const pauseMs = Math.max(firstMs, Math.min((before?.pauseMs ?? 0) * 2, rejectedRetryMs));
   // Whoever asks in between moves nothing.
   const until = before !== undefined && before.until > now ? before.until : now + pauseMs;
   facts.refused ??= new Map();
-  facts.refused.set(what, { reason, message, at, until, pauseMs });
+  facts.refused.set(what, { reason, message, stalled, at, until, pauseMs });
   return { ...outcome, retry: { kind: 'after', ms: until - now } };
 }
 
@@ -47,7 +47,8 @@ export function refusedLately({ facts, occasion, time, connection }: Attempting,
   if (known === undefined || occasion.requested || time.now() >= known.until) return undefined;
   // With another key it may be another account.
   if (known.at < (connection.since ?? Number.NEGATIVE_INFINITY)) return undefined;
-  return report(known.reason, known.message, { retry: { kind: 'after', ms: known.until - time.now() } });
+  const { reason, message, stalled, until } = known;
+  return report(reason, message, { stalled, retry: { kind: 'after', ms: until - time.now() } });
 }
 
 /** @param fields of the spec, by name */
