@@ -278,3 +278,17 @@ test('a mark that somebody garbled says nothing of a spec that cannot be read: t
     message: expect.stringMatching(/^deleting: spec.deletionPolicy: /),
   });
 });
+
+test('what was there before a create was begun is taken for what that made only when nothing else can come', async () => {
+  const createdAt = new Date(thing.clock.now() - 58_000).toISOString();
+  thing.serve({
+    identity: ({ id }) => ({ id, createdAt }),
+    list: async function* () {
+      yield { id: 'thing_before' };
+    },
+  });
+  thing.clock.advance(1_000);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating', retry: { kind: 'after' } });
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_before' } });
+});

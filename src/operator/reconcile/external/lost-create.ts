@@ -16,6 +16,7 @@ import { recordCreated, withdraw } from './create.ts';
 import type { PendingCreates, Suspect } from './pending-creates.ts';
 import {
   isAhead,
+  isOlder,
   leftUnfound,
   leftUnread,
   mayBeMade,
@@ -106,7 +107,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
     const chosen = 'ids' in resolution ? chosenOf(latest, resolution.ids) : undefined;
     if (chosen !== undefined) return this.#choose(latest, chosen);
-    if (resolution.kind === 'adopt') return this.#adopt(resolution.id, found);
+    if (resolution.kind === 'adopt') {
+      const { id } = resolution;
+      const isEarly = looks.nextInMs !== undefined && unclaimed.some((each) => each.id === id && isOlder(each, mine));
+      if (!isEarly) return this.#adopt(id, found);
+    }
     if (resolution.kind === 'ambiguous') {
       delete unresolved.lookedAt;
       return this.#ambiguous(resolution.ids);

@@ -7,6 +7,8 @@ import type { Identity } from './contract.ts';
 const clockSkewMs = 60_000;
 /** Its stamps and the clock in its answers may differ by this much. */
 const stampSkewMs = 5_000;
+/** Stamps and answers may leave out what is less. */
+const stampUnitMs = 1_000;
 
 /** From when on what a create made is looked for, by the service's clock, in milliseconds since the epoch. */
 export interface SoughtSince {
@@ -57,6 +59,11 @@ export function soughtSince(
 /** The service's clock was set back since the mark was made, so that it says nothing of what was made after it. */
 export function isAhead({ at = '', clock }: Partial<CreateIntent>, service: number | undefined): boolean {
   return clock === 'service' && service !== undefined && Date.parse(at) - stampSkewMs > service;
+}
+
+/** Was there before the create was begun, unless the clocks differ: what that made may still appear. */
+export function isOlder({ createdAt }: Identity, { likelySince }: SoughtSince): boolean {
+  return Date.parse(createdAt) < likelySince + stampSkewMs - stampUnitMs;
 }
 
 export type Resolution =
