@@ -39,11 +39,15 @@ export class Disturbances {
     return this.all.some((each) => each.from <= to && each.overAt >= from && concerns(each, key));
   }
 
-  /** The moment that somebody who acts at `now` may still go by, when he is otherwise never more than `lagMs` behind. */
-  knowledge(now: number, lagMs: number): number {
+  /**
+   * The moment that somebody who acts at `now` may still go by, when he is otherwise never more than `lagMs` behind.
+   *
+   * @param reopenMs how long a watch that was cut may wait to be opened again
+   */
+  knowledge(now: number, lagMs: number, reopenMs = 0): number {
     let since = now - lagMs;
     for (const { from, to, ofKubernetes } of this.all.toReversed()) {
-      if (ofKubernetes && from <= now && to >= since) since = Math.min(since, from - lagMs);
+      if (ofKubernetes && from <= now && to + reopenMs >= since) since = Math.min(since, from - lagMs);
     }
     return since;
   }

@@ -218,6 +218,13 @@ describe('disturbances', () => {
     expect(knowledge(trouble(20_000, 'watches-lag'))).toBe(70_000);
   });
 
+  test('a watch that was cut may be opened again some time after what cut it', () => {
+    const cut = new Disturbances({ acts: [trouble(80_000, 'compacted')] });
+    expect(cut.knowledge(100_000, 0)).toBe(100_000);
+    expect(cut.knowledge(100_000, 0, 9_000)).toBe(100_000);
+    expect(cut.knowledge(100_000, 0, 10_000)).toBe(80_000);
+  });
+
   test('what concerns one key leaves the others alone, and is not over when it ends', () => {
     const disturbances = new Disturbances({ acts: [trouble(0, 'revoked-key', { key: 'k' })] });
     expect([disturbances.any(5_000, 6_000, 'k'), disturbances.any(5_000, 6_000, 'l')]).toEqual([true, false]);

@@ -9,7 +9,7 @@ import { told } from './mutations.ts';
 import { partCondition, type Resource } from './resource.ts';
 import { ByKey } from './rolling-count.ts';
 import { installationOf } from './who.ts';
-import { minute, type Witness } from './witness.ts';
+import { minute, second, type Witness } from './witness.ts';
 
 /** An operator that is not told how a request ended may send it again; by then there may be nothing to change. */
 class Sent {
@@ -72,6 +72,8 @@ function isChange({ method, from }: Flight): boolean {
   return (method === 'PUT' || method === 'PATCH') && installationOf(from.name) !== undefined;
 }
 
+/** The longest pause before a watch is opened again, and some time for that. */
+const reopenMs = 35 * second;
 /** Under these the service, or what answers like it, shows what is not so. */
 const lies: readonly string[] = ['lagging-lists', 'odd-items', 'empty-account', 'gateway-404'];
 
@@ -89,7 +91,7 @@ function mayHaveMetMore(world: Witness, { method, path, sentAt, key, thing }: Ca
   if (method !== 'PUT') return false;
   // What is said of another key's account is not said of this one's.
   const isOfThisKey = thing?.edits.at(-2)?.key === key;
-  const knownUntil = disturbancesOf(world).knowledge(sentAt, 0);
+  const knownUntil = disturbancesOf(world).knowledge(sentAt, 0, reopenMs);
   return [...kubeModelOf(world).live.values()].some((resource) => {
     const part = partOf(resource, path);
     return (
