@@ -78,12 +78,7 @@ const policy: Readonly<Record<Reason, { readonly stalled: boolean; readonly retr
 export function report(
   reason: Reason,
   message: string,
-  more: Partial<
-    Pick<
-      Report,
-      'fields' | 'parts' | 'stalled' | 'retry' | 'ownership' | 'isForeign' | 'isPending' | 'operationID' | 'pauseMs'
-    >
-  > = {},
+  more: Partial<Omit<Report, 'kind' | 'reason' | 'message'>> = {},
 ): Report {
   return { kind: 'reported', reason, message, ...policy[reason], ...more };
 }
@@ -97,12 +92,8 @@ export function reportFailure(error: unknown): Report {
   }
   if (!(error instanceof ApiError)) throw error;
   if (error.cause instanceof DependencyError) return reportFailure(error.cause);
-  const { operationID, isForbidden } = error;
-  return {
-    ...report(reasonOf(error), error.message, isForbidden ? { pauseMs: firstPauseMs.forbidden } : {}),
-    ...retryOf(error),
-    ...(operationID && { operationID }),
-  };
+  const { operationID } = error;
+  return { ...report(reasonOf(error), error.message, retryOf(error)), ...(operationID && { operationID }) };
 }
 
 function reasonOf(failure: ApiError): Reason {
@@ -110,13 +101,14 @@ function reasonOf(failure: ApiError): Reason {
 }
 
 function retryOf(failure: ApiError): Partial<Report> {
-  const { reason, retryAfterMs } = failure;
+  const { reason, retryAfterMs, isForbidden } = failure;
+  const pause = isForbidden ? { pauseMs: firstPauseMs.forbidden } : {};
   // Gone between our look and our call, or a conflict at the cloud: looking again soon settles it, or nothing does.
   if (reason === 'NotFound' || reason === 'Conflict')
     return { stalled: false, retry: { kind: 'backoff' }, pauseMs: firstPauseMs.unsettled };
   if (retryAfterMs !== undefined && reason !== 'Rejected')
-    return { retry: { kind: 'backoff', atLeastMs: retryAfterMs } };
-  return {};
+    return { retry: { kind: 'backoff', atLeastMs: retryAfterMs }, ...pause };
+  return pause;
 }
 
 /** As {@link reportFailure}, of a resource that is to go. */

@@ -1,31 +1,31 @@
 import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
-import { type Outcome, type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
+import { type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
 
 type Attempting = Pick<ReconcileContext<unknown>, 'facts' | 'occasion' | 'time' | 'connection'>;
 
 /**
  * Attempts something, unless the very same was refused lately, or forbidden to the key, or had nothing to be done to: that is
  * not sent again before its time, which comes twice as late each time, up to `rejectedRetryMs`, whatever else enqueues the
- * resource, but with another key. `what` names the attempt: a changed one is another.
+ * resource, but with another key. `what` names the attempt: a changed one is another. undefined: it is done.
  */
-export async function unlessRefused(
+export async function unlessRefused<Done extends Report | undefined>(
   context: Attempting,
   what: string,
-  attempt: () => Promise<Outcome>,
-): Promise<Outcome> {
+  attempt: () => Promise<Done>,
+): Promise<Done | Report> {
   const { facts, time } = context;
   const known = refusedLately(context, what);
   if (known !== undefined) return known;
   // Not when it was answered: another key may be in force by then.
   const at = time.now();
-  const outcome = await attempt().catch(reportFailure);
+  const outcome: Done | Report = await attempt().catch(reportFailure);
   const now = time.now();
   const before = facts.refused?.get(what);
   forgetAged(facts, now);
-  const firstMs = outcome.kind === 'reported' ? firstPauseOf(outcome) : undefined;
-  if (outcome.kind !== 'reported' || outcome.reason === 'Available') facts.refused?.delete(what);
-  if (outcome.kind !== 'reported' || firstMs === undefined) return outcome;
+  if (outcome === undefined || outcome.reason === 'Available') facts.refused?.delete(what);
+  const firstMs = outcome && firstPauseOf(outcome);
+  if (outcome === undefined || firstMs === undefined) return outcome;
   const { reason, message, stalled, retry } = outcome;
   // What was known before it was attempted is not to be relied on.
   if (retry.kind === 'backoff') facts.failedAt = now;

@@ -268,9 +268,9 @@ export const defects: readonly Defect[] = [
     name: 'the-finalizer-goes-first',
     sort: 'early finalizer',
     file: flow,
-    find: 'const outcome = id === undefined ?',
+    find: 'const unsure = id === undefined ?',
     replace: `await resource.release();
-    const outcome = id === undefined ?`,
+    const unsure = id === undefined ?`,
     only: ['gateway-5xx', 'crashes', 'deletes'],
   },
   {

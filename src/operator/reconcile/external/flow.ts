@@ -34,8 +34,6 @@ import { Presence, type PresenceOptions } from './presence.ts';
 import { ExternalRecord } from './record.ts';
 import { Rivals } from './rivals.ts';
 
-const finished: Outcome = { kind: 'finished' };
-
 export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
 /** What one reconcile has for one resource's external object. */
@@ -96,10 +94,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unresolved = await means.lost.resolve();
     if (unresolved !== undefined) return unresolved;
     const id = ownedIDOf(resource.object);
-    const outcome = id === undefined ? finished : await this.#deleteOrLeave(context, means, id);
-    if (outcome.kind === 'reported') return outcome;
+    const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
+    if (unsure !== undefined) return unsure;
     await resource.release();
-    return finished;
+    return { kind: 'finished' };
   }
 
   leftBehind(object: ManagedObject): string {
@@ -302,14 +300,10 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     context: ReconcileContext<Client>,
     { change, presence }: Means<Spec, Observed, Client>,
     id: string,
-  ): Promise<Outcome> {
+  ): Promise<Report | undefined> {
     const keeper = this.#rivals.keeperOf(context, id);
-    if (keeper !== undefined) {
-      return (await leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`)) ?? finished;
-    }
-    return unlessRefused(context, `delete ${id}`, async () => {
-      return (await change.delete(id, presence).catch(reportDeleteFailure)) ?? finished;
-    });
+    if (keeper !== undefined) return leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`);
+    return unlessRefused(context, `delete ${id}`, () => change.delete(id, presence).catch(reportDeleteFailure));
   }
 
   #misnamed(id: string, misnamed: string): string {

@@ -65,7 +65,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (conflict !== undefined) return { observed, report: conflict.report, isForeign: !this.#scope.applied };
     let replaced: unknown;
     let isForeign = false;
-    const outcome = await unlessRefused(this.#context, this.#attemptOf(body), async () => {
+    const outcome = await unlessRefused(this.#context, this.#attemptTo('put', body), async () => {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
@@ -74,7 +74,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       }
       return this.#taken(body, replaced);
     });
-    return { observed: replaced ?? observed, report: outcome.kind === 'reported' ? outcome : undefined, isForeign };
+    return { observed: replaced ?? observed, report: outcome, isForeign };
   }
 
   /** Who has a part that is asked for may have gone while the other parts waited for their turn. */
@@ -85,13 +85,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** Reports while it is not certain that it is gone. */
-  async delete(): Promise<Report | undefined> {
-    const removal = new PartRemoval(this.part, this.#context, this.#scope, this.#inPlace);
-    const what = `delete ${this.part.name} ${this.#context.connection.key}`;
-    const outcome = await unlessRefused(this.#context, what, async () => {
-      return (await removal.perform()) ?? { kind: 'finished' };
-    });
-    return outcome.kind === 'reported' ? outcome : undefined;
+  delete(): Promise<Report | undefined> {
+    return new PartRemoval(this.part, this.#context, this.#scope, this.#inPlace).perform();
   }
 
   async #compare(read: ReadReference): Promise<PartPlan> {
@@ -114,7 +109,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const isObserved = this.#scope.spec.managementPolicy === 'Observe';
     if (this.named && !isObserved && action.kind === 'none') this.#inPlace.set(body, this.#seenAt());
     if (action.kind !== 'replace') return { action, body, observed };
-    const refused = refusedLately(this.#context, this.#attemptOf(body));
+    const refused = refusedLately(this.#context, this.#attemptTo('put', body));
     if (refused !== undefined) return { ...stop(refused), observed };
     const fields = [...new Set([...action.fields, ...(leftOut ?? [])])];
     return { action: { ...action, fields }, body, observed };
@@ -122,22 +117,16 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Whether what is out there is known as of now; reports why not, where that is for long. */
   async #look(): Promise<Report | undefined> {
-    const { occasion, connection, time } = this.#context;
+    const { occasion, connection, call, time } = this.#context;
     const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
     const since = occasion.requested ? occasion.startedAt : dueSince;
     const known = sightOf(this.#scope, this.#context);
     if (known !== undefined && known.at >= since) return undefined;
     const sentAt = time.now();
-    const outcome = await unlessRefused(this.#context, `get ${this.part.name} ${connection.key}`, async () => {
-      this.#remember(await this.#get(), sentAt);
-      return { kind: 'finished' };
+    return unlessRefused(this.#context, this.#attemptTo('get'), async () => {
+      this.#remember(await this.part.get(connection.client, this.#scope.spec, call), sentAt);
+      return undefined;
     });
-    return outcome.kind === 'reported' ? outcome : undefined;
-  }
-
-  #get(): Promise<unknown> {
-    const { connection, call } = this.#context;
-    return this.part.get(connection.client, this.#scope.spec, call);
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
@@ -177,9 +166,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return sightOf(this.#scope, this.#context)?.at ?? this.#context.time.now();
   }
 
-  /** Names a PUT in the account that is used, and shows nothing of what is in it. */
-  #attemptOf(body: unknown): string {
-    return `${this.part.name} ${fingerprint([this.#context.connection.key, body])}`;
+  /** Names a call of this very part in the account that is used, and shows nothing of what is in it. */
+  #attemptTo(method: 'get' | 'put', body?: unknown): string {
+    return `${method} ${this.#scope.claim} ${fingerprint([this.#context.connection.key, body])}`;
   }
 
   #tellReplaced(body: unknown, isNew: boolean, fields: readonly string[]): void {

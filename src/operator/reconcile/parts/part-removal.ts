@@ -4,40 +4,48 @@ import { leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { isObserver, standingToRemovePart } from '../ownership.ts';
+import { unlessRefused } from '../refusals.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
 import type { InPlace } from './in-place.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
-type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
-
 /** The delete of one part, until it is certain that it is gone. */
 export class PartRemoval<Spec, Client> {
   readonly #part: AnyPart<Spec, Client>;
-  readonly #context: Context<Client>;
+  readonly #context: ReconcileContext<Client>;
   readonly #scope: PartScope<Spec>;
   readonly #inPlace: InPlace;
 
-  constructor(part: AnyPart<Spec, Client>, context: Context<Client>, scope: PartScope<Spec>, inPlace: InPlace) {
+  constructor(
+    part: AnyPart<Spec, Client>,
+    context: ReconcileContext<Client>,
+    scope: PartScope<Spec>,
+    inPlace: InPlace,
+  ) {
     this.#part = part;
     this.#context = context;
     this.#scope = scope;
     this.#inPlace = inPlace;
   }
 
-  /**
-   * What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone;
-   * throws as calls do.
-   *
-   * @param isSeen what said that it is not there was something else
-   */
-  async perform(isSeen = false): Promise<Report | undefined> {
+  /** What another resource has a better claim to is that one's to delete. Reports while it is not certain that it is gone. */
+  async perform(): Promise<Report | undefined> {
+    const { claim } = this.#scope;
+    const what = `delete ${claim} ${this.#context.connection.key}`;
+    return this.#unlessKept(() => unlessRefused(this.#context, what, () => this.#remove()));
+  }
+
+  async #unlessKept(remove: () => Promise<Report | undefined>): Promise<Report | undefined> {
     const keeper = this.#keeper();
     if (keeper !== undefined) return this.#leaveTo(keeper);
     if (mayBeKept(this.#part, this.#context, this.#scope)) {
       return this.#waiting(`it is not known yet whose the ${this.#part.displayName} is`, unreadMs);
     }
-    const unsettled = this.#unsettled();
-    if (unsettled !== undefined) return unsettled;
+    return this.#unsettled() ?? remove();
+  }
+
+  /** @param isSeen what said that it is not there was something else */
+  async #remove(isSeen = false): Promise<Report | undefined> {
     const { connection, call, facts, time } = this.#context;
     const { spec } = this.#scope;
     const absentAt = facts.absentParts?.get(this.#part.name);
@@ -52,7 +60,8 @@ export class PartRemoval<Spec, Client> {
     // What denies lists as well denies everything. Asked before the part: a denial that lasts is met here.
     await connection.probe?.(call);
     facts.absentParts?.delete(this.#part.name);
-    if ((await this.#part.get(connection.client, spec, call)) !== undefined) return this.perform(true);
+    const isThere = (await this.#part.get(connection.client, spec, call)) !== undefined;
+    if (isThere) return this.#unlessKept(() => this.#remove(true));
     return this.#gone('was gone already');
   }
 
