@@ -182,8 +182,8 @@ describe('1,000 endpoints', () => {
       expect(started.writes).toHaveLength(2_000);
       return Math.max(appearedMs, goneMs);
     };
-    const tookMs = await comeAndGo();
-    expect(tookMs).toBeLessThan(tookMs < leftMs ? leftMs : 5 * (await byHandMs()));
+    const tookMs = await quickestMs(leftMs, comeAndGo);
+    expect(tookMs).toBeLessThan(tookMs < leftMs ? leftMs : 3 * (await byHandMs()));
   }, 240_000);
 
   test('are found again by the next process without a write', async () => {
@@ -362,6 +362,8 @@ describe('an endpoint that cannot be read', () => {
 
 describe('a ConfigMap that somebody touches is restored within a second, without asking the cloud', () => {
   const labels = (changes: Record<string, string | null>) => ({ metadata: { labels: changes } });
+  let forged = 0;
+  const forgery = () => ({ metadata: { annotations: { 'edge-operator.dev/mirrored-by': `forged-${forged++}` } } });
 
   test.each<[string, () => Promise<unknown>]>([
     ['deleted', () => client.delete(configMapType, { namespace, name: endpointName('ep_0') })],
@@ -372,6 +374,7 @@ describe('a ConfigMap that somebody touches is restored within a second, without
     ['made immutable', () => patch('ep_0', { immutable: true, data: { region: 'eu' } })],
     ['a label changed', () => patch('ep_0', labels({ 'edge-operator.dev/region': 'mars' }))],
     ['given to another account', () => patch('ep_0', labels({ 'edge-operator.dev/account': 'other' }))],
+    ['a mark forged', () => patch('ep_0', { ...forgery(), data: { region: 'eu' } })],
     ['the mark removed', () => patch('ep_0', { metadata: { annotations: null } })],
     ['all annotations and data replaced', () => patch('ep_0', { metadata: { annotations: null }, data: { x: 'y' } })],
     ['all labels removed', () => patch('ep_0', { metadata: { labels: null }, data: null })],
@@ -618,8 +621,10 @@ describe('two operators with one account name in one namespace', () => {
     await isSynced(heir);
     await until('the conflict to show', () => blue.mirror.status().error?.includes('of another installation'));
     await Promise.all([swept(blue, 2), swept(heir, 2)]);
-    expect(heir.writes).toEqual([`PUT ${endpointName('ep_0')}`]);
-    expect(blue.writes).toEqual(['POST configmaps']);
+    // A mark alone may be forged: it is overwritten once.
+    const put = `PUT ${endpointName('ep_0')}`;
+    expect(heir.writes).toEqual([put, put]);
+    expect(blue.writes).toEqual(['POST configmaps', put]);
   });
 
   test('an earlier version made is marked, and what is no endpoint of it goes', async () => {

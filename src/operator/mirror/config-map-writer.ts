@@ -9,6 +9,7 @@ import {
   isEndpointName,
   isWhole,
   type Maker,
+  markIn,
   matches,
   mirrorLabels,
   originOf,
@@ -51,22 +52,25 @@ export interface ConfigMapWriterOptions {
  */
 export class ConfigMapWriter {
   readonly #options: ConfigMapWriterOptions;
-  /** By key the uid of what is certainly this mirror's, though somebody takes its mark away. */
+  /** By key the uid of what is certainly this mirror's, whatever somebody writes to it. */
   readonly #own = new Map<string, string>();
+  /** By key the mark of another that this mirror overwrote. */
+  readonly #overwritten = new Map<string, string>();
 
   constructor(options: ConfigMapWriterOptions) {
     this.#options = options;
   }
 
   /**
-   * Whether this mirror made it: by its mark, or without one by having seen it before somebody changed it, or as earlier
-   * versions did. What has another's mark by now was taken over: both would write it in turn, for ever.
+   * Whether this mirror made it: by its mark, by having seen it before somebody changed it, or as earlier versions did. A mark
+   * of another that is back after it was overwritten is that of one who takes over: both would write it in turn, for ever.
    */
   isOwn(actual: ConfigMap): boolean {
     const { uid } = actual.metadata;
     const origin = originOf(actual, this.#options.maker);
     const isKnown = uid !== undefined && this.#own.get(keyOf(actual)) === uid;
-    const isOwn = origin === 'ours' || (origin === 'unmarked' && (isKnown || isWhole(actual)));
+    const isTakenOver = origin === 'of another' && this.#overwritten.get(keyOf(actual)) === markIn(actual);
+    const isOwn = origin === 'ours' || (isKnown && !isTakenOver) || (origin === 'unmarked' && isWhole(actual));
     if (isOwn && uid !== undefined) this.#own.set(keyOf(actual), uid);
     return isOwn;
   }
@@ -74,6 +78,7 @@ export class ConfigMapWriter {
   /** It is gone. */
   forget(key: string): void {
     this.#own.delete(key);
+    this.#overwritten.delete(key);
   }
 
   /** What is to be done; `foreign` where another's stands in the way. */
@@ -138,6 +143,10 @@ export class ConfigMapWriter {
     }
     if (action === 'update' && desired !== undefined) {
       await cache.write(keyOf(actual), () => client.update(configMapType, restored(actual, desired)));
+      const mark = markIn(actual);
+      if (mark !== undefined && originOf(actual, this.#options.maker) === 'of another') {
+        this.#overwritten.set(keyOf(actual), mark);
+      }
     }
   }
 }

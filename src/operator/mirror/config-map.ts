@@ -100,11 +100,15 @@ function markOf({ installation, account }: Maker, { name, namespace }: ObjectRef
   return hash('sha256', JSON.stringify([installation, account, namespace, name]), 'base64url').slice(0, markDigits);
 }
 
+export function markIn({ metadata: { annotations } }: ConfigMap): string | undefined {
+  return annotations?.[mirroredBy];
+}
+
 /** Labels prove nothing, for anybody may write them. */
 export type Origin = 'ours' | 'of another' | 'unmarked';
 
 export function originOf(configMap: ConfigMap, maker: Maker): Origin {
-  const mark = configMap.metadata.annotations?.[mirroredBy];
+  const mark = markIn(configMap);
   if (mark === undefined) return 'unmarked';
   return mark === markOf(maker, configMap.metadata) ? 'ours' : 'of another';
 }
@@ -135,7 +139,7 @@ function isMirror({ metadata, data = {}, binaryData }: ConfigMap): boolean {
 /** What a cache needs of a ConfigMap: a digest stands for its content. */
 export function summary(configMap: ConfigMap): ConfigMap {
   const { data: _data, binaryData: _binaryData, ...rest } = configMap;
-  const isMarked = rest.metadata.annotations?.[mirroredBy] !== undefined;
+  const isMarked = markIn(configMap) !== undefined;
   return { ...rest, digest: digestOf(configMap), ...(isMarked ? {} : { isWhole: isWhole(configMap) }) };
 }
 
