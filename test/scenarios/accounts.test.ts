@@ -2,100 +2,24 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { annotation, holderFinalizer } from '../../src/operator/reconcile/annotations.ts';
+import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';
-import { inSetting, type Setting } from '../support/setting.ts';
 import { until } from '../support/until.ts';
-import { namespaceType, secretMark, secretType, startWorld, type World } from '../support/world.ts';
+import { secretMark, startWorld, type World } from '../support/world.ts';
+import { type AccountSetting, accountsIn, botsIn, checks, isReady, keys, mutations, ref } from './account-setting.ts';
 
-/*
- * CloudAccounts and the resources that use them. Every test has an operator, a namespace and a cloud of its own; the
- * cloud knows the operator's own account and another one, `tenant`, that has two keys.
- */
-
-const keys = [`${secretMark}-1`, `${secretMark}-2`] as const;
 const wrongKey = `${secretMark}-wrong`;
-const ref = { name: 'keys', key: 'api-key' };
-const user = { name: 'a bot', accountRef: { name: 'acct' } };
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.stop());
-
-interface AccountSetting extends Setting {
-  account(spec?: object, name?: string): Promise<ManagedObject>;
-  bot(name: string, spec?: object): Promise<ManagedObject>;
-  writeSecret(apiKey: string, name?: string): Promise<void>;
-  deleteSecret(name?: string): Promise<void>;
-  /** As when somebody takes the finalizers away too. */
-  loseSecret(): Promise<void>;
-  /** A second cloud that knows the same keys. */
-  another(): Promise<TestCloud>;
-}
-
-async function withSetting(use: (setting: AccountSetting) => Promise<void>): Promise<void> {
-  const cloudOptions = { apiKeys: keys.map((key) => `tenant=${key}`) };
-  const others: TestCloud[] = [];
-  const useWithAccounts = ({ namespace, ...setting }: Setting) =>
-    use({
-      ...setting,
-      namespace,
-      account: (spec = {}, name = 'acct') =>
-        world.apply('CloudAccount', namespace, name, { apiKeySecretRef: ref, ...spec }),
-      bot: (name, spec = {}) => world.apply('BotUser', namespace, name, { ...user, ...spec }),
-      writeSecret: (apiKey, name = ref.name) => world.give('Secret', namespace, name, { [ref.key]: `${apiKey}\n` }),
-      deleteSecret: async (name = ref.name) => {
-        await world.client.delete(secretType, { namespace, name });
-      },
-      loseSecret: async () => {
-        const at = { namespace, name: ref.name };
-        await world.client.patch(secretType, at, { type: 'merge', body: { metadata: { finalizers: null } } });
-        await world.client.delete(secretType, at);
-      },
-      another: async () => {
-        const other = await startTestCloud(cloudOptions);
-        others.push(other);
-        return other;
-      },
-    });
-  await inSetting(world, useWithAccounts, cloudOptions).finally(() => Promise.all(others.map((each) => each.stop())));
-}
-
-/** Names of the bot users that a key shows. */
-async function botsIn(cloud: TestCloud, key: string = keys[0]): Promise<readonly string[]> {
-  const headers = { authorization: `Bearer ${key}`, 'service-version': '2' };
-  const response = await fetch(`${cloud.url}/bot_users`, { headers });
-  const { bot_users } = (await response.json()) as { bot_users: { name: string }[] };
-  return bot_users.map(({ name }) => name).sort();
-}
-
-/** Waits until Ready says `reason`, and a message like this one. */
-const troubled = (object: ManagedObject, reason: string, message: RegExp) =>
-  until(`${object.kind} ${object.metadata.name}: ${reason} ${message}`, async () => {
-    const ready = await readyOf(object);
-    return ready?.reason === reason && message.test(ready.message);
-  });
-const secretIn = (namespace: string, name: string = ref.name) =>
-  world.client.get<KubeObject>(secretType, { namespace, name });
-const readyOf = async (object: ManagedObject) => {
-  const found = await world.get(object);
-  return found && conditionOf(found, 'Ready');
-};
-const checks = (cloud: TestCloud) =>
-  cloud.requests().filter(({ path, query }) => path === '/bot_users' && query.limit === '1');
-const mutations = (cloud: TestCloud) => cloud.requests().filter(({ method }) => method !== 'GET');
-const isReady = async (operator: OperatorProcess) => {
-  const url = await operator.url('health');
-  await until('the operator to be ready', async () => (await fetch(`${url}/readyz`)).ok);
-};
+const { withSetting, troubled, botOf } = accountsIn(() => world);
 
 describe('side by side', () => {
   test.concurrent('accounts have keys and addresses of their own, and the default one needs no CloudAccount', () =>
@@ -212,14 +136,6 @@ describe('another accountRef', () => {
       expect(await botsIn(cloud)).toEqual(['a bot']);
     }));
 });
-
-/** The bot of this name beside another object. */
-const botOf = async (beside: ManagedObject, name: string): Promise<ManagedObject> => {
-  const namespace = beside.metadata.namespace ?? '';
-  const found = (await world.list('BotUser', namespace)).find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`no BotUser ${name}`);
-  return found;
-};
 
 describe('trouble', () => {
   test.concurrent('is not told where there is none: all applied at once, all deleted at once', () =>
@@ -426,226 +342,6 @@ describe('checks', () => {
       await world.annotate(acct, { [annotation.reconcileAt]: 'now' });
       await until('the echo', async () => (await world.get(acct))?.status?.lastHandledReconcileAt === 'now');
       expect(checks(cloud)).toHaveLength(1);
-    }));
-});
-
-describe('deletion', () => {
-  type Step = 'secret' | 'account' | 'user';
-  const orders: readonly (readonly [Step, Step, Step])[] = [
-    ['secret', 'account', 'user'],
-    ['secret', 'user', 'account'],
-    ['account', 'secret', 'user'],
-    ['account', 'user', 'secret'],
-    ['user', 'secret', 'account'],
-    ['user', 'account', 'secret'],
-  ];
-  test.concurrent.each(orders)('%s, then %s, then %s: all go, and nothing stays in the cloud', (...order) =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, deleteSecret }) => {
-      start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const [acct, a] = [await account(), await bot('a')];
-      await world.reason(a, 'Available');
-      const perform: Record<Step, () => Promise<unknown>> = {
-        secret: async () => {
-          await deleteSecret();
-          // Where the account is going already, nobody needs its key any more.
-          if (order.indexOf('secret') < order.indexOf('account')) await world.reason(acct, 'DependencyNotReady');
-        },
-        account: async () => {
-          await world.delete(acct);
-          if (order.indexOf('account') < order.indexOf('user')) await troubled(acct, 'Deleting', /BotUser a$/);
-          else await world.gone(acct);
-        },
-        user: async () => {
-          await world.delete(a);
-          await world.gone(a);
-        },
-      };
-      for (const step of order) await perform[step]();
-      await world.gone(acct);
-      expect(await botsIn(cloud)).toEqual([]);
-    }),
-  );
-
-  test.concurrent('of users works while the account is not Ready', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
-      start('--resync-interval', '1s');
-      await writeSecret(keys[0]);
-      const [acct, a] = [await account(), await bot('a')];
-      await world.reason(a, 'Available');
-      cloud.fault('GET /bot_users status=500');
-      await world.reason(acct, 'Unreachable');
-      await world.delete(a);
-      await world.gone(a);
-      expect(mutations(cloud).at(-1)?.status).toBe(204);
-    }));
-
-  test.concurrent('of a namespace with account, Secret and users in it completes', () =>
-    withSetting(async ({ namespace, cloud, start, account, bot, writeSecret }) => {
-      start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const objects = [await account({ endpointMirror: {} }), await bot('a'), await bot('b'), await bot('c')];
-      for (const object of objects) await world.reason(object, 'Available');
-      await world.client.delete(namespaceType, { name: namespace });
-      // A real API server on its own has nothing that empties a namespace: the Secret goes first there.
-      if (world.kube.kind === 'real') {
-        await world.client.delete(secretType, { namespace, name: ref.name });
-        for (const object of objects) await world.delete(object);
-      }
-      for (const object of objects) await world.gone(object);
-      if (world.kube.kind === 'embedded') {
-        const probe = async () =>
-          (await world.client.get<KubeObject>(namespaceType, { name: namespace })) === undefined;
-        await until('the namespace to be gone', probe);
-      }
-      expect(await botsIn(cloud)).toEqual([]);
-    }));
-
-  test.concurrent('of all of it while no operator runs, the Secret first, is finished by the next', () =>
-    withSetting(async ({ namespace, cloud, start, account, bot, writeSecret, deleteSecret }) => {
-      const first = start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const [acct, a] = [await account(), await bot('a')];
-      await world.reason(a, 'Available');
-      await first.stop();
-      await deleteSecret();
-      await world.delete(acct);
-      await world.delete(a);
-      start('--resync-interval', '1h');
-      await world.gone(a);
-      await world.gone(acct);
-      expect(await botsIn(cloud)).toEqual([]);
-      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
-    }));
-
-  test.concurrent('of an account by force lets go of its Secret', () =>
-    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
-      start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const acct = await account();
-      await world.reason(acct, 'Available');
-      expect((await secretIn(namespace))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
-      await world.annotate(acct, { [annotation.forceOrphan]: 'true' });
-      await world.delete(acct);
-      await world.gone(acct);
-      await deleteSecret();
-      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
-    }));
-
-  test.concurrent('of a Secret alone is nothing to wait for, nor of one that is not the account’s any more', () =>
-    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
-      start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      await writeSecret(keys[1], 'other');
-      const acct = await account();
-      await world.reason(acct, 'Available');
-      await account({ apiKeySecretRef: { ...ref, name: 'other' } });
-      await world.reason(acct, 'Available');
-      expect((await secretIn(namespace, 'other'))?.metadata.finalizers).toEqual([holderFinalizer(acct)]);
-      expect((await secretIn(namespace))?.metadata.finalizers).toBeUndefined();
-      await deleteSecret('other');
-      await troubled(acct, 'DependencyNotReady', /Secret .*other does not exist/);
-      await writeSecret(keys[1], 'other');
-      await world.reason(acct, 'Available');
-    }));
-
-  test.concurrent('of a Secret is nothing to wait for either while the account is rejected, after a restart too', () =>
-    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
-      const first = start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const acct = await account();
-      await world.reason(acct, 'Available');
-      const refused = () => account({ apiURL: 'http://127.0.0.1:9' });
-      await refused();
-      await world.reason(acct, 'Rejected');
-      await deleteSecret();
-      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
-      await writeSecret(keys[0]);
-      await account();
-      await world.reason(acct, 'Available');
-      await refused();
-      await world.reason(acct, 'Rejected');
-      // Another of the same name and content, which is read half a second after the first.
-      await until('the new Secret to be held', async () =>
-        (await secretIn(namespace))?.metadata.finalizers?.includes(holderFinalizer(acct)),
-      );
-      await first.stop();
-      await isReady(start('--resync-interval', '1h'));
-      await deleteSecret();
-      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
-    }));
-
-  test.concurrent('with the key lost for good, the users say so and can be let go by force', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
-      const first = start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const [acct, a] = [await account(), await bot('a')];
-      const created = await world.reason(a, 'Available');
-      await first.stop();
-      await loseSecret();
-      await world.delete(acct);
-      await world.delete(a);
-      start('--resync-interval', '1h');
-      await troubled(a, 'DependencyNotReady', /has lost its API key: Secret .* does not exist.*force-orphan/);
-      await world.reason(acct, 'Deleting');
-      await world.annotate(a, { [annotation.forceOrphan]: 'true' });
-      await world.gone(a);
-      await world.gone(acct);
-      expect(await botsIn(cloud)).toEqual(['a bot']);
-      await until('the event that names what is left', async () => {
-        const events = await world.events(a);
-        return events.some(({ reason, note }) => reason === 'Orphaned' && note.includes(String(created.status?.id)));
-      });
-    }));
-
-  test.concurrent('a namespace that may not use the default account any more can still have deleted what it made', () =>
-    withSetting(async ({ namespace, start, cloud }) => {
-      const bot = (name: string) => world.apply('BotUser', namespace, name, { name });
-      const flag = '--default-account-namespaces';
-      const first = start(flag, `x,${namespace}`, '--resync-interval', '1h');
-      const made = await bot('a');
-      const { status } = await world.reason(made, 'Available');
-      await first.stop();
-      start(flag, 'x,y', '--resync-interval', '1h');
-      const fresh = await bot('b');
-      await troubled(fresh, 'Rejected', /--default-account-namespaces.*spec\.accountRef/);
-      await world.annotate(made, { [annotation.reconcileAt]: 'now' });
-      await troubled(made, 'Rejected', /--default-account-namespaces/);
-      expect((await world.get(made))?.metadata.annotations).toMatchObject({ [annotation.externalID]: status?.id });
-      expect(await botsIn(cloud, cloud.apiKey)).toEqual(['a']);
-      for (const each of [made, fresh]) {
-        await world.delete(each);
-        await world.gone(each);
-      }
-      expect(await botsIn(cloud, cloud.apiKey)).toEqual([]);
-    }));
-
-  test.concurrent('an id that no request can carry is Rejected, and no reason to stay', () =>
-    withSetting(async ({ namespace, start, cloud }) => {
-      start('--resync-interval', '1h');
-      const bot = await world.apply('BotUser', namespace, 'a', { name: 'a' }, { [annotation.externalID]: '..' });
-      await troubled(bot, 'Rejected', /external-id is "\.\.", which is no id/);
-      await world.delete(bot);
-      await world.gone(bot);
-      expect(cloud.requests()).toEqual([]);
-    }));
-
-  test.concurrent('with the key lost, a Secret that comes back finishes it', () =>
-    withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
-      const first = start('--resync-interval', '1h');
-      await writeSecret(keys[0]);
-      const [acct, a] = [await account(), await bot('a')];
-      await world.reason(a, 'Available');
-      await first.stop();
-      await loseSecret();
-      await world.delete(acct);
-      await world.delete(a);
-      start('--resync-interval', '1h');
-      await troubled(a, 'DependencyNotReady', /has lost its API key/);
-      await writeSecret(keys[1]);
-      await world.gone(a);
-      await world.gone(acct);
-      expect(await botsIn(cloud)).toEqual([]);
     }));
 });
 

@@ -1,7 +1,7 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /** What waits longest, so that it is not waited for when all else is done. */
-const longest = ['conformance', 'budget', 'operator', 'faults', 'accounts', 'crash', 'mirror'];
+const longest = ['conformance', 'budget', 'operator', 'faults', 'accounts', 'account-deletion', 'crash', 'mirror'];
 
 const rankOf = ({ path }) => {
   const index = longest.findIndex((name) => path.endsWith(`/scenarios/${name}.test.ts`));
