@@ -68,5 +68,5 @@ function linesOf({ check, at, findings, failed, cure }: Result): string {
 }
 
 function toDo(cure: string | undefined): string {
-  return cure === undefined ? '' : `      do: ${cure}\n`;
+  return cure === undefined ? '' : `      Do: ${cure}\n`;
 }

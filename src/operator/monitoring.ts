@@ -11,8 +11,8 @@ import type { RunSettings } from './settings.ts';
 type Mirrors = CloudFamily['mirrors'];
 type Running = ReturnType<AgentFamily['running']>[number];
 
-/** Longer than the longest pause that a 429 may ask for: what takes longer hangs. */
-const stuckMs = 2 * 3_600_000;
+/** Of work, waiting not counted: each request ends within seconds, so that what takes so long hangs. */
+const stuckMs = 30 * 60_000;
 
 /** Serves metrics and health until the stack is disposed of. */
 export async function serveTelemetry(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../common/http/address.ts';
 import { baseURLProblem } from '../common/http/url.ts';
 import { addressForm, parseAddress } from '../common/listen.ts';
 import { parseDuration, parseSwitch, UsageError } from '../common/usage.ts';
@@ -62,19 +63,28 @@ const installation = z
   )
   .transform((name) => name || undefined);
 
-/** As `URL.origin` writes them: an API key goes to them, so that nothing but an entry itself makes it http. */
+/**
+ * As `URL.origin` writes them: an API key goes to them, so that nothing but an entry itself makes it http, or that it never
+ * leaves the machine.
+ */
 const origins = names.transform((given, context) => {
-  const parsed = given.map(originOf);
-  const usable = parsed.filter((origin) => origin !== undefined);
-  if (usable.length === given.length) return usable;
+  const parsed = given.map(originsOf);
+  if (parsed.every((each) => each.length > 0)) return parsed.flat();
   const form = 'host or host:port for https, http://host for http, separated by commas';
   context.addIssue({ code: 'custom', message: `is no list of hosts: write ${form}` });
   return z.NEVER;
 });
 
-function originOf(entry: string): string | undefined {
-  const [, scheme = 'https', host = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(entry) ?? [];
-  return /[/?#@*]/.test(host) ? undefined : URL.parse(`${scheme}://${host}`)?.origin;
+function originsOf(entry: string): readonly string[] {
+  const [, scheme, host = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(entry) ?? [];
+  if (/[/?#@*]/.test(host)) return [];
+  const schemes = scheme === undefined && isOwnMachine(`http://${host}`) ? ['https', 'http'] : [scheme ?? 'https'];
+  return schemes.flatMap((each) => URL.parse(`${each}://${host}`)?.origin ?? []);
+}
+
+function isOwnMachine(url: string): boolean {
+  const { hostname = '' } = URL.parse(url) ?? {};
+  return hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 }
 
 /** As `URL.host` writes them; the first label may be `*`, and an address may be that of a network, with its prefix. */

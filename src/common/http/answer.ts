@@ -142,8 +142,9 @@ function isAbsent(answer: Answer): boolean {
 }
 
 /** In the service's own form of errors: what stands in between, as a gateway, answers in others. */
-function isOwn({ service, text }: Answer): boolean {
-  return service.errorBody(parseJSON(text)).code !== undefined;
+function isOwn({ service, status, text }: Answer): boolean {
+  const { code, saysStatus } = service.errorBody(parseJSON(text));
+  return code !== undefined || saysStatus === status;
 }
 
 /** By whoever answers: the request was let in by nobody. */
@@ -178,6 +179,7 @@ function reasonOf({ status }: Answer, meaning: Meaning): ApiErrorReason {
 }
 
 function hints({ service, status }: Answer, { missing }: Meaning): readonly string[] {
+  if (status === service.forbidden) return ['give the API key the right to do this, or use another key'];
   if (status >= 300 && status < 400) return [`redirects are not followed; check the ${service.urlName}`];
   return status === 404 && missing === 'Unreachable' ? [`check the ${service.urlName}`] : [];
 }

@@ -22,6 +22,8 @@ export interface ErrorBody {
   readonly messages: readonly string[];
   /** Of this request: they differ each time, and a message must not. */
   readonly requestIDs?: readonly string[];
+  /** The status that it names itself, beside a code of any form. */
+  readonly saysStatus?: number | undefined;
 }
 
 /** What is particular about a service. */

@@ -48,18 +48,16 @@ describe('an answer that is not a success', () => {
   ])('%i is %s, definite: %s', async (status, reason, definite) => {
     api.play(error(status));
     const failed = await failure(api.client().botUsers.create({ name: 'x' }, call));
-    expect(failed).toMatchObject({
-      operation: 'bot_users.create',
-      reason,
-      definite,
-      status,
-      code: `ERR_EDGE_${status}`,
-      retryAfterMs: undefined,
-      message: `bot_users.create: the API answered ${status}: ERR_EDGE_${status}${
-        // What is said about the key may tell it.
-        { 401: '; replace the API key', 403: '' }[status] ?? ': the reason'
-      }`,
-    });
+    // A key is refused for whatever it is used; and what is said about it may tell it.
+    const operation = status === 401 ? undefined : 'bot_users.create';
+    const keyWords: Record<number, string> = {
+      401: '; replace the API key',
+      403: ': give the API key the right to do this, or use another key',
+    };
+    const words = `the API answered ${status}: ERR_EDGE_${status}${keyWords[status] ?? ': the reason'}`;
+    const message = operation === undefined ? words : `${operation}: ${words}`;
+    const code = `ERR_EDGE_${status}`;
+    expect(failed).toMatchObject({ operation, reason, definite, status, code, retryAfterMs: undefined, message });
     expect(api.requests).toHaveLength(1);
     expect(api.reports).toMatchObject([{ status, outcome: reason }]);
   });
@@ -92,8 +90,22 @@ describe('an answer that is not a success', () => {
   ])('that is not of the API: %i as HTML is %s, definite: %s', async (status, reason, definite) => {
     api.play(text(status, '<html>the gateway</html>'));
     const failed = await failure(api.client().botUsers.create({ name: 'x' }, call));
-    const message = expect.stringContaining(`bot_users.create: the API answered ${status}`);
+    const message = expect.stringContaining(`the API answered ${status}`);
     expect(failed).toMatchObject({ message, reason, definite, status, code: undefined });
+  });
+
+  test('that names its own status beside a code of another form is of the API', async () => {
+    api.play(json(404, { error_code: 'not_found', status_code: 404, msg: 'no such bot' }));
+    expect(await api.client().botUsers.get('bot_1', call)).toBeUndefined();
+    api.play(json(422, { error_code: 'invalid_name', status_code: 422, msg: 'no' }));
+    const failed = await failure(api.client().botUsers.create({ name: 'x' }, call));
+    expect(failed).toMatchObject({
+      definite: true,
+      code: undefined,
+      message: 'bot_users.create: the API answered 422: no',
+    });
+    api.play(json(404, { error_code: 'not_found', status_code: 200 }));
+    expect(await failure(api.client().botUsers.get('bot_1', call))).toMatchObject({ reason: 'Unreachable' });
   });
 
   test('a redirect to elsewhere is never followed', async () => {

@@ -45,12 +45,12 @@ export class KeyGate {
   }
 
   /** That the service refused the key, as a call is told that need not be sent; undefined when it is time to try again. */
-  refusal(operation: string | undefined): ApiError | undefined {
+  refusal(): ApiError | undefined {
     try {
       this.#breaker.check();
       return undefined;
     } catch {
-      return keyRefused(operation, this.#lastRefusal);
+      return keyRefused(this.#lastRefusal);
     }
   }
 
@@ -96,7 +96,7 @@ export class KeyGate {
     const wasRefused = this.#breaker.failure !== undefined;
     if (this.refuses(status, asked)) {
       this.#lastRefusal = { status, code: error.code };
-      return keyRefused(error.operation, error);
+      return keyRefused(error);
     }
     if (wasRefused && status === undefined) return error;
     if (asked.isList && error.reason === 'Unreachable') this.#askAgain();
@@ -117,14 +117,14 @@ export class KeyGate {
 
 type RefusalAnswer = Partial<Pick<ApiError, 'status' | 'code' | 'operationID' | 'retryAfterMs'>>;
 
-/** In the same words whether or not a call was sent to find out: conditions do not change from one try to the next. */
-function keyRefused(
-  operation: string | undefined,
-  { status, code, operationID, retryAfterMs }: RefusalAnswer,
-): ApiError {
+/**
+ * In the same words whatever was asked for, and whether or not a call was sent to find out: conditions do not change from one try
+ * to the next.
+ */
+function keyRefused({ status, code, operationID, retryAfterMs }: RefusalAnswer): ApiError {
   const message = `the API answered ${[status, code].filter(Boolean).join(': ')}; replace the API key`;
   return new ApiError(message, {
-    ...{ operation, reason: 'Unauthorized', definite: true },
+    ...{ reason: 'Unauthorized', definite: true },
     ...{ status, code, operationID, retryAfterMs },
   });
 }

@@ -51,7 +51,7 @@ test('a 403 to a list is a 403 to the key', async () => {
   await expect(client.botUsers.list({}, call)).rejects.toMatchObject({ status: 403, reason: 'Unauthorized' });
   expect(await get()).toBe('not sent');
   await expect(client.botUsers.create({}, call)).rejects.toMatchObject({
-    message: 'bot_users.create: the API answered 403; replace the API key',
+    message: 'the API answered 403; replace the API key',
     status: 403,
   });
   now += 10_000;
@@ -64,7 +64,7 @@ test('a 403 to a list is a 403 to the key', async () => {
 test('what is said of a refused key is the same for calls that are sent and for those that are not', async () => {
   const said = () => client.botUsers.list({}, call).catch(({ message }) => message);
   api.play(answer(403), answer(403));
-  const words = 'bot_users.list: the API answered 403: ERR_EDGE_403; replace the API key';
+  const words = 'the API answered 403: ERR_EDGE_403; replace the API key';
   expect([await said(), await said()]).toEqual([words, words]);
   now += 10_000;
   expect([await said(), await said()]).toEqual([words, words]);
@@ -205,8 +205,7 @@ test('the list that tells is no trouble of its own', async () => {
 test('a refused key fails here, another one passes', async () => {
   await answered(401);
   await expect(client.botUsers.create({}, call)).rejects.toMatchObject({
-    message: 'bot_users.create: the API answered 401: ERR_EDGE_401; replace the API key',
-    operation: 'bot_users.create',
+    message: 'the API answered 401: ERR_EDGE_401; replace the API key',
     reason: 'Unauthorized',
     definite: true,
     status: 401,

@@ -49,7 +49,7 @@ describe('the API key', () => {
     limiter.setRequestsPerMinute(100);
     expect(await waiting).toMatchObject({ reason: 'Unauthorized', definite: true, status: 401 });
     expect(await failure(client.reservedAddrs.delete('ra_1', call))).toMatchObject({
-      message: 'reserved_addrs.delete: the API answered 401: ERR_EDGE_401; replace the API key',
+      message: 'the API answered 401: ERR_EDGE_401; replace the API key',
     });
     expect(api.requests).toHaveLength(1);
     key = 'replaced';
@@ -109,7 +109,7 @@ describe('secrets', () => {
         json(status, { error_code: 'ERR_EDGE_9', msg: 'the key ending in 4Xq, of nobody-knows-whom, is wrong' }),
       );
       const failed = await failure(api.client().botUsers.list({}, call));
-      expect(failed.message).toBe(`bot_users.list: the API answered ${status}: ERR_EDGE_9; replace the API key`);
+      expect(failed.message).toBe(`the API answered ${status}: ERR_EDGE_9; replace the API key`);
     }
   });
 

@@ -11,7 +11,8 @@ const text = z.string().optional().catch(undefined);
 /** Its shape is not shown (Cloud Management API, section 7); what is not as expected says nothing. */
 const errorSchema = z
   .object({
-    error_code: z.string().regex(codeForm).optional().catch(undefined),
+    error_code: text,
+    status_code: z.number().optional().catch(undefined),
     msg: text,
     details: z.object({ operation_id: text, request_id: text }).optional().catch(undefined),
   })
@@ -36,7 +37,9 @@ export const cloudService: Service = {
 };
 
 export function errorBody(body: unknown): ErrorBody {
-  const { error_code: code, msg, details } = errorSchema.parse(body);
+  const { error_code: given = '', status_code, msg, details } = errorSchema.parse(body);
+  const code = codeForm.test(given) ? given : undefined;
+  const saysStatus = given === '' ? undefined : status_code;
   const requestIDs = [details?.operation_id, details?.request_id].filter((id) => id !== undefined);
-  return { code, messages: msg === undefined ? [] : [msg], requestIDs };
+  return { code, saysStatus, messages: msg === undefined ? [] : [msg], requestIDs };
 }

@@ -189,7 +189,7 @@ export class Transport {
   #admit(operation: string | undefined): Pick<Sending, 'key' | 'gate'> {
     const key = this.#key(operation);
     const gate = this.#gateOf(key);
-    const refusal = gate.refusal(operation);
+    const refusal = gate.refusal();
     if (refusal !== undefined) throw refusal;
     return { key, gate };
   }

@@ -42,7 +42,7 @@ export interface ConfigMapWriterOptions {
   readonly reader: KubeClient;
   readonly client: KubeClient;
   readonly maker: Maker;
-  /** What other installations made for this account is taken over where it is desired. */
+  /** What other installations made for this account is taken over. */
   readonly takeOver: boolean;
 }
 
@@ -84,8 +84,9 @@ export class ConfigMapWriter {
   /** What is to be done; `foreign` where another's stands in the way. */
   decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction | 'foreign' {
     if (actual === undefined || this.isOwn(actual)) return decide(desired, actual);
-    if (desired === undefined) return 'none';
-    return this.#options.takeOver && this.#isOfPredecessor(actual) ? decide(desired, actual) : 'foreign';
+    const isTaken = this.#options.takeOver && this.#isOfPredecessor(actual);
+    if (desired === undefined) return isTaken && isWhole(actual) ? decide(desired, actual) : 'none';
+    return isTaken ? decide(desired, actual) : 'foreign';
   }
 
   /** Another installation made it for the same account: two accounts would take it from each other for ever. */

@@ -82,8 +82,8 @@ export class Mirrors {
   /** Stops the mirror and deletes its ConfigMaps; false where the operator may not do that. */
   async remove(key: string, namespace: string): Promise<boolean> {
     await this.stop(key);
-    const { client, installation } = this.#options;
-    return removeMirrored(client, namespace, { installation: installation(), account: key }).then(
+    const { client, installation, takeOver } = this.#options;
+    return removeMirrored(client, namespace, { installation: installation(), account: key }, takeOver).then(
       () => true,
       (error: unknown) => (isForbidden(error) ? false : Promise.reject(error)),
     );

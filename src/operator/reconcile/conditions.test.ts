@@ -8,7 +8,7 @@ const later = new Date('2026-01-02T00:00:00Z');
 
 describe('conditionsOf', () => {
   test('Available is Ready alone', () => {
-    const [ready, ...rest] = conditionsOf(report('Available', 'fine'), 3, [], now);
+    const [ready, ...rest] = conditionsOf(report('Available', 'fine'), 3, { previous: [], own: [], now });
     expect(ready).toEqual({
       type: 'Ready',
       status: 'True',
@@ -33,7 +33,7 @@ describe('conditionsOf', () => {
   test.each(reasons.filter((reason) => reason !== 'Available'))(
     '%s: never Ready, and either on its way or stalled',
     (reason) => {
-      const [ready, second, ...rest] = conditionsOf(report(reason, 'why'), 1, [], now);
+      const [ready, second, ...rest] = conditionsOf(report(reason, 'why'), 1, { previous: [], own: [], now });
       expect(ready?.status).not.toBe('True');
       expect(second).toMatchObject({
         type: stalled.includes(reason) ? 'Stalled' : 'Reconciling',
@@ -45,15 +45,34 @@ describe('conditionsOf', () => {
   );
 
   test('lastTransitionTime stays while the status does, and moves with it', () => {
-    const first = conditionsOf(report('Unreachable', 'a'), 1, [], now);
-    const second = conditionsOf(report('RateLimited', 'b'), 2, first, later);
+    const first = conditionsOf(report('Unreachable', 'a'), 1, { previous: [], own: [], now });
+    const second = conditionsOf(report('RateLimited', 'b'), 2, { previous: first, own: [], now: later });
     expect(second[0]).toMatchObject({
       lastTransitionTime: '2026-01-01T00:00:00Z',
       reason: 'RateLimited',
       observedGeneration: 2,
     });
-    expect(conditionsOf(report('Available', 'c'), 2, second, later)[0]?.lastTransitionTime).toBe(
-      '2026-01-02T00:00:00Z',
-    );
+    expect(
+      conditionsOf(report('Available', 'c'), 2, { previous: second, own: [], now: later })[0]?.lastTransitionTime,
+    ).toBe('2026-01-02T00:00:00Z');
+  });
+
+  test('what keeps the whole from getting ready keeps each part that is known, and others’ conditions stay', () => {
+    const parts = [{ condition: 'SamlReady', report: report('Available', 'fine') }];
+    const first = conditionsOf(report('Available', 'fine', { parts }), 1, { previous: [], own: ['SamlReady'], now });
+    const audited = { ...(first[0] as (typeof first)[number]), type: 'Audited' };
+    const options = { previous: [...first, audited], own: ['SamlReady', 'CompressionReady'], now: later };
+    expect(conditionsOf(report('Paused', 'no call'), 1, options)).toMatchObject([
+      { type: 'Ready', status: 'Unknown', reason: 'Paused' },
+      { type: 'Stalled' },
+      { type: 'SamlReady', status: 'Unknown', reason: 'Paused', message: 'no call' },
+      audited,
+    ]);
+    // What is asked for no more has no condition.
+    expect(conditionsOf(report('Available', 'fine', { parts: [] }), 1, options).map(({ type }) => type)).toEqual([
+      'Ready',
+      'Audited',
+    ]);
+    expect(conditionsOf(report('Available', 'fine'), 1, options).map(({ type }) => type)).toEqual(['Ready', 'Audited']);
   });
 });

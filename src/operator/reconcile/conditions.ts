@@ -1,24 +1,41 @@
-import type { Report } from './outcome.ts';
+import type { PartReport, Report } from './outcome.ts';
 import type { Condition } from './resource.ts';
+
+export interface ConditionsOptions {
+  /** Those that are there. */
+  readonly previous: readonly Condition[];
+  /** Types of those beside Ready that are the kind's; others are somebody else's, and stay. */
+  readonly own: readonly string[];
+  readonly now: Date;
+}
+
+const common = ['Ready', 'Reconciling', 'Stalled'];
 
 /**
  * The conditions that say what the report says, by kstatus' rules: Ready always, Reconciling and Stalled only while
- * True, then those of the parts. lastTransitionTime stays while the status does.
+ * True, then those of the parts, and those of others. lastTransitionTime stays while the status does. Where nothing was found
+ * out of the parts, what keeps the whole from getting ready keeps each of them.
  */
 export function conditionsOf(
   report: Report,
   generation: number,
-  previous: readonly Condition[],
-  now: Date,
+  { previous, own, now }: ConditionsOptions,
 ): readonly Condition[] {
   const condition = (type: string, status: Condition['status'], { reason, message }: Report): Condition => {
     const before = previous.find((candidate) => candidate.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
     return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: shown(message) };
   };
-  const parts = (report.parts ?? []).map((part) =>
-    condition(part.condition, part.status ?? readiness(part.report), part.report),
-  );
+  const others = previous.filter(({ type }) => !common.includes(type) && !own.includes(type));
+  const known = previous.filter(({ type }) => own.includes(type));
+  const withheld: readonly PartReport[] =
+    report.reason === 'Available' ? [] : known.map(({ type }) => ({ condition: type, report }));
+  const parts = [
+    ...(report.parts ?? withheld).map((part) =>
+      condition(part.condition, part.status ?? readiness(part.report), part.report),
+    ),
+    ...others,
+  ];
   const ready = condition('Ready', readiness(report), report);
   if (report.reason === 'Available') return [ready, ...parts];
   return [ready, condition(report.stalled ? 'Stalled' : 'Reconciling', 'True', report), ...parts];

@@ -20,6 +20,8 @@ export interface Flow<Client> {
    * begun, whatever the spec names by now; nothing is made there any more.
    */
   isBegun?(object: ManagedObject): boolean;
+  /** Types of the conditions beside Ready that the kind's resources may have. */
+  readonly conditions?: readonly string[];
   /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
   claims?(object: ManagedObject): readonly string[];
   /** Nothing will ever be done for the resource again, so that there is nothing to pause. */

@@ -1,7 +1,7 @@
 import type { Priority } from '../../common/priority.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import type { Facts } from './memory.ts';
-import { externalIDOf } from './ownership.ts';
+import { externalIDOf, unusableID } from './ownership.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
 import type { Schedule } from './schedule.ts';
@@ -42,7 +42,10 @@ export function unhandledReconcileAt(object: ManagedObject): string | undefined 
 export function isRequested(object: ManagedObject): boolean {
   if (unhandledReconcileAt(object) !== undefined) return true;
   // Who names none any more goes on with the one of before.
-  if ((annotationOf(object, annotation.externalID) ?? externalIDOf(object)) !== lookedFor(object)) return true;
+  // What is no id is looked for by nobody.
+  const isUsable = unusableID(object) === undefined;
+  if (isUsable && (annotationOf(object, annotation.externalID) ?? externalIDOf(object)) !== lookedFor(object))
+    return true;
   const ready = conditionOf(object, 'Ready');
   return ready?.observedGeneration !== object.metadata.generation || ready?.reason === 'Paused';
 }

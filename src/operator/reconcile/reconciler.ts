@@ -20,7 +20,7 @@ import {
   reportFailure,
   UnreadError,
 } from './outcome.ts';
-import { movedAccount, ownershipOf, provenAccountOf, unprovenAccount, unusableID } from './ownership.ts';
+import { movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
@@ -66,7 +66,8 @@ export class Reconciler<Client> {
     const { namespace, name } = object.metadata;
     const { uses } = this.#options;
     const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID, ...uses?.(object) });
-    const options = { ...this.#options, log, ...heard(this.#options.events) };
+    const { conditions = [] } = this.#flow;
+    const options = { ...this.#options, log, conditions, ...heard(this.#options.events) };
     const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
       this.#factsOf(object).isElsewhere = true;
@@ -142,8 +143,6 @@ export class Reconciler<Client> {
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const moved = this.#flow.isBegun?.(object) === true ? undefined : movedAccount(object);
     if (moved !== undefined) return report('Rejected', moved);
-    const unusable = unusableID(object);
-    if (unusable !== undefined) return report('Rejected', unusable);
     const context = this.#context(options, object, waiting);
     return this.#movedAddress(context) ?? this.#flow.ensure(context);
   }

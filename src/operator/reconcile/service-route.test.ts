@@ -102,16 +102,19 @@ describe('no request goes to', () => {
 describe('what is not there', () => {
   test('is told by its name', async () => {
     spec = undefined;
-    expect(await refusalOf()).toBe('Unreachable: Service team/agent does not exist');
+    expect(await refusalOf()).toBe('DependencyNotReady: Service team/agent does not exist');
   });
 
   test.each([
-    ['another port', { ...ours, ports: [{ port: 80 }] }, 'has no TCP port 4040'],
-    ['a port of another protocol', { ...ours, ports: [{ port: 4040, protocol: 'UDP' }] }, 'has no TCP port 4040'],
-    ['no address of its own, and no endpoint', { ...ours, clusterIP: 'None' }, 'has no ready endpoint'],
-  ])('a Service with %s', async (_, given, why) => {
+    ['another port', { ...ours, ports: [{ port: 80 }] }, 'DependencyNotReady', 'has no TCP port 4040'],
+    [
+      ...(['a port of another protocol', { ...ours, ports: [{ port: 4040, protocol: 'UDP' }] }] as const),
+      ...(['DependencyNotReady', 'has no TCP port 4040'] as const),
+    ],
+    ['no address of its own, and no endpoint', { ...ours, clusterIP: 'None' }, 'Unreachable', 'has no ready endpoint'],
+  ])('a Service with %s', async (_, given, reason, why) => {
     [spec, endpoints] = [given, []];
-    expect(await refusalOf()).toBe(`Unreachable: Service team/agent ${why}`);
+    expect(await refusalOf()).toBe(`${reason}: Service team/agent ${why}`);
   });
 
   test('a right to look', async () => {

@@ -80,7 +80,7 @@ export class ServiceRoutes {
     const { namespace, name } = target;
     try {
       const service = await this.#options.reader.get<ServiceObject>(serviceType, { namespace, name });
-      if (service === undefined) throw nothingThere(target, 'does not exist');
+      if (service === undefined) throw missing(target, 'does not exist');
       return usable(target, await this.#addressOf(target, service));
     } catch (error) {
       if (!(error instanceof KubeError) || ![401, 403].includes(error.status)) throw error;
@@ -96,7 +96,7 @@ export class ServiceRoutes {
     const endpoints = await this.#endpointsOf(target);
     if (clusterIP === undefined || clusterIP === '' || clusterIP === 'None') return readyOf(target, endpoints);
     const has = ports.some(({ port, protocol = 'TCP' }) => port === target.port && protocol === 'TCP');
-    if (!has) throw nothingThere(target, `has no TCP port ${target.port}`);
+    if (!has) throw missing(target, `has no TCP port ${target.port}`);
     return clusterIP;
   }
 
@@ -123,7 +123,7 @@ export class ServiceRoutes {
 function readyOf(target: ServicePort, endpoints: readonly Endpoint[]): string {
   const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false);
   const [address] = ready.flatMap(({ addresses = [] }) => addresses).sort();
-  if (address === undefined) throw nothingThere(target, 'has no ready endpoint');
+  if (address === undefined) throw nothingThere(new Error(`Service ${idOf(target)} has no ready endpoint`));
   return address;
 }
 
@@ -139,11 +139,15 @@ function refused(target: ServicePort, why: string): RefusedError {
   return new RefusedError(`spec.serviceRef: Service ${idOf(target)} ${why}: ${use}`);
 }
 
+/** Somebody has yet to make it. */
+function missing(target: ServicePort, why: string): ApiError {
+  return nothingThere(new DependencyError(`Service ${idOf(target)} ${why}`));
+}
+
 /** As of a host name that is not known: nothing was sent, and nothing runs there. */
-function nothingThere(target: ServicePort, why: string): ApiError {
-  const message = `Service ${idOf(target)} ${why}`;
-  const cause = Object.assign(new Error(message), { code: 'ENOTFOUND' });
-  return new ApiError(message, { reason: 'Unreachable', definite: true, cause });
+function nothingThere(why: Error): ApiError {
+  const cause = Object.assign(why, { code: 'ENOTFOUND' });
+  return new ApiError(why.message, { reason: 'Unreachable', definite: true, cause });
 }
 
 function idOf({ namespace, name }: ServicePort): string {

@@ -20,6 +20,8 @@ export interface StatusOptions extends Telling {
   readonly time: Pick<Time, 'wall'>;
   readonly schedule: Pick<Schedule, 'msUntilDue'>;
   readonly installation: Pick<Installation, 'name'>;
+  /** Types of the conditions beside Ready that are this kind's. */
+  readonly conditions: readonly string[];
   /** This reconcile has told of something that it did. */
   readonly hasTold: () => boolean;
 }
@@ -70,7 +72,9 @@ function statusOf(
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
     lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
     ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation.name },
-    conditions: conditionsOf(outcome, generation, before.conditions ?? [], new Date(options.time.wall())),
+    conditions: conditionsOf(outcome, generation, {
+      ...{ previous: before.conditions ?? [], own: options.conditions, now: new Date(options.time.wall()) },
+    }),
   };
 }
 

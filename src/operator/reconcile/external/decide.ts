@@ -28,7 +28,7 @@ export function decide(s: Situation): Action {
   if (!s.exists) return observeOnly || s.imported ? stop('ExternalNotFound', vanished(s)) : { kind: 'create' };
   if (s.differences.length === 0) return { kind: 'none' };
   const fields = s.differences.map((difference) => difference.field);
-  if (observeOnly) return stop('DriftDetected', `${s.displayName} ${s.id} differs in ${fields.join(', ')}`);
+  if (observeOnly) return stop('DriftDetected', differs(s, fields));
   const fixed = s.differences.filter((difference) => difference.immutable !== undefined);
   if (fixed.length > 0) return stop('Rejected', cannotChange(s, fixed));
   return { kind: 'update', fields };
@@ -46,6 +46,11 @@ function vanished(s: Situation): string {
   const creates = s.managementPolicy === 'Manage' && !s.owned;
   const orElse = creates ? 'or remove it to create one' : 'or delete this resource';
   return `${s.displayName} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, ${orElse}`;
+}
+
+function differs({ displayName, id }: Situation, fields: readonly string[]): string {
+  const remedy = 'change the spec or the object, or set spec.managementPolicy to Manage';
+  return `${displayName} ${id} differs in ${fields.join(', ')}: ${remedy}`;
 }
 
 /** Neither there nor in the spec. */

@@ -16,6 +16,7 @@ import {
   ownedIDOf,
   ownershipOf,
   rivalName,
+  unusableID,
 } from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
 import { notTaken, unlessRefused } from '../refusals.ts';
@@ -67,6 +68,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
     const { object } = context.resource;
+    const unusable = unusableID(object);
+    if (unusable !== undefined) return report('Rejected', unusable);
     // What a create made is looked for first: who named another's object meanwhile would leave it to nobody.
     const conflict = intentOf(object) === undefined ? this.#conflict(context) : undefined;
     if (conflict !== undefined) return conflict;
@@ -84,16 +87,19 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   leavesNothing(object: ManagedObject): boolean {
-    return isKept(object) || (ownedIDOf(object) === undefined && intentOf(object) === undefined);
+    return intentOf(object) === undefined && (isKept(object) || ownedIDOf(object) === undefined);
   }
 
-  /** Deletes what this resource owns, once, and lets the resource go when that is confirmed. What another one has a better claim to is that one's to delete. */
+  /**
+   * Finds out what a create made, deletes what this resource owns, once, unless that is to be kept, and lets the resource go when
+   * that is confirmed. What another one has a better claim to is that one's to delete.
+   */
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
     const { resource } = context;
     const means = this.#meansOf(context);
     const unresolved = await means.lost.resolve();
     if (unresolved !== undefined) return unresolved;
-    const id = ownedIDOf(resource.object);
+    const id = isKept(resource.object) ? undefined : ownedIDOf(resource.object);
     const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
     if (unsure !== undefined) return unsure;
     await resource.release();
@@ -217,10 +223,11 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   ): Promise<Report> {
     const { displayName } = this.#contract;
     const { object } = context.resource;
-    if (originOf(object, id) !== 'Created' && object.status?.id !== id) {
-      context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
+    if (!isObserver(object)) {
+      if (originOf(object, id) !== 'Created' && object.status?.id !== id)
+        context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
+      await record.keep(id);
     }
-    if (!isObserver(object)) await record.keep(id);
     tellOfLateTwins(context, this.#contract, this.#pendingOf(context));
     return report('Available', `${displayName} ${id} is as the spec asks`, { fields, ...record.ownership(id) });
   }

@@ -23,12 +23,14 @@ export interface PartsFlowOptions {
  * resource applies is on durable record before the call that applies it.
  */
 export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client> {
+  readonly conditions: readonly string[];
   readonly #contract: PartsContract<Spec, Client>;
   readonly #options: PartsFlowOptions;
   readonly #seen: Seen = new Map();
   readonly #lostDeletes: LostDeletes = new Map();
 
   constructor(contract: PartsContract<Spec, Client>, options: PartsFlowOptions) {
+    this.conditions = contract.parts.flatMap(({ condition }) => condition ?? []);
     this.#contract = contract;
     this.#options = options;
   }

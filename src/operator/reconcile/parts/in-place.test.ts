@@ -183,11 +183,18 @@ describe('a field that leaves the spec', () => {
   test.each<[why: string, generation: number, given: Given]>([
     ['is as the spec asked before', 2, { condition: { status: 'True', observedGeneration: 2 } }],
     ['was never asked for otherwise', 1, {}],
-    ['was not applied', 2, { applied: false, condition: { status: 'True', observedGeneration: 1 } }],
     ['is observed', 2, { managementPolicy: 'Observe', condition: { status: 'True', observedGeneration: 1 } }],
   ])('of a module that %s is nothing that is known to be left there', async (_, generation, given) => {
     there = red;
     expect(await reconcile(generation, { size: 1 }, given)).toEqual({ reason: 'Available', told: [] });
+    expect(puts).toEqual([]);
+  });
+
+  test('of a module that was not applied is nothing that is known to be left there: it is adopted', async () => {
+    there = red;
+    const given: Given = { applied: false, condition: { status: 'True', observedGeneration: 1 } };
+    const told = ['adopted thing of p, which is as the spec asks'];
+    expect(await reconcile(2, { size: 1 }, given)).toEqual({ reason: 'Available', told });
     expect(puts).toEqual([]);
   });
 });

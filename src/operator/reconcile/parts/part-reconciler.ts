@@ -59,7 +59,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   async act({ action, body, observed, report: known }: PartPlan): Promise<PartResult> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
-    if (action.kind === 'none') return { observed, report: this.named ? this.#available() : undefined };
+    if (action.kind === 'none') {
+      this.#tellAdopted();
+      return { observed, report: this.named ? this.#available() : undefined };
+    }
     if (action.kind === 'delete') return this.#removed();
     const conflict = this.#conflict();
     if (conflict !== undefined) return { observed, report: conflict.report, isForeign: !this.#scope.applied };
@@ -178,6 +181,16 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     else if (fields.length === 0) journal.event('Updated', `replaced ${what}`);
     else if (this.#isDrift(body)) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
     else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
+  }
+
+  /** It was as the spec asks before this resource had it. */
+  #tellAdopted(): void {
+    const { part, named } = this;
+    if (!named || this.#scope.applied || this.#scope.spec.managementPolicy === 'Observe') return;
+    this.#context.journal.event(
+      'Adopted',
+      `adopted ${part.displayName} of ${this.#scope.parent}, which is as the spec asks`,
+    );
   }
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */

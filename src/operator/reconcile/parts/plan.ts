@@ -34,7 +34,11 @@ export function planPart(s: PartSituation): PartAction {
 }
 
 function observed({ displayName, exists, differences }: PartSituation): PartAction {
-  if (!exists) return { kind: 'stop', reason: 'ExternalNotFound', message: `there is no ${displayName}` };
+  if (!exists)
+    return { kind: 'stop', reason: 'ExternalNotFound', message: `there is no ${displayName}: create it, ${orManage}` };
   if (differences.length === 0) return { kind: 'none' };
-  return { kind: 'stop', reason: 'DriftDetected', message: `the ${displayName} differs in ${differences.join(', ')}` };
+  const message = `the ${displayName} differs in ${differences.join(', ')}: change the spec or the module, ${orManage}`;
+  return { kind: 'stop', reason: 'DriftDetected', message };
 }
+
+const orManage = 'or set spec.managementPolicy to Manage';

@@ -8,18 +8,18 @@ export interface NamedReport {
   readonly at: number;
 }
 
-/** Sums the parts up as of `now`: Ready when all are, else for the first reason there is, with what is wrong with each. */
+/** Sums the parts up as of `now`: Ready when all are, else for the first reason that only a person can help with, or the first there is, with what is wrong with each. */
 export function summarise(parts: readonly NamedReport[], whenAvailable: string, now: number): Report {
   const failing = parts.filter((part) => part.report.reason !== 'Available');
   const conditions = parts.flatMap(({ condition, report: own }): PartReport[] =>
     condition === undefined ? [] : [{ condition, report: own }],
   );
-  const first = failing[0];
+  // While only a person can help with one of them, the whole will not get ready by itself.
+  const first = failing.find((part) => part.report.stalled) ?? failing[0];
   if (first === undefined) return report('Available', whenAvailable, { parts: conditions });
   const operationID = failing.map((part) => part.report.operationID).find((id) => id !== undefined);
   return report(first.report.reason, failing.map(described).join('; '), {
-    // While only a person can help with one of them, the whole will not get ready by itself.
-    stalled: failing.some((part) => part.report.stalled),
+    stalled: first.report.stalled,
     retry: soonest(parts.map(({ report: { retry }, at }) => inLess(retry, now - at))),
     parts: conditions,
     ...(operationID && { operationID }),

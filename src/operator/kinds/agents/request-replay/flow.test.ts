@@ -91,7 +91,9 @@ async function reconcile({ settle = true } = {}): Promise<Report> {
   const connection = { key: 'ns/dev', client: undefined };
   const outcome = await flow.ensure(contextOf(object, { writer, connection, now: () => clock.now() }));
   if (outcome.kind === 'reported' && settle) {
-    const conditions = conditionsOf(outcome, 1, object.status?.conditions ?? [], new Date(clock.now()));
+    const conditions = conditionsOf(outcome, 1, {
+      ...{ previous: object.status?.conditions ?? [], own: ['Complete', 'Failed'], now: new Date(clock.now()) },
+    });
     object = { ...object, status: { ...object.status, ...outcome.fields, conditions } } as ManagedObject;
   }
   return outcome as Report;

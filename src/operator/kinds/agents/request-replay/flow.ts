@@ -31,6 +31,7 @@ type Context = ReconcileContext<undefined>;
  * whose end it does not know sends nothing, and says so.
  */
 export class ReplayFlow implements Flow<undefined> {
+  readonly conditions = ['Complete', 'Failed'];
   readonly #options: ReplayFlowOptions;
   /** Ends that this process saw, by uid, for as long as the resource is there: of what a status says it may be emptied. */
   readonly #finished = new Map<string, Finished>();

@@ -46,6 +46,7 @@ export interface AccountFlowOptions {
 
 /** The flow of CloudAccount: checks that the account can be used, mirrors its endpoints, and outlives what uses it. */
 export class AccountFlow implements Flow<undefined> {
+  readonly conditions = [mirrorCondition];
   readonly #accounts: Accounts;
   readonly #homes: AccountFlowOptions['homes'];
   readonly #mirrors: Mirrors;
@@ -107,7 +108,9 @@ export class AccountFlow implements Flow<undefined> {
   }
 
   leftBehind(object: ManagedObject): string {
-    return `what the resources that use CloudAccount ${keyOf(object)} made`;
+    const users = this.#dependents.known(keyOf(object));
+    const whose = users.length === 0 ? 'the resources that use it' : namesOf(users);
+    return `CloudAccount ${keyOf(object)} is taken from ${whose}: what they made`;
   }
 
   /** It may have gone by force: nobody else lets go of its Secret. */
@@ -219,7 +222,11 @@ async function check(context: Context, entry: AccountEntry, account: CloudConnec
 
 function mirrorReport(shown: boolean, error: string | undefined): Report {
   if (error !== undefined) return report('Updating', error);
-  if (shown) return report('Available', 'each active endpoint has a ConfigMap in this namespace');
+  if (shown)
+    return report(
+      'Available',
+      'each active endpoint that spec.endpointMirror asks for has a ConfigMap in this namespace',
+    );
   return report('Updating', 'the endpoints are being listed, and their ConfigMaps written, for the first time');
 }
 

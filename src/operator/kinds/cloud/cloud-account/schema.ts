@@ -10,10 +10,10 @@ const endpointMirror = z.object({
   enabled: z.boolean().default(true).describe('Whether active endpoints are mirrored; false removes what is there.'),
   intervalSeconds: z
     .int()
-    .min(10)
+    .min(1)
     .max(86_400)
     .default(30)
-    .describe('Endpoints that appear, change or go are shown within this many seconds; at least 10.'),
+    .describe('Endpoints that appear, change or go are shown within this many seconds.'),
   protocols: someOf('http', 'https', 'tcp', 'tls')
     .optional()
     .describe('Mirror only endpoints of these protocols; all when absent.'),

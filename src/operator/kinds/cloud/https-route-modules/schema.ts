@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cloudID } from '../../../../common/cloud-id.ts';
-import { mostBytes } from '../../../reconcile/bounds.ts';
+import { excessOfText, mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 import { enabled, keyRef, parentID, readiness, set } from '../fields.ts';
@@ -10,6 +10,8 @@ const maxUint32 = 4_294_967_295;
 
 /** The provider whose requests are verified without a secret, in any case (Cloud Management API, section 7). */
 const notificationProvider = 'sns';
+
+const tooLong = `idpMetadata must be at most ${mostBytes} bytes of UTF-8`;
 
 const seconds = z.int().min(0).max(maxUint32);
 
@@ -54,6 +56,8 @@ const saml = z
       .string()
       .min(1)
       .max(mostBytes)
+      .refine((text) => excessOfText(text) === undefined, tooLong)
+      .meta({ 'x-kubernetes-validations': [{ rule: `size(bytes(self)) <= ${mostBytes}`, message: tooLong }] })
       .optional()
       .describe('The full XML EntityDescriptor of the identity provider. Exactly one of this and idpMetadataFrom.'),
     idpMetadataFrom: idpMetadataFrom
