@@ -10,6 +10,8 @@ test.each([
   ['a: "secret', 'at line 1'],
   ['a: |secret\n x', /extra characters at line 1, column 4$|extra characters at line 1, column 5$/],
   ['a: *secret', 'Unresolved alias'],
+  ['x: !secret! y', 'A tag has no suffix at line 1'],
+  ['%YAML 9.secret\n---\na: 1\n', 'Unsupported YAML version at line 1'],
   [']secret: 1', 'Unexpected flow-seq-end token in YAML document at line 1, column 1'],
   ['{"a" "b"}', 'Missing , or : between'],
 ])('%j is one line that says where', (text, message) => {

@@ -113,6 +113,10 @@ function at(lines: LineCounter, offset: number): string {
 function reasonOf(error: unknown): string {
   if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS') return 'more than one document';
   const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
-  // Behind a colon or a percent sign stands the text itself.
-  return line.replace(/:$/, '').replace(/(?<! or )(: | %).*?(?=( at line \d+, column \d+)?$)/, '');
+  // Behind a colon or a percent sign stands the text itself, and so it does in these.
+  return line
+    .replace(/^The !.* tag has no suffix/, 'A tag has no suffix')
+    .replace(/^Unsupported YAML version .*?(?=( at line \d+, column \d+)?$)/, 'Unsupported YAML version')
+    .replace(/:$/, '')
+    .replace(/(?<! or )(: | %).*?(?=( at line \d+, column \d+)?$)/, '');
 }

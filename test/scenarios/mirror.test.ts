@@ -627,6 +627,17 @@ describe('two operators with one account name in one namespace', () => {
     expect(blue.writes).toEqual(['POST configmaps', put]);
   });
 
+  test('and one endpoint: where both may take over, it comes to rest', async () => {
+    cloud.seed({ endpoints: many(1) });
+    const blue = start({ installation: 'blue', takeOver: true });
+    await isSynced(blue);
+    const heir = start({ installation: 'green', takeOver: true });
+    const refusal = () => blue.mirror.status().error ?? heir.mirror.status().error;
+    await until('the conflict to show', () => refusal()?.includes('of another installation'));
+    await Promise.all([swept(blue, 2), swept(heir, 2)]);
+    expect(blue.writes.length + heir.writes.length).toBeLessThan(6);
+  });
+
   test('an earlier version made is marked, and what is no endpoint of it goes', async () => {
     cloud.seed({ endpoints: many(2) });
     await isSynced(start());

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Definition } from '../../agent/tunnels/definition.ts';
+import { parseJSON } from '../../common/http/text.ts';
 import { UsageError } from '../../common/usage.ts';
 import { collect } from '../flags.ts';
 
@@ -51,6 +52,9 @@ export async function checked(definition: object): Promise<Definition> {
   throw new UsageError(`${ownFlags.get(field) ?? `--set ${field}`}: ${message}`);
 }
 
+/** Parameters that are text, also where it reads as something else. */
+const texts = ['metadata', 'subdomain', 'host_header'];
+
 /** A value that reads as JSON is that, any other is text. */
 function parameter(text: string): readonly [string, unknown] {
   const at = text.indexOf('=');
@@ -58,9 +62,7 @@ function parameter(text: string): readonly [string, unknown] {
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   const own = ownFlags.get(name);
   if (own !== undefined) throw new UsageError(`--set ${name}: that is said by ${own}`);
-  try {
-    return [name, JSON.parse(value)];
-  } catch {
-    return [name, value];
-  }
+  const json = parseJSON(value);
+  const parsed = json === undefined ? value : json;
+  return [name, texts.includes(name) && typeof parsed !== 'string' ? value : parsed];
 }

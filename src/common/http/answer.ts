@@ -147,15 +147,14 @@ function isOwn({ service, status, text }: Answer): boolean {
   return code !== undefined || saysStatus === status;
 }
 
-/** By whoever answers: the request was let in by nobody. */
-const notLetIn = [401, 403, 429];
 /** These are about the connection: what was sent may be under way. */
 const aboutConnection = [408, 425, 460, 499];
 
 /** Certainly not carried out. Where nothing that was asked for can be missing, a 404 is of an address that is wrong for now. */
 function isDefinite(answer: Answer, { missing }: Meaning): boolean {
   const { status } = answer;
-  if (notLetIn.includes(status)) return true;
+  // Whoever answers counts before it lets anything in.
+  if (status === 429) return true;
   if (status < 400 || status >= 500 || aboutConnection.includes(status)) return false;
   return isOwn(answer) && !(status === 404 && missing === 'Unreachable');
 }

@@ -91,8 +91,8 @@ describe('an answer that is not a success', () => {
 
   test.each([
     [400, 'Rejected', false],
-    [401, 'Unauthorized', true],
-    [403, 'Unauthorized', true],
+    [401, 'Unauthorized', false],
+    [403, 'Unauthorized', false],
     [409, 'Conflict', false],
     [413, 'Rejected', false],
     [429, 'RateLimited', true],

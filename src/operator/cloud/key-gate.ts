@@ -115,16 +115,16 @@ export class KeyGate {
   }
 }
 
-type RefusalAnswer = Partial<Pick<ApiError, 'status' | 'code' | 'operationID' | 'retryAfterMs'>>;
+type RefusalAnswer = Partial<Pick<ApiError, 'status' | 'code' | 'definite' | 'operationID' | 'retryAfterMs'>>;
 
 /**
  * In the same words whatever was asked for, and whether or not a call was sent to find out: conditions do not change from one try
  * to the next.
  */
-function keyRefused({ status, code, operationID, retryAfterMs }: RefusalAnswer): ApiError {
+function keyRefused({ status, code, definite = true, operationID, retryAfterMs }: RefusalAnswer): ApiError {
   const message = `the API answered ${[status, code].filter(Boolean).join(': ')}; replace the API key`;
   return new ApiError(message, {
-    ...{ reason: 'Unauthorized', definite: true },
+    ...{ reason: 'Unauthorized', definite },
     ...{ status, code, operationID, retryAfterMs },
   });
 }

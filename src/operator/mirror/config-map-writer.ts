@@ -37,6 +37,9 @@ export function decide(desired: ConfigMap | undefined, actual: ConfigMap | undef
   return actual.immutable === true ? 'delete' : 'update';
 }
 
+/** Once from who goes on until it sees that, and once more. */
+const mostTaken = 2;
+
 export interface ConfigMapWriterOptions {
   readonly cache: Pick<Informer<ConfigMap>, 'get' | 'write'>;
   readonly reader: KubeClient;
@@ -54,8 +57,8 @@ export class ConfigMapWriter {
   readonly #options: ConfigMapWriterOptions;
   /** By key the uid of what is certainly this mirror's, whatever somebody writes to it. */
   readonly #own = new Map<string, string>();
-  /** By key the mark of another that this mirror overwrote. */
-  readonly #overwritten = new Map<string, string>();
+  /** By key the mark of another that this mirror overwrote, and how many times it did. */
+  readonly #overwritten = new Map<string, { readonly mark: string; readonly times: number }>();
 
   constructor(options: ConfigMapWriterOptions) {
     this.#options = options;
@@ -69,7 +72,7 @@ export class ConfigMapWriter {
     const { uid } = actual.metadata;
     const origin = originOf(actual, this.#options.maker);
     const isKnown = uid !== undefined && this.#own.get(keyOf(actual)) === uid;
-    const isTakenOver = origin === 'of another' && this.#overwritten.get(keyOf(actual)) === markIn(actual);
+    const isTakenOver = origin === 'of another' && this.#overwritten.get(keyOf(actual))?.mark === markIn(actual);
     const isOwn = origin === 'ours' || (isKnown && !isTakenOver) || (origin === 'unmarked' && isWhole(actual));
     if (isOwn && uid !== undefined) this.#own.set(keyOf(actual), uid);
     return isOwn;
@@ -84,9 +87,15 @@ export class ConfigMapWriter {
   /** What is to be done; `foreign` where another's stands in the way. */
   decide(desired: ConfigMap | undefined, actual: ConfigMap | undefined): ConfigMapAction | 'foreign' {
     if (actual === undefined || this.isOwn(actual)) return decide(desired, actual);
-    const isTaken = this.#options.takeOver && this.#isOfPredecessor(actual);
+    const isTaken = this.#mayTake(actual) && this.#isOfPredecessor(actual);
     if (desired === undefined) return isTaken && isWhole(actual) ? decide(desired, actual) : 'none';
     return isTaken ? decide(desired, actual) : 'foreign';
+  }
+
+  /** Not for ever from one that takes over itself. */
+  #mayTake(actual: ConfigMap): boolean {
+    const { times = 0 } = this.#overwritten.get(keyOf(actual)) ?? {};
+    return this.#options.takeOver && times < mostTaken;
   }
 
   /** Another installation made it for the same account: two accounts would take it from each other for ever. */
@@ -146,7 +155,8 @@ export class ConfigMapWriter {
       await cache.write(keyOf(actual), () => client.update(configMapType, restored(actual, desired)));
       const mark = markIn(actual);
       if (mark !== undefined && originOf(actual, this.#options.maker) === 'of another') {
-        this.#overwritten.set(keyOf(actual), mark);
+        const { times = 0 } = this.#overwritten.get(keyOf(actual)) ?? {};
+        this.#overwritten.set(keyOf(actual), { mark, times: times + 1 });
       }
     }
   }

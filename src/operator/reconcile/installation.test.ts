@@ -33,6 +33,16 @@ describe('whose a resource is', () => {
   });
 });
 
+test('what another takes back that was taken from it is let be: both may take over', () => {
+  const [operator, of] = [green(true), (installation: string) => resource({ installation })];
+  expect([of('blue'), of('blue'), of('green'), of('blue')].map((each) => operator.otherOf(each))).toEqual([
+    ...[undefined, undefined, undefined, 'blue'],
+  ]);
+  expect(operator.otherOf(of('red'))).toBeUndefined();
+  operator.forget('u');
+  expect(operator.otherOf(of('blue'))).toBeUndefined();
+});
+
 describe('where what it made is', () => {
   const made = { apiURL: 'https://a.test/' };
   test.each([

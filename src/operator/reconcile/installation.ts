@@ -17,6 +17,8 @@ export interface InstallationOptions {
 export class Installation {
   readonly #options: InstallationOptions;
   readonly #neighbours: Neighbours;
+  /** By uid of the resource, whose place was taken; `isDone` when it was seen to be. */
+  readonly #taken = new Map<string, { readonly holder: string; isDone: boolean }>();
 
   constructor(options: InstallationOptions) {
     this.#options = options;
@@ -32,11 +34,23 @@ export class Installation {
     return this.#options.takeOver;
   }
 
-  /** The other installation that manages the resource, unless it is to be taken over from that. */
+  /**
+   * The other installation that manages the resource, unless it is to be taken over from that. One that takes it back takes over
+   * itself: both would take it in turn, for ever.
+   */
   otherOf(object: ManagedObject): string | undefined {
     const holder = installationOf(object);
-    if (holder === undefined || isSameInstallation(holder, this.name) || this.#options.takeOver) return undefined;
-    return annotationOf(object, annotation.takeOver) === holder ? undefined : holder;
+    const { uid = '' } = object.metadata;
+    if (holder === undefined) return undefined;
+    const taken = this.#taken.get(uid);
+    if (isSameInstallation(holder, this.name)) {
+      if (taken !== undefined) taken.isDone = true;
+      return undefined;
+    }
+    if (annotationOf(object, annotation.takeOver) === holder) return undefined;
+    if (!this.#options.takeOver || (taken?.holder === holder && taken.isDone)) return holder;
+    if (taken?.holder !== holder) this.#taken.set(uid, { holder, isDone: false });
+    return undefined;
   }
 
   /** Whether to write that the resource is another installation's. */
@@ -62,6 +76,7 @@ export class Installation {
 
   /** The resource is gone from Kubernetes. */
   forget(uid: string): void {
+    this.#taken.delete(uid);
     this.#neighbours.forget(uid);
   }
 }

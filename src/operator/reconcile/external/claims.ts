@@ -61,6 +61,11 @@ export class Claims {
     if (this.#former.size > mostFormer) this.#former.delete(oldest);
   }
 
+  /** It is somebody's, or was. */
+  isTaken(id: string): boolean {
+    return this.#holders.has(id) || this.#former.has(id);
+  }
+
   /** What is somebody's, or was: a list that lags shows what was deleted, and any what was left on purpose. */
   takenIDs(): ReadonlySet<string> {
     return new Set([...this.#ids.values(), ...this.#former]);

@@ -136,3 +136,30 @@ test('a create that was given up before its mark has replaced nothing', async ()
   expect(report).toMatchObject({ reason: 'RateLimited' });
   expect(thing.memory.of('u').recreated).toBeUndefined();
 });
+
+test.each([
+  ['what is another resource’s', { id: 'thing_1' }, true, 0],
+  ['what was there before, and is otherwise', { id: 'thing_0' }, false, 61_000],
+])(
+  'an answer that shows %s is another’s, and says nothing of what became of the create',
+  async (_, answer, isHeld, ageMs) => {
+    thing.clock.advance(100_000);
+    const pending = pendingCreates();
+    if (isHeld) pending.claims.claim('another', answer.id);
+    const createdAt = new Date(thing.clock.now() - ageMs).toISOString();
+    const contract = {
+      ...thing.contract,
+      identity: ({ id }: { readonly id: string }) => ({ id, createdAt }),
+      diff: () => [{ field: 'name' }],
+      create: async () => answer,
+    };
+    const create = new SafeCreate(thing.context(), contract, pending);
+    const report = await create.perform(managedSpecSchema.parse({}));
+    expect(report).toMatchObject({
+      reason: 'Unreachable',
+      message: expect.stringContaining(`shows thing ${answer.id}`),
+    });
+    expect(thing.object.metadata.annotations).toHaveProperty([annotation.createIntent]);
+    expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
+  },
+);

@@ -1,16 +1,17 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
-import { annotation, annotationOf, type CreateIntent, formatIntent } from '../annotations.ts';
+import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
-import { type Report, reportFailure } from '../outcome.ts';
+import { type Report, report, reportFailure } from '../outcome.ts';
 import { nowhere, placeRecord } from '../ownership.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { ExternalContract } from './contract.ts';
 import type { PendingCreates } from './pending-creates.ts';
+import { isOlderThanMark } from './resolution.ts';
 
-type Context<Client> = Omit<ReconcileContext<Client>, 'occasion' | 'peers'>;
+type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
 /**
  * The create of one resource's external object, so that a crash at any point leaves either nothing, or an intent by which
@@ -87,6 +88,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       throw error;
     });
     const { id } = this.#contract.identity(observed);
+    if (this.#isAnothers(observed, spec)) {
+      const message = `the answer shows ${this.#contract.displayName} ${id}, which is not what was asked for`;
+      throw new ApiError(message, { reason: 'Unreachable', definite: false });
+    }
     this.#pending.claims.claim(resource.uid, id);
     this.#pending.cache.record(observed, time.now());
     // With the key that was in force when it was sent.
@@ -94,6 +99,19 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     facts.seen = { ...facts.made, firstAt: time.now() };
     this.#pending.lost.forget(resource.uid);
     return id;
+  }
+
+  /**
+   * What stands in between may mix answers up: what is another resource's was not made just now, nor what was there before and is
+   * otherwise than asked.
+   */
+  #isAnothers(observed: Observed, spec: Spec): boolean {
+    const { resource, peers } = this.#context;
+    const identity = this.#contract.identity(observed);
+    const { id } = identity;
+    if (this.#pending.claims.isTaken(id)) return true;
+    if (peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid)) return true;
+    return isOlderThanMark(identity, intentOf(resource.object) ?? {}) && this.#contract.diff(spec, observed).length > 0;
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
@@ -105,7 +123,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       facts.unresolved = { sentAt, since: time.now() };
       lost.next(resource.uid);
     }
-    const failure = reportFailure(error);
+    const failure = isLost ? unknownFate(reportFailure(error)) : reportFailure(error);
     if (failure.retry.kind !== 'backoff') return { ...failure, fields: {} };
     // Each create of unknown fate is looked up in short steps, which must not make the next one come as soon as the first.
     const atLeastMs = Math.max(lost.last(resource.uid), failure.retry.atLeastMs ?? 0);
@@ -118,6 +136,11 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const service = connection.serviceTime?.();
     return { at: new Date(service ?? time.wall()).toISOString(), clock: service === undefined ? 'own' : 'service' };
   }
+}
+
+/** Who refuses a create in other words than the service's may do so when it was carried out: that is found out soon. */
+function unknownFate(failure: Report): Report {
+  return failure.reason === 'Rejected' ? report('Unreachable', failure.message) : failure;
 }
 
 /** The id, durably. What a person named meanwhile stays to be seen: it is not what this resource made. */

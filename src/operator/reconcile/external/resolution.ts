@@ -66,6 +66,11 @@ export function isOlder({ createdAt }: Identity, { likelySince }: SoughtSince): 
   return Date.parse(createdAt) < likelySince + stampSkewMs - stampUnitMs;
 }
 
+/** By the clock of the mark alone: what an answer that may be another's says of the service's clock proves nothing. */
+export function isOlderThanMark({ createdAt }: Identity, { at = '', clock }: Partial<CreateIntent>): boolean {
+  return Date.parse(createdAt) < Date.parse(at) - (clock === 'service' ? stampUnitMs : clockSkewMs);
+}
+
 export type Resolution =
   | { readonly kind: 'adopt'; readonly id: string }
   | { readonly kind: 'none' }

@@ -36,7 +36,9 @@ function checkTwice({ data, binaryData }: ApiObject) {
 
 function checkImmutable(object: ApiObject, old: ApiObject | undefined, fields: readonly string[]) {
   if (old?.immutable !== true) return [];
-  const changed = fields.filter((field) => JSON.stringify(object[field]) !== JSON.stringify(old[field]));
+  const changed = ['immutable', ...fields].filter(
+    (field) => JSON.stringify(object[field]) !== JSON.stringify(old[field]),
+  );
   return changed.map((field) => ({
     reason: 'FieldValueForbidden',
     message: 'Forbidden: field is immutable when `immutable` is set',
