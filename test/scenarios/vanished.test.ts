@@ -80,9 +80,10 @@ describe('of four that it made none is made again', () => {
 
   test.concurrent('until a person says so of the account', () =>
     whenEmptied(4, async (emptied) => {
-      await Promise.all(emptied.made.map(doubted));
+      await Promise.all([...emptied.made, emptied.account].map(doubted));
       await world.annotate(emptied.account, { [annotation.reconcileAt]: 'they are gone' });
       await Promise.all(emptied.made.map(madeAgain));
+      await world.reason(emptied.account, 'Available');
       expect(posts(emptied)).toHaveLength(4);
     }));
 });

@@ -31,7 +31,7 @@ test.each<[Which, Record<string, 'news' | 'no news'>]>([
     kinds: [kind as unknown as KindController],
     usedBy: () => 'ns/account',
     client: undefined as never,
-    onReleased: () => {},
+    onNews: () => {},
   });
   dependents.enqueue('ns/account', which);
   dependents.enqueue('ns/none', which);
@@ -49,7 +49,7 @@ test('an account is held by what has something to remove through it, and not by 
     kinds: [kind as unknown as KindController],
     usedBy: () => 'ns/account',
     client: { listAll: async () => ({ items: users }) } as never,
-    onReleased: () => {},
+    onNews: () => {},
   });
   expect(await dependents.of(resource('account', 'True'))).toEqual([held]);
   users = [released];

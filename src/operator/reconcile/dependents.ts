@@ -3,6 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { isNothingThere } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { withoutBulk } from './bulk.ts';
+import { doubtIn } from './external/census.ts';
 import type { KindController } from './kind-controller.ts';
 import type { Which } from './registry.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
@@ -15,8 +16,8 @@ export interface DependentsOptions {
   /** Key of what a resource of these kinds uses. */
   readonly usedBy: (object: ManagedObject) => string;
   readonly client: KubeClient;
-  /** A resource that holds what has this key does not use it any more. */
-  readonly onReleased: (key: string) => void;
+  /** A resource that holds what has this key does not use it any more, or says something else of it. */
+  readonly onNews: (key: string) => void;
 }
 
 /** The resources of some kinds, by what they use: an account, or an agent. */
@@ -26,7 +27,7 @@ export class Dependents {
   readonly #holding: readonly KindController[];
 
   constructor(options: DependentsOptions) {
-    const { kinds, usedBy, onReleased } = options;
+    const { kinds, usedBy, onNews } = options;
     this.#options = options;
     this.#holding = kinds.filter(({ leavesNothing }) => !leavesNothing);
     for (const { resources, leavesNothing } of kinds) {
@@ -36,8 +37,9 @@ export class Dependents {
         ({ type, object, old }) => {
           const before = type === 'delete' ? object : old;
           const used = before && usedBy(before);
-          if (used === undefined || (type !== 'delete' && used === usedBy(object))) return;
-          onReleased(used);
+          if (before === undefined || used === undefined) return;
+          const isReleasing = type === 'delete' || used !== usedBy(object);
+          if (isReleasing || doubtIn(before) !== doubtIn(object)) onNews(used);
         },
         { ownWrites: true },
       );

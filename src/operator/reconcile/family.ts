@@ -44,7 +44,7 @@ export class Family<Entry extends RegistryEntry, Options extends SharedOptions> 
       kinds: this.#dependentKinds,
       usedBy,
       client: controllers.client,
-      onReleased: (key) => this.enqueueProvider(key),
+      onNews: (key) => this.enqueueProvider(key),
     });
     this.provider = kinds.provider.controller({
       ...controllers,

@@ -86,10 +86,18 @@ export function doubtOf({ before, made }: Tally): string | undefined {
   const doubted = counts.find(({ present, missing, fewest }) => missing >= fewest && missing >= present);
   if (doubted === undefined) return undefined;
   const { present, missing } = doubted;
-  return (
-    `${missing} of ${present + missing} objects that this operator made in the account vanished at once: is it the right ` +
-    `key and address? If they are ${goneThenSay}`
-  );
+  return `${missing} of ${present + missing} ${manyGone} If they are ${goneThenSay}`;
+}
+
+const manyGone = 'objects that this operator made in the account vanished at once: is it the right key and address?';
+
+/** What its condition says of the whole account, as the account's own says it: that so much of it is missing. */
+export function doubtIn(object: ManagedObject): string | undefined {
+  const { message = '' } = conditionOf(object, 'Ready') ?? {};
+  const end = message.indexOf(manyGone) + manyGone.length;
+  if (end < manyGone.length) return undefined;
+  const start = message.search(/\d+ of \d+ objects that this operator made/);
+  return `${message.slice(start, end)} If they are gone, set the annotation ${annotation.reconcileAt} on this account`;
 }
 
 /** Its condition asks a person to say so. */

@@ -1,6 +1,7 @@
 import { isKey, keyForm } from '../../../../common/credential/key.ts';
 import type { Call } from '../../../../common/priority.ts';
 import { annotation, isPaused } from '../../../reconcile/annotations.ts';
+import { doubtIn } from '../../../reconcile/external/census.ts';
 import type { HeldSecret } from '../../../reconcile/held-secrets.ts';
 import type { AllowedHosts } from '../../../reconcile/hosts.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
@@ -264,8 +265,9 @@ export class AccountEntry implements RegistryEntry {
   #unready(): string | undefined {
     const ready = conditionOf(this.#object, 'Ready');
     if (ready === undefined || !this.#isChecked()) return 'has not been checked yet';
-    // Its users are told of a rate limit by their own calls.
-    if (ready.status === 'True' || ready.reason === 'RateLimited') return undefined;
+    // Its users are told of a rate limit by their own calls, and it is them that tell it of what is missing.
+    const isTheirs = ready.reason === 'RateLimited' || doubtIn(this.#object) !== undefined;
+    if (ready.status === 'True' || isTheirs) return undefined;
     return `is not Ready: ${ready.reason}: ${ready.message}`;
   }
 

@@ -32,7 +32,7 @@ async function confirmedBy(message: string): Promise<number | undefined> {
     ...asked,
     occasion: { ...asked.occasion, requested: false },
   });
-  expect(outcome).toMatchObject({ reason: 'Available' });
+  expect(outcome).toMatchObject({ kind: 'reported' });
   // Before the check: a key that is taken for refused is looked at again.
   expect(tries).toHaveLength(1);
   return account.confirmedAt;
@@ -49,7 +49,7 @@ test('and by no word that was about something else', async () => {
 });
 
 /** An account that passed its check, and whose ConfigMaps the operator may not delete. */
-function setup(spec: object, status: object, more: object = {}) {
+function setup(spec: object, status: object, more: object = {}, users: readonly ManagedObject[] = []) {
   const object = {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'CloudAccount',
@@ -83,7 +83,7 @@ function setup(spec: object, status: object, more: object = {}) {
     },
   };
   const flow = new AccountFlow({
-    ...{ accounts: { entry: () => entry }, mirrors, dependents: { of: async () => [] } },
+    ...{ accounts: { entry: () => entry }, mirrors, dependents: { of: async () => users, known: () => users } },
     heldSecrets: { letGo: note('let the Secret go') },
   } as unknown as AccountFlowOptions);
   const context = {
@@ -93,6 +93,16 @@ function setup(spec: object, status: object, more: object = {}) {
   } as unknown as Context;
   return { flow, context, done };
 }
+
+test('while its users say that much of it is missing, the account is Unreachable, and says the same', async () => {
+  const message = doubtOf({ before: { present: 0, missing: 2 }, made: { present: 0, missing: 0 } });
+  const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' };
+  const { flow, context } = setup({}, {}, {}, [{ status: { conditions: [ready] } } as unknown as ManagedObject]);
+  expect(await flow.ensure(context)).toMatchObject({
+    ...{ kind: 'reported', reason: 'Unreachable', stalled: false, fields: { reachable: true, authenticated: true } },
+    message: expect.stringMatching(/^2 of 2 objects .* vanished at once: .*reconcile-at on this account$/),
+  });
+});
 
 test('an account does not wait for ConfigMaps that may not be deleted: they go with it', async () => {
   const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});

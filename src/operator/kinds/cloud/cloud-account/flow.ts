@@ -4,7 +4,7 @@ import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
-import { isAskedWhetherGone } from '../../../reconcile/external/census.ts';
+import { doubtIn, isAskedWhetherGone } from '../../../reconcile/external/census.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
@@ -79,7 +79,10 @@ export class AccountFlow implements Flow<undefined> {
     } catch (error) {
       return this.#failed(resource.object, account, error, mirrored);
     }
-    return this.#passed(context, parsed.spec, account, mirrored);
+    const passed = await this.#passed(context, parsed.spec, account, mirrored);
+    const doubt = this.#dependents.known(account.key).map(doubtIn).find(Boolean);
+    if (doubt === undefined || passed.kind === 'finished') return passed;
+    return { ...passed, ...report('Unreachable', doubt, { retry: passed.retry }) };
   }
 
   /** Removes what an earlier spec had mirrored, whether or not the account is any good; answers whether something is there. */
