@@ -135,6 +135,37 @@ describe('server-side apply', () => {
     expect(left.body.metadata.labels).toBeUndefined();
   });
 
+  test('makes null of what it leaves nothing in', async () => {
+    const path = await cluster.fresh();
+    await cluster.apply(`${path}/a`, 'one', widget('a', { note: 'n', labels: { k: 'v' }, free: { z: { y: 1 } } }));
+    const refused = await cluster.apply(`${path}/a`, 'one', widget('a', { labels: {} }));
+    expect(causes(refused)).toContain(
+      'spec.labels: Invalid value: "null": spec.labels in body must be of type object: "null"',
+    );
+    const left = await cluster.apply(`${path}/a`, 'one', widget('a', { note: 'n', free: { z: {} } }));
+    expect(left.body.spec.free).toEqual({ z: null });
+  });
+
+  test('owns an empty map and an atomic list, but no list that merges', async () => {
+    const path = await cluster.fresh();
+    const empty = { tags: [], parts: [], atoms: [], labels: {}, fixed: {} };
+    const created = await cluster.apply(`${path}/a`, 'one', widget('a', empty));
+    expect(created.body.spec).toMatchObject(empty);
+    expect(owners(created)).toEqual({
+      'one Apply': { 'f:spec': { 'f:atoms': {}, 'f:color': {}, 'f:fixed': {}, 'f:labels': {} } },
+    });
+    await cluster.apply(`${path}/b`, 'one', widget('b', full));
+    const emptied = await cluster.apply(`${path}/b`, 'one', widget('b', { ...empty, labels: { k: 'v' } }));
+    expect(emptied.body.spec).toEqual({
+      color: 'red',
+      size: 3,
+      active: true,
+      atoms: [],
+      fixed: {},
+      labels: { k: 'v' },
+    });
+  });
+
   test('lets kubectl take over what it applied from the client side, unless that was changed since', async () => {
     const path = await cluster.fresh();
     const applied = JSON.stringify(widget('a', { size: 4, note: 'n' }));

@@ -1,4 +1,4 @@
-import { equal } from '../json.ts';
+import { equal, isMap } from '../json.ts';
 import type { Structural } from '../schema/structural.ts';
 import { type Element, elementsOf } from './elements.ts';
 import { emptySet, type FieldSet, leaf, node, union } from './field-set.ts';
@@ -13,9 +13,10 @@ export function fieldsOf(value: unknown, schema: Structural | undefined): FieldS
   );
 }
 
+/** What is merged is owned by its fields and items, but for an empty map: nobody owns an empty list, nor what holds but that. */
 function ownedBy({ value, schema, declared }: Element): FieldSet {
   const inner = fieldsOf(value, schema);
-  const isBare = !inner.member && inner.children.size === 0;
+  const isBare = isMap(value) && Object.keys(value).length === 0;
   return isBare || !declared ? { ...inner, member: true } : inner;
 }
 

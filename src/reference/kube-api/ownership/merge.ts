@@ -17,7 +17,10 @@ export function merge(live: unknown, configuration: unknown, schema: Structural 
   return assemble([...kept, ...set.filter(({ path }) => !known.has(path))], live);
 }
 
-/** `value` without what is in `gone` unless `kept`, which other managers own, has it or something below it. */
+/**
+ * `value` without what is in `gone` unless `kept`, which other managers own, has it or something below it. As in the real
+ * server null is left of a map or list of which nothing is.
+ */
 export function removeFields(value: unknown, gone: FieldSet, kept: FieldSet, schema: Structural | undefined): unknown {
   const elements = elementsOf(value, schema);
   if (elements === undefined) return value;
@@ -28,5 +31,5 @@ export function removeFields(value: unknown, gone: FieldSet, kept: FieldSet, sch
     if (isEmpty(others) && (mine.member || element.declared)) return [];
     return [{ ...element, value: removeFields(element.value, mine, others, element.schema) }];
   });
-  return assemble(left, value);
+  return left.length === 0 && elements.length > 0 ? null : assemble(left, value);
 }
