@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { toCrd } from './crd.ts';
 import { definitions } from './index.ts';
-import { NotStructuralError, toStructural } from './structural.ts';
+import { NotStructuralError, type StructuralSchema, toStructural } from './structural.ts';
 
 const about = 'd';
 
@@ -67,6 +67,9 @@ describe('toStructural', () => {
   });
 });
 
+const isSetOfIds = ({ items, ...field }: StructuralSchema) =>
+  field['x-kubernetes-list-type'] === 'set' && items?.enum === undefined;
+
 describe.each(definitions.map((definition) => [definition.type.kind, toCrd(definition)] as const))(
   'the CRD of %s',
   (kind, crd) => {
@@ -111,6 +114,18 @@ describe.each(definitions.map((definition) => [definition.type.kind, toCrd(defin
         ['AGE', undefined],
         ['MESSAGE', 1],
       ]);
+    });
+
+    test('has atomic parts where all fields may be left out, with no defaults inside', () => {
+      const parts = Object.entries(version?.schema.openAPIV3Schema.properties.spec.properties ?? {});
+      const wrong = parts.filter(([, { type, properties, required, ...part }]) => {
+        if (type !== 'object' || required !== undefined || 'x-kubernetes-validations' in part) return false;
+        const fields = Object.values(properties ?? {});
+        // A set would be none inside, and docs/gitops.md says what becomes of one that is emptied.
+        if (part['x-kubernetes-map-type'] !== 'atomic') return !fields.some((field) => isSetOfIds(field));
+        return fields.some((field) => 'default' in field);
+      });
+      expect(wrong.map(([name]) => name)).toEqual([]);
     });
 
     test('merges conditions by type', () => {

@@ -50,7 +50,7 @@ function objectSchema(kind: KindDefinition) {
       apiVersion: { type: 'string', description: `Always ${apiGroup}/${apiVersion}.` },
       kind: { type: 'string', description: `Always ${kind.type.kind}.` },
       metadata: { type: 'object' },
-      spec: { ...toStructural(kind.spec, 'spec'), description: 'What is asked for.' },
+      spec: { ...toStructural(kind.spec, 'spec'), description: 'What is asked for.', ...emptyDefault(kind) },
       status: {
         ...toStructural(kind.status, 'status'),
         description: 'What the operator found and did; written by the operator alone.',
@@ -59,6 +59,11 @@ function objectSchema(kind: KindDefinition) {
       },
     },
   };
+}
+
+/** Where nothing need be asked for, server-side apply makes null of a spec of which the last field goes: then it is empty. */
+function emptyDefault({ spec }: KindDefinition) {
+  return spec.safeParse({}).success ? { default: {} } : {};
 }
 
 /** File name below `crds/` and its text. */

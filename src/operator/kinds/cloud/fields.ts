@@ -27,13 +27,28 @@ export const keyRef = z.object({
     .describe('Key in its data.'),
 });
 
+const enabledMeans = (what: string) => `Whether the ${what} applies to traffic; false keeps it configured but off.`;
+
 /** Cloud Management API, section 2: every module has it, and it defaults to true. */
 export function enabled(what: string) {
-  return z
-    .boolean()
-    .default(true)
-    .describe(`Whether the ${what} applies to traffic; false keeps it configured but off.`);
+  return z.boolean().default(true).describe(enabledMeans(what));
 }
+
+/** The same, in an object that is `atomic`. */
+export function enabledInAtomic(what: string) {
+  return defaulted(z.boolean(), true).describe(`${enabledMeans(what)} Default true.`);
+}
+
+/** Optional; its default is applied here, and not by the API server. */
+export function defaulted<Value extends boolean | number>(schema: z.ZodType<Value>, value: Value) {
+  return schema.optional().transform((given) => given ?? value);
+}
+
+/**
+ * An object that server-side apply takes as a whole: of another it makes null when the last of its fields goes. It has
+ * `defaulted` fields only: with a default of the API server it would never be as anybody applied it, a conflict for the next.
+ */
+export const atomic = { 'x-kubernetes-map-type': 'atomic' };
 
 /** A list without order or repetition; server-side apply merges it as one. */
 export const set = { 'x-kubernetes-list-type': 'set' };

@@ -253,8 +253,10 @@ function placeField({ status }: ManagedObject): Readonly<Record<string, unknown>
   return { shard: status?.shard };
 }
 
+/** Of a spec as it was written, and so without its defaults. */
 function isMirroring({ spec }: ManagedObject): boolean {
-  return (spec.endpointMirror as Spec['endpointMirror'])?.enabled === true;
+  const mirror = spec.endpointMirror as Partial<Spec['endpointMirror']>;
+  return mirror !== undefined && mirror.enabled !== false;
 }
 
 function isMirrored(object: ManagedObject): boolean {

@@ -2,23 +2,24 @@ import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
 import { urlField } from '../../../reconcile/url-field.ts';
-import { keyRef, set } from '../fields.ts';
+import { atomic, defaulted, keyRef, set } from '../fields.ts';
 
 const someOf = (...values: readonly string[]) => z.array(z.enum(values)).max(values.length).meta(set);
 
-const endpointMirror = z.object({
-  enabled: z.boolean().default(true).describe('Whether active endpoints are mirrored; false removes what is there.'),
-  intervalSeconds: z
-    .int()
-    .min(1)
-    .max(86_400)
-    .default(30)
-    .describe('Endpoints that appear, change or go are shown within this many seconds.'),
-  protocols: someOf('http', 'https', 'tcp', 'tls')
-    .optional()
-    .describe('Mirror only endpoints of these protocols; all when absent.'),
-  types: someOf('ephemeral', 'edge').optional().describe('Mirror only endpoints of these types; all when absent.'),
-});
+const endpointMirror = z
+  .object({
+    enabled: defaulted(z.boolean(), true).describe(
+      'Whether active endpoints are mirrored; false removes what is there. Default true.',
+    ),
+    intervalSeconds: defaulted(z.int().min(1).max(86_400), 30).describe(
+      'Endpoints that appear, change or go are shown within this many seconds. Default 30.',
+    ),
+    protocols: someOf('http', 'https', 'tcp', 'tls')
+      .optional()
+      .describe('Mirror only endpoints of these protocols; all when absent.'),
+    types: someOf('ephemeral', 'edge').optional().describe('Mirror only endpoints of these types; all when absent.'),
+  })
+  .meta(atomic);
 
 export const spec = z.object({
   apiURL: urlField

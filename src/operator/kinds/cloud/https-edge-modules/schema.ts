@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cloudID } from '../../../../common/cloud-id.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, parentID, readiness, set } from '../fields.ts';
+import { atomic, enabled, enabledInAtomic, parentID, readiness, set } from '../fields.ts';
 
 const mutualTLS = z.object({
   enabled: enabled('module'),
@@ -14,17 +14,19 @@ const mutualTLS = z.object({
     .describe('Ids (ca_...) of the certificate authorities that client certificates are validated by.'),
 });
 
-const tlsTermination = z.object({
-  enabled: enabled('module'),
-  minVersion: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .describe(
-      'Lowest TLS version, such as 1.2 or 1.3; without it the service picks one. Not for an edge that terminates upstream.',
-    ),
-});
+const tlsTermination = z
+  .object({
+    enabled: enabledInAtomic('module'),
+    minVersion: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'Lowest TLS version, such as 1.2 or 1.3; without it the service picks one. Not for an edge that terminates upstream.',
+      ),
+  })
+  .meta(atomic);
 
 export const spec = z.object({
   ...managedSpec,

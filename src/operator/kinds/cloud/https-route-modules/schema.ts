@@ -3,7 +3,7 @@ import { cloudID } from '../../../../common/cloud-id.ts';
 import { excessOfText, mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, keyRef, parentID, readiness, set } from '../fields.ts';
+import { atomic, enabled, enabledInAtomic, keyRef, parentID, readiness, set } from '../fields.ts';
 
 /** Cloud Management API, section 8: timeouts are uint32 seconds. */
 const maxUint32 = 4_294_967_295;
@@ -74,7 +74,8 @@ const saml = z
     authorizedGroups: z
       .array(z.string().min(1).max(256))
       .max(1_000)
-      .meta(set)
+      // Not a set: of one that is applied empty server-side apply leaves nothing.
+      .meta({ 'x-kubernetes-list-type': 'atomic' })
       .optional()
       .describe('Only members of one of these groups may come in.'),
     nameidFormat: z
@@ -132,7 +133,7 @@ const webhookVerification = z
     ],
   });
 
-const compression = z.object({ enabled: enabled('module') });
+const compression = z.object({ enabled: enabledInAtomic('module') }).meta(atomic);
 
 export const spec = z.object({
   ...managedSpec,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { enabled, keyRef, parentID } from '../fields.ts';
+import { atomic, enabled, keyRef, parentID } from '../fields.ts';
 
 const action = z.looseObject({
   type: z.string().describe('What is done, such as log or deny.'),
@@ -20,7 +20,8 @@ export const policy = z
   .looseObject({
     inbound: z.array(rule).describe('Rules for what comes in, in this order.'),
   })
-  .superRefine(bounded);
+  .superRefine(bounded)
+  .meta(atomic);
 
 export type Policy = z.infer<typeof policy>;
 
