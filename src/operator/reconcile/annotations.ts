@@ -75,6 +75,17 @@ export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Reado
   return kept.length === all.length ? annotations : Object.fromEntries(kept);
 }
 
+/** What it has on record is of this very resource. */
+export function hasRecords(object: KubeObject): boolean {
+  return recordIn(object, annotation.recordOf) !== undefined;
+}
+
+/** As a patch: no record stays, but the id, which anybody may name. */
+export function withoutRecords(object: KubeObject): Readonly<Record<string, null>> {
+  const { [annotation.externalID]: _, ...others } = recordsOf(object);
+  return Object.fromEntries(Object.keys(others).map((name) => [name, null]));
+}
+
 /** The mark of a create that was begun and whose result is not recorded yet. */
 export interface CreateIntent {
   /** RFC 3339, milliseconds. */

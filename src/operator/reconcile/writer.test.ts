@@ -154,3 +154,14 @@ describe('a resource is as it was read', () => {
     expect(await writer.fateOf(read)).toBe('unknown');
   });
 });
+
+test('with its first record goes what a manifest that was copied brought along, but the id that it names', async () => {
+  const brought = { [annotation.recordOf]: 'v', [annotation.createdID]: 'x', [annotation.externalID]: 'x' };
+  const given = widget('1', {});
+  const copied = { ...given, metadata: { ...given.metadata, annotations: { ...brought, [annotation.paused]: 'no' } } };
+  const { writer, taken } = serverOf(copied);
+  await writer.record(copied, { [annotation.account]: 'default' });
+  const own = { [annotation.account]: 'default', [annotation.installation]: 'one', [annotation.recordOf]: 'u' };
+  expect(taken).toMatchObject([{ metadata: { annotations: { ...own, [annotation.createdID]: null } } }]);
+  expect(Object.keys((taken[0] as ManagedObject).metadata.annotations ?? {})).not.toContain(annotation.externalID);
+});

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isForbidden, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import { annotation, annotationOf, finalizer } from './annotations.ts';
+import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
 import { BehindError } from './outcome.ts';
@@ -81,7 +81,9 @@ export class ObjectWriter {
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
   async record(object: ManagedObject, records: Annotations): Promise<ManagedObject> {
     const { uid = '' } = object.metadata;
-    const annotations = { ...records, [annotation.installation]: this.#installation(), [annotation.recordOf]: uid };
+    const own = { ...records, [annotation.installation]: this.#installation(), [annotation.recordOf]: uid };
+    // What a manifest that was copied brought along would be this resource's own from now on.
+    const annotations = hasRecords(object) ? own : { ...withoutRecords(object), ...own };
     if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
     return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
   }
