@@ -71,6 +71,8 @@ onCluster('after a backup', () => {
     await cluster.kubectl('delete', 'edge', '--all', '-n', namespace, '--timeout=60s');
     const everything = ['/bot_users', '/edges', '/reserved_addrs', '/reserved_addrs'];
     expect(called().sort()).toEqual(everything.map((path) => `DELETE ${path}`));
+    // The Secret came back with the finalizer of an account that is not there.
+    await cluster.kubectl('delete', 'namespace', namespace, '--timeout=60s');
   });
 
   test('in another cluster manifests from git go on with the ids that the old one wrote down', async () => {

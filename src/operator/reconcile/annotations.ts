@@ -4,9 +4,15 @@ const domain = 'edge-operator.dev';
 
 export const finalizer = `${domain}/external-resource`;
 
+const holding = `${domain}/in-use-by-`;
+
 /** On a Secret: of each resource that needs it, one. */
 export function holderFinalizer({ metadata: { uid = '' } }: { readonly metadata: { readonly uid?: string } }): string {
-  return `${domain}/in-use-by-${uid}`;
+  return `${holding}${uid}`;
+}
+
+export function isHolderFinalizer(name: string): boolean {
+  return name.startsWith(holding);
 }
 
 /** Every annotation of ours on a custom resource; a new one needs its room in a cache (bulk.ts). */

@@ -11,8 +11,8 @@ import type { ManagedObject } from './resource.ts';
 const type: ResourceType = { group: 'g', version: 'v1', plural: 'accounts', kind: 'Account', namespaced: true };
 const foreign = holderFinalizer({ metadata: { uid: 'another' } });
 
-function holder(annotations: Readonly<Record<string, string>> = {}): ManagedObject {
-  const metadata = { namespace: 'ns', name: 'a', uid: 'u', annotations };
+function holder(annotations: Readonly<Record<string, string>> = {}, uid = 'u'): ManagedObject {
+  const metadata = { namespace: 'ns', name: 'a', uid, annotations };
   return { apiVersion: 'g/v1', kind: 'Account', metadata, spec: {} };
 }
 
@@ -20,6 +20,9 @@ const own = holderFinalizer(holder());
 const recording = (name: string) => ({ [annotation.recordOf]: 'u', [annotation.heldSecret]: name });
 
 let secrets: Map<string, KubeObject>;
+/** Accounts that are there, besides the holder. */
+let others: readonly ManagedObject[];
+let lists: number;
 let patches: number;
 /** How many of the next writes come too late. */
 let conflicts: number;
@@ -35,6 +38,12 @@ const client = {
     if (isForbidden) throw new KubeError('listing', { status: 403, reason: 'Forbidden', message: 'may not' });
     const found = secrets.get(fieldSelector.replace('metadata.name=', ''));
     return { items: found === undefined ? [] : [found] };
+  },
+  /** Of the namespace's accounts. */
+  listAll: async (_: unknown, { keep }: { keep: (object: KubeObject) => KubeObject }) => {
+    lists++;
+    if (isForbidden) throw new KubeError('listing', { status: 403, reason: 'Forbidden', message: 'may not' });
+    return { items: [holder(), ...others].map(keep) };
   },
   patch: async (_: unknown, { name }: { name: string }, { body }: { body: KubeObject }) => {
     patches++;
@@ -73,6 +82,7 @@ beforeEach(() => {
   conflicts = 0;
   [isForbidden, isGone] = [false, false];
   warnings = [];
+  [others, lists] = [[holder({}, 'another')], 0];
   give('key', [foreign]);
   give('other', [own, foreign]);
   const log: Log = { ...silentLog, warn: (...line) => void warnings.push(line as (typeof warnings)[number]) };
@@ -84,6 +94,26 @@ test('a Secret is held beside others who hold it, and let go of by those who do'
   expect(finalizersOf('key')).toEqual([foreign, own]);
   await held.letGo(holder(recording('key')));
   expect(finalizersOf('key')).toEqual([foreign]);
+});
+
+test('of a Secret that was restored, or copied, those who are not there let go when somebody who is there holds it', async () => {
+  others = [];
+  await held.hold(current(holder()), secret('key'));
+  expect(finalizersOf('key')).toEqual([own]);
+});
+
+test('and when he lets go of one that he could not hold', async () => {
+  others = [];
+  give('key', [foreign, 'example.com/other']);
+  await held.letGo(holder(recording('key')));
+  expect(finalizersOf('key')).toEqual(['example.com/other']);
+});
+
+test('who is there is asked for only where another one holds it', async () => {
+  give('key', ['example.com/other']);
+  await held.hold(current(holder()), secret('key'));
+  await held.letGo(holder(recording('key')));
+  expect([lists, patches]).toEqual([0, 2]);
 });
 
 test('one that may not be held, nor let go of later, is told of once for each', async () => {

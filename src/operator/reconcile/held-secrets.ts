@@ -2,8 +2,9 @@ import type { Log } from '../../common/log.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
 import { type KubeObject, namespaceType, type ObjectMeta, type ResourceType, secretType } from '../kube/types.ts';
-import { annotation, holderFinalizer, recordIn } from './annotations.ts';
+import { annotation, holderFinalizer, isHolderFinalizer, recordIn } from './annotations.ts';
 import type { CurrentResource } from './current-resource.ts';
+import { canonical } from './json.ts';
 import type { ManagedObject } from './resource.ts';
 
 /** A Secret that somebody writes all the time is left to the next reconcile, which comes later each time. */
@@ -136,14 +137,35 @@ export class HeldSecrets {
     if (secret === undefined) return;
     const { finalizers: present = [], resourceVersion, uid } = secret.metadata;
     if (meant.uid !== undefined && meant.uid !== uid) return;
-    const finalizers = change.of(present, holderFinalizer(holder));
-    if (finalizers.length === present.length) return;
+    const own = holderFinalizer(holder);
+    const strays = await this.#strays(
+      holder,
+      present.filter((each) => isHolderFinalizer(each) && each !== own),
+    );
+    const finalizers = change.of(present, own).filter((each) => !strays.has(each));
+    if (canonical(finalizers) === canonical(present)) return;
     const body = { metadata: { finalizers, resourceVersion, uid } };
     try {
       await this.#client.patch(secretType, { namespace, name }, { type: 'merge', body });
     } catch (error) {
       if (!isConflict(error) || attempts === 1) throw error;
       await this.#attempt(holder, meant, change, attempts - 1);
+    }
+  }
+
+  /**
+   * Of holders that are not there, as in a Secret that was restored, or copied from another namespace: nobody else lets go of it.
+   * Whoever holds it was there before its finalizer was, and is in a list of what is newest that is asked for after that was read.
+   */
+  async #strays({ metadata: { namespace } }: ManagedObject, holders: readonly string[]): Promise<ReadonlySet<string>> {
+    if (holders.length === 0) return new Set();
+    const keep = ({ metadata: { uid } }: KubeObject) => ({ metadata: { uid } }) as KubeObject;
+    try {
+      const { items } = await this.#client.listAll<KubeObject>(this.#type, { namespace, keep });
+      return new Set(holders).difference(new Set(items.map(holderFinalizer)));
+    } catch (error) {
+      if (isForbidden(error)) return new Set();
+      throw error;
     }
   }
 
