@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Act } from '../core/story.ts';
 import { oneTunnelEach } from './one-tunnel-each.ts';
 import { agentAt } from './tunnels-asked.ts';
 import { available, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
@@ -242,12 +243,26 @@ describe('what an operator started is left', () => {
 
   test.each([
     ['is forced', forceOrphan, { [forceOrphan]: 'true' }],
-    ['loses its record', record, { [record]: null }],
+    ['loses its record while no operator runs', record, { [record]: null }],
   ])('where it %s', async (_, __, annotations) => {
     await started();
     await world.write('AgentTunnel', 'web', { annotations });
     await remove();
     expect(await spoke()).toEqual([]);
+  });
+
+  test.each<[string, readonly Act[], string[]]>([
+    ['goes on', [], [leak]],
+    ['is told to stop', [{ at: 4 * longMs, do: 'stop', installation: 'op' }], []],
+    ['is frozen', [{ at: 3 * longMs, do: 'freeze', installation: 'op', forMs: longMs }], []],
+  ])('where it loses its record, and who started it %s', async (_, acts, expected) => {
+    await begin({ acts: [{ at: 0, do: 'start', installation: 'op' }, ...acts] });
+    await world.pass(3 * longMs);
+    await started();
+    await world.write('AgentTunnel', 'web', { annotations: { [record]: null } });
+    await world.pass(2 * longMs);
+    await remove();
+    expect(await spoke()).toEqual(expected);
   });
 
   test.each([

@@ -47,7 +47,7 @@ export function mayBeLeft(world: Witness, start: TunnelStart): boolean {
 }
 
 function mayLeave(world: Witness, resource: Resource, start: TunnelStart): boolean {
-  if (wasForgotten(resource, start) || isRefusedAway(world, resource, start)) return true;
+  if (wasForgotten(world, resource, start) || isRefusedAway(world, resource, start)) return true;
   if (resource.lives) return servants(world, resource).length === 0;
   return isForced(resource.version) || wasFinalizerTaken(resource);
 }
@@ -65,15 +65,30 @@ function wasStartedTooLate(world: Witness, start: TunnelStart): boolean {
   return isOvertaken && history !== undefined && history.startsIn(sentAt, at + minute) > 0;
 }
 
-/** A person took its record from it since, as a manifest that replaces the whole of it does. */
-function wasForgotten(resource: Resource, { tunnel, sentAt }: TunnelStart): boolean {
+/** A person took its record from it since, as a manifest that replaces the whole of it does, and nobody was there to put it back. */
+function wasForgotten(world: Witness, resource: Resource, start: TunnelStart): boolean {
+  const { tunnel, sentAt } = start;
   const all = resource.versions.all;
   return all.some((version, index) => {
     const before = all[index - 1];
     if (version.by !== undefined || before === undefined || version.at < sentAt) return false;
     const isWiped = tunnelRecorded(resource, version) === undefined;
-    return isWiped && isSameTunnel(tunnelRecorded(resource, before), tunnel);
+    if (!isWiped || !isSameTunnel(tunnelRecorded(resource, before), tunnel)) return false;
+    const writtenAt = all.slice(index).find(({ by }) => by !== undefined)?.at ?? resource.goneAt;
+    return !isServed(world, start, version.at, writtenAt);
   });
+}
+
+/** So long a process that did not write a record itself takes what it reads for what another one wrote. */
+const knownWithinMs = 6 * minute;
+
+/** One process was to run all the while, and nothing kept it from writing, from when it knew the record until it wrote again. */
+function isServed(world: Witness, { sentAt, installation }: TunnelStart, at: number, writtenAt = at): boolean {
+  const history = installationsOf(world).get(installation ?? '');
+  const [from, to] = [Math.max(sentAt, at - knownWithinMs), Math.max(writtenAt, at + writesWithinMs)];
+  if (history?.isWanted(at) !== true || history.startsIn(from, to) > 0) return false;
+  const { all } = disturbancesOf(world);
+  return !all.some((each) => each.name !== 'start' && each.from <= to && each.overAt >= from);
 }
 
 /** Nothing listened at an address that no Agent was to keep, when it was to be stopped there. */
