@@ -1,6 +1,10 @@
+import { isConflict } from '../kube/errors.ts';
 import type { Facts } from './memory.ts';
+import { noteWritten } from './records.ts';
 import type { ManagedObject } from './resource.ts';
 import type { Annotations, Fate, ObjectWriter } from './writer.ts';
+
+type Known = Pick<Facts, 'wasThere' | 'records' | 'recordsOpenUntil'>;
 
 /**
  * The resource that a reconcile is about, as it was last written: every write of a flow goes through this, so that none
@@ -8,11 +12,11 @@ import type { Annotations, Fate, ObjectWriter } from './writer.ts';
  */
 export class CurrentResource {
   readonly #writer: ObjectWriter;
-  readonly #facts: Pick<Facts, 'wasThere'>;
+  readonly #facts: Known;
   #object: ManagedObject;
 
-  /** @param facts where this process remembers that it was there */
-  constructor(object: ManagedObject, writer: ObjectWriter, facts: Pick<Facts, 'wasThere'> = {}) {
+  /** @param facts where this process remembers that it was there, and what it has on record */
+  constructor(object: ManagedObject, writer: ObjectWriter, facts: Known = {}) {
     this.#object = object;
     this.#writer = writer;
     this.#facts = facts;
@@ -53,16 +57,28 @@ export class CurrentResource {
 
   /** See {@link ObjectWriter.record}. */
   async record(records: Annotations): Promise<void> {
-    this.#written(await this.#writer.record(this.#object, records));
+    await this.#annotated(
+      () => this.#writer.record(this.#object, records),
+      () => records,
+    );
   }
 
   async annotate(annotations: Annotations): Promise<void> {
-    this.#written(await this.#writer.annotate(this.#object, annotations));
+    await this.#annotated(
+      () => this.#writer.annotate(this.#object, annotations),
+      () => annotations,
+    );
   }
 
   /** See {@link ObjectWriter.insist}. */
   async insist(annotations: (latest: ManagedObject) => Annotations): Promise<void> {
-    this.#written(await this.#writer.insist(this.#object, annotations));
+    let written: Annotations = {};
+    const perform = () =>
+      this.#writer.insist(this.#object, (latest) => {
+        written = annotations(latest);
+        return written;
+      });
+    await this.#annotated(perform, () => written);
   }
 
   async writeStatus(status: Readonly<Record<string, unknown>>): Promise<void> {
@@ -76,6 +92,18 @@ export class CurrentResource {
 
   delete(): Promise<void> {
     return this.#writer.delete(this.#object);
+  }
+
+  async #annotated(perform: () => Promise<ManagedObject>, written: () => Annotations): Promise<void> {
+    const before = this.#object;
+    try {
+      this.#written(await perform());
+    } catch (error) {
+      // It may have been carried out, or may be yet.
+      if (!isConflict(error)) delete this.#facts.recordsOpenUntil;
+      throw error;
+    }
+    if (this.#object !== before) noteWritten(this.#facts, this.#object, written());
   }
 
   #written(latest: ManagedObject): void {

@@ -7,8 +7,10 @@ import {
   type ReconcileRequest,
   type ReconcileResult,
 } from '../controller/controller.ts';
+import type { Change } from '../controller/informer.ts';
 import type { InformerGroup } from '../controller/informer-group.ts';
 import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
+import { versionOf } from '../controller/version.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import type { Connection } from './connection.ts';
@@ -159,7 +161,7 @@ export function kindController<Client>(
   };
   resources.onChange(
     (change) => {
-      if (change.type !== 'delete') reconciler.note(change.object);
+      if (change.type !== 'delete') reconciler.note(change.object, isOlder(change));
       for (const rival of releasedBy(change, releasing)) {
         if (keyOf(rival) !== keyOf(change.object) && isOurs(rival)) queue.add(keyOf(rival), 'change');
       }
@@ -192,7 +194,7 @@ export function kindController<Client>(
   const of = (shard: number) => resources.list().filter((object) => placement.shareOf(object).shard === shard);
   const take = (shard: number) => {
     for (const object of of(shard)) {
-      reconciler.note(object);
+      reconciler.note(object, true);
       queue.add(keyOf(object), urgencyOf(object));
     }
   };
@@ -223,4 +225,9 @@ function isSuperseded(old: ManagedObject | undefined, object: ManagedObject): bo
   const read = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: ManagedObject) =>
     canonical([uid, generation, deletionTimestamp, annotations]);
   return read(old) !== read(object);
+}
+
+/** Kubernetes went back to a backup: what is on record is of then. */
+function isOlder({ object, old }: Change<ManagedObject>): boolean {
+  return old !== undefined && versionOf(object) < versionOf(old);
 }

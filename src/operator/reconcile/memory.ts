@@ -74,8 +74,9 @@ export interface Facts {
   deletedID?: string;
   /** What it made is at another address than its account is now, or is another installation's. */
   isElsewhere?: boolean;
-  /** What was on record when the finalizer was last seen. */
+  /** What is to be on record, as far as this process knows; and until when what another one wrote may come to light. See records.ts. */
   records?: Readonly<Record<string, string>>;
+  recordsOpenUntil?: number;
   /** The object was observed at least once by this process. */
   observed?: boolean;
 }

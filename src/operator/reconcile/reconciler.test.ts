@@ -52,7 +52,7 @@ async function reconcile(
         return recorded;
       },
     } as never,
-    installation: { otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
+    installation: { name: 'one', otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
     ...changes,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
@@ -169,6 +169,29 @@ test('of a manifest that was copied onto it only the id that it names is taken',
   };
   await reconcile(() => {}, { writer: { record, writeStatus: async () => ++writes } as never });
   expect(recorded).toEqual({ ...records, [annotation.externalID]: 'x', [annotation.createIntent]: null });
+});
+
+describe('records that are otherwise than they were', () => {
+  const withParts = (parts: string, installation = 'one'): ManagedObject => {
+    const own = { [annotation.recordOf]: 'u', [annotation.installation]: installation };
+    const annotations = { ...own, [annotation.appliedParts]: parts };
+    return { ...object, metadata: { ...object.metadata, finalizers: [finalizer], annotations } };
+  };
+
+  test.each<[string, string, Partial<ReconcilerOptions<undefined>>, number]>([
+    ['are put back', 'one', {}, 1],
+    ['are left where another replica works on it', 'one', { isMine: () => false }, 0],
+    ['are left where another installation wrote them', 'two', {}, 0],
+  ])('%s', async (_, by, changes, times) => {
+    let now = 0;
+    const time = { now: () => now, wall: () => 0 };
+    cached = withParts('a,b');
+    await reconcile(() => {}, { time });
+    now = 600_000;
+    cached = withParts('a', by);
+    await reconcile(() => {}, { time, ...changes });
+    expect(held).toBe(times);
+  });
 });
 
 describe('one that was replaced by a manifest without finalizer while no operator ran', () => {

@@ -1,7 +1,7 @@
 import type { LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf, isPaused, recordIn, recordsOf } from './annotations.ts';
+import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
@@ -20,12 +20,13 @@ import {
   reportFailure,
   UnreadError,
 } from './outcome.ts';
-import { movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
+import { isSameInstallation, movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
 import type { Peers } from './peers.ts';
+import { isAsWritten, isHeld, noteOthers, noteRecords, recordsFor } from './records.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
-import { type Annotations, hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
+import { hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
 
 /** What the reconciler of one kind works with. */
 export interface ReconcilerOptions<Client> extends Telling {
@@ -98,9 +99,16 @@ export class Reconciler<Client> {
     return conclude(options, key, object, outcome);
   }
 
-  /** What is on record of a resource that is held, in case somebody replaces it by a manifest without. */
-  note(object: ManagedObject): void {
-    if (hasFinalizer(object) && hasRecords(object)) this.#factsOf(object).records = recordsOf(object);
+  /**
+   * What is on record of a resource that is held, in case somebody changes that, or replaces it by a manifest without.
+   * @param isNew to this process, whatever it knew of it
+   */
+  note(object: ManagedObject, isNew = false): void {
+    if (!isHeld(object)) return;
+    const facts = this.#factsOf(object);
+    const isOthers = this.#isOthers(object);
+    if (isNew || isOthers) noteOthers(facts, object);
+    if (!isOthers) noteRecords(facts, object, this.#options.time.now());
   }
 
   /** The resource has gone from Kubernetes. */
@@ -126,18 +134,30 @@ export class Reconciler<Client> {
     return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
   }
 
+  /** Another replica works on it, or another installation began to. */
+  #isOthers(object: ManagedObject): boolean {
+    const { isMine, installation } = this.#options;
+    const by = recordIn(object, annotation.installation);
+    return isMine?.(object) === false || (by !== undefined && !isSameInstallation(by, installation.name));
+  }
+
   /**
-   * A replacement wipes what its manifest does not have; without its record, what the resource made would be left behind.
-   * Who updates it whole may keep the finalizer and wipe the records alone. Of one that came while nobody was there the status
-   * tells: it is held before anything else is found to be wrong with it.
+   * A replacement wipes what its manifest does not have, or brings back what it was saved with; without its record, what the
+   * resource made would be left behind. Who updates it whole may keep the finalizer and change the records alone. Of one that
+   * came while nobody was there the status tells: it is held before anything else is found to be wrong with it.
    */
   async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
-    const { records } = this.#factsOf(object);
+    // What is large is not as the cache has it, and whose it is may have changed without it.
+    this.note(object);
+    const facts = this.#factsOf(object);
+    const { records } = facts;
     const isKnown = records !== undefined || provenAccountOf(object) !== undefined;
-    const isWhole = hasFinalizer(object) && (records === undefined || hasRecords(object));
+    const isWhole = hasFinalizer(object) && (records === undefined || isAsWritten(object, records));
     if (!isKnown || isWhole) return object;
-    options.log.warn('finalizer or records were removed by somebody else; putting them back');
-    return options.writer.record(object, recordsFor(object, records));
+    options.log.warn('finalizer or records were changed by somebody else; putting them back');
+    const resource = new CurrentResource(object, options.writer, facts);
+    await resource.record(recordsFor(object, records));
+    return resource.object;
   }
 
   async #ensure(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
@@ -219,21 +239,6 @@ export class Reconciler<Client> {
 /** A person has it go without a call, which a pause is no reason against. */
 function isForced(object: ManagedObject): boolean {
   return isDeleting(object) && annotationOf(object, annotation.forceOrphan) === 'true';
-}
-
-/** What it has on record is of this very resource. */
-function hasRecords(object: ManagedObject): boolean {
-  return recordIn(object, annotation.recordOf) !== undefined;
-}
-
-/** What is to be on record of it: of what stands there nothing that is another one's, as of a manifest that was copied. */
-function recordsFor(object: ManagedObject, known: Readonly<Record<string, string>> = {}): Annotations {
-  const found = recordsOf(object);
-  if (hasRecords(object)) return { ...known, ...found };
-  const strange = Object.keys(found).map((name) => [name, null] as const);
-  // Which id it is to stand for anybody may write.
-  const { [annotation.externalID]: named = known[annotation.externalID] ?? null } = found;
-  return { ...Object.fromEntries(strange), ...known, [annotation.externalID]: named };
 }
 
 /** It is so whatever else was given up: all is done, or what was made is not on record of the status yet. */

@@ -27,9 +27,11 @@ export class PartsRecord {
    * of no parts: it tells an empty record from a lost one.
    */
   async remove(names: ReadonlySet<string>): Promise<void> {
-    if (names.size > 0) {
-      await this.#context.resource.insist((latest) => listOf(appliedParts(latest).difference(names)));
-    }
+    if (names.size === 0) return;
+    const { resource } = this.#context;
+    // Not of what stands there by now: somebody may have changed that.
+    const left = appliedParts(resource.object).difference(names);
+    await resource.insist(() => listOf(left));
   }
 
   /**
