@@ -146,7 +146,7 @@ export const runSettings = z.object({
   }),
   requestsPerMinute: count(100_000)
     .default(120)
-    .meta({ arg: 'n', about: "budget of the default account's requests, and of all that share its key" }),
+    .meta({ arg: 'n', about: "budget of the default account's requests, and of accounts that share a key" }),
   allowedApiHosts: origins.default([]).meta({
     arg: 'hosts',
     about:

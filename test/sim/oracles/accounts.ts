@@ -67,6 +67,11 @@ export class Accounts {
     return account && this.#held(setup, account, now);
   }
 
+  /** What a CloudAccount stood for at that moment. */
+  ofAt(installation: InstallationHistory, account: Resource, now: number): Access | undefined {
+    return this.#held(installation.at(now), account, now);
+  }
+
   #held(setup: Setup | undefined, account: Resource, now: number): Access | undefined {
     const version = account.versions.at(now);
     if (version === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { budget } from './budget.ts';
 import { FakeWorld } from './witness.fixture.ts';
 
@@ -60,15 +60,51 @@ test('a CloudAccount has what it says, and edits of that count from then on', as
   expect(world.said).toHaveLength(1);
 });
 
-test('two accounts of one key have the higher of theirs together', async () => {
-  await world.data('Secret', 'key', { key: 'b-key' });
+describe('two accounts of one key', () => {
   const spec = { apiKeySecretRef: { name: 'key', key: 'key' } };
-  await world.write('CloudAccount', 'one', { spec: { ...spec, requestsPerMinute: 7 } });
-  await world.write('CloudAccount', 'two', { spec: { ...spec, requestsPerMinute: 12 } });
-  await look(12, 10, { key: 'b-key' });
-  expect(world.said).toEqual([]);
-  await look(1, 10, { key: 'b-key' });
-  expect(world.said[0]).toContain('may send 12');
+  const says = (name: string, requestsPerMinute: number, more: object = {}) =>
+    world.write('CloudAccount', name, { ...more, spec: { ...spec, requestsPerMinute } });
+  const send = (times: number) => look(times, 10, { key: 'b-key' });
+
+  beforeEach(async () => {
+    await world.data('Secret', 'key', { key: 'b-key' });
+    await says('one', 7);
+    await says('two', 12);
+    await world.pass(120_000);
+  });
+
+  test('have what the operator says together', async () => {
+    await send(10);
+    expect(world.said).toEqual([]);
+    await send(1);
+    expect(world.said[0]).toContain('may send 10');
+  });
+
+  test('have the higher of both while the one comes or goes', async () => {
+    await world.remove('CloudAccount', 'one');
+    await world.pass(30_000);
+    await send(12);
+    await world.pass(50_000);
+    await says('one', 7);
+    await world.pass(30_000);
+    await send(12);
+    expect(world.said).toEqual([]);
+    await world.pass(90_000);
+    await send(11);
+    expect(world.said[0]).toContain('may send 10');
+  });
+
+  test('are one where the other is of a namespace that is not watched', async () => {
+    world = new FakeWorld({
+      installations: [{ name: 'op', settings: { requestsPerMinute: '10', watchNamespaces: 'a' } }],
+    });
+    world.judge(budget);
+    for (const namespace of ['a', 'b']) await world.data('Secret', 'key', { key: 'b-key' }, namespace);
+    for (const namespace of ['a', 'b']) await says('one', 12, { namespace });
+    await world.pass(120_000);
+    await send(12);
+    expect(world.said).toEqual([]);
+  });
 });
 
 test('a process that was frozen goes by what it last heard of', async () => {

@@ -1,5 +1,5 @@
 import type { Report } from '../core/run.ts';
-import { type Access, accountsOf } from './accounts.ts';
+import { type Access, type Accounts, accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { installationsOf } from './installations.ts';
@@ -9,19 +9,19 @@ import { minute, type Span, second, type Witness } from './witness.ts';
 
 /** What latency moves together at the service. */
 const slackMs = second;
+/** What a key may be used for does not fall at once. */
+const rememberedMs = 10 * second;
+/** Until an operator has heard of what somebody wrote. */
+const lagMs = 5 * second;
 
 /**
  * In no minute an installation sends more with a key than it is set up for, whichever of its processes sends. What a
  * service takes at most is not asked here: it answers 429 beyond that, and counts no such request.
  */
 export function budget(world: Witness, report: Report) {
-  const budgets = new ByKey(() => ({ sent: new RollingCount(minute - slackMs), limit: 0 }));
-  const forget = () => {
-    for (const [, each] of budgets.all) each.limit = 0;
-  };
-  kubeModelOf(world).writes.add(({ kind }) => {
-    if (kind === 'CloudAccount' || kind === 'Secret') forget();
-  });
+  // Here, for what it knows begins with it.
+  const accounts = accountsOf(world);
+  const budgets = new ByKey(() => ({ sent: new RollingCount(minute - slackMs), limit: 0, at: 0 }));
   cloudModelOf(world).calls.add((call) => {
     const { installation, service, key, at, sentAt } = call;
     // What was kept on its way says nothing of when it was sent.
@@ -29,8 +29,8 @@ export function budget(world: Witness, report: Report) {
     const known = budgets.of(installation, service, key);
     known.sent.add(at);
     const count = known.sent.count(at);
-    if (count <= known.limit) return;
-    known.limit = limitOf(world, call);
+    if (count <= known.limit && at - known.at < rememberedMs) return;
+    Object.assign(known, { limit: limitOf(world, accounts, call), at });
     if (count <= known.limit) return;
     report(
       'budget',
@@ -40,19 +40,34 @@ export function budget(world: Witness, report: Report) {
   return {};
 }
 
-/** Of those that use the key the highest: they share one budget. */
-function limitOf(world: Witness, { installation: name = '', service, key, at }: Call): number {
+/** Of one account that uses the key its own; of several what the installation is set up with, for they share one budget. */
+function limitOf(world: Witness, accounts: Accounts, { installation: name = '', service, key, at }: Call): number {
   const installation = installationsOf(world).get(name);
   if (installation === undefined) return Number.POSITIVE_INFINITY;
   // A process that was frozen, or deaf, uses for a while what was in force when it last heard of it.
-  const span: Span = [disturbancesOf(world).knowledge(at - minute, 5 * second), at];
-  const accounts = accountsOf(world);
-  const most = (accesses: readonly Access[]) =>
-    Math.max(0, ...accesses.filter((each) => each.service === service && each.key === key).map(rateOf));
-  const named = [...kubeModelOf(world).ofKind('CloudAccount')].map((each) =>
-    most(accounts.of(installation, each, span)),
-  );
-  return Math.max(...named, most(accounts.defaults(installation, span)));
+  const from = disturbancesOf(world).knowledge(at - minute, lagMs);
+  const span: Span = [from, at];
+  const isIt = (access: Access | undefined) => access?.service === service && access.key === key;
+  const uses = [
+    useOf(accounts.defaults(installation, span), isIt),
+    ...[...kubeModelOf(world).ofKind('CloudAccount')].map((each) => {
+      const { most, isAll } = useOf(accounts.of(installation, each, span), isIt);
+      const hasIt = (then: number) => each.livedIn(then, then) && isIt(accounts.ofAt(installation, each, then));
+      return { most, isAll: isAll && installation.serves(each, at) && span.every(hasIt) };
+    }),
+  ].filter(({ most }) => most > 0);
+  const own = Math.max(0, ...uses.map(({ most }) => most));
+  if (uses.length < 2) return own;
+  const together = Math.max(...installation.during(...span).map(rateOf));
+  // While one more comes to it, or goes, it is the one or the other.
+  const areSeveral = uses.filter(({ isAll }) => isAll).length > 1 && from === at - minute - lagMs;
+  return areSeveral ? together : Math.max(together, own);
 }
 
-const rateOf = ({ requestsPerMinute }: Access): number => requestsPerMinute;
+/** Of an account that stood for these in a time: what it may have used of it at most, and whether it was it all the time. */
+function useOf(accesses: readonly Access[], isIt: (access: Access) => boolean) {
+  const all = accesses.filter(isIt);
+  return { most: Math.max(0, ...all.map(rateOf)), isAll: all.length === accesses.length };
+}
+
+const rateOf = ({ requestsPerMinute }: { readonly requestsPerMinute: number }): number => requestsPerMinute;

@@ -94,10 +94,13 @@ class Patience {
     const tenants = new Set(users.map((each) => each.namespace)).size;
     const own = users.filter((each) => each.namespace === namespace && isNew(each, at));
     const calls = own.reduce((sum, each) => sum + callsOf(each), 0);
-    const turns = Math.ceil((calls * tenants) / access.requestsPerMinute);
+    // Another account may have the same key: together they have no more than that.
+    const { requestsPerMinute = 120 } = installation.at(now) ?? {};
+    const limit = Math.min(access.requestsPerMinute, requestsPerMinute);
+    const turns = Math.ceil((calls * tenants) / limit);
     // Whoever was before it may have used up what there was.
     const sent = this.#sent.of(installation.name, access.service, access.key).count(now);
-    return sent >= exhaustedShare * access.requestsPerMinute ? turns : turns - 1;
+    return sent >= exhaustedShare * limit ? turns : turns - 1;
   }
 }
 

@@ -72,14 +72,13 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const own = given.shared.dispatcher === undefined ? openConnections(cloudService) : undefined;
     const options = { ...given, shared: { ...given.shared, dispatcher: given.shared.dispatcher ?? own } };
     const { kinds, shared, settings } = options;
-    const { apiUrl, allowedApiHosts } = settings;
+    const { apiUrl, allowedApiHosts, requestsPerMinute } = settings;
     const { referents, monotonic } = shared;
     const held = new Set<number>();
-    const budgets = new Budgets(shared, {
-      ...shared,
-      store: options.useStore,
-      shardOf: (account) => homes.shardOf(account),
-    });
+    const budgets = new Budgets(
+      { ...shared, requestsPerMinute },
+      { ...shared, store: options.useStore, shardOf: (account) => homes.shardOf(account) },
+    );
     const isMine = (account: string) => homes.isMine(account);
     const opening = { ...options, budgets, isMine };
     const defaultAccount = openDefault(opening, () => this.#back(defaultKey));

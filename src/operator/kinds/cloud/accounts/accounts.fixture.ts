@@ -85,7 +85,7 @@ export function useAccounts({ hasDefault = false } = {}) {
 
   beforeEach(() => {
     Object.assign(current, { opened: [], woken: [], budgets: new Map(), defaultKey: 'k0' });
-    const shared = new Budgets(systemRuntime);
+    const shared = new Budgets({ ...systemRuntime, requestsPerMinute: 120 });
     const options = { ...systemRuntime, budgets: shared, log: silentLog, userAgent: 'test' };
     referents = new Referents({ ...systemRuntime, reader: client, log: silentLog, namespaces: [] });
     const own = { ...options, baseURL: url, requestsPerMinute: 120, apiKey: () => current.defaultKey, isDefault: true };

@@ -8,10 +8,13 @@ import type { Stored } from './use-record.ts';
 
 type Account = { -readonly [field in keyof BudgetUser]: BudgetUser[field] };
 
+/** What the operator's settings say. */
+const options = { ...systemRuntime, requestsPerMinute: 80 };
+
 let budgets: Budgets;
 
 beforeEach(() => {
-  budgets = new Budgets(systemRuntime);
+  budgets = new Budgets(options);
 });
 
 let accounts = 0;
@@ -43,29 +46,62 @@ function withUnreadRecord(): Budgets {
     write: async () => undefined,
     isRefusal: () => false,
   });
-  const made = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  const made = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   void made.run(0);
   return made;
 }
 
 describe('accounts of one credential', () => {
-  test('share one budget, the highest of theirs', async () => {
+  test('share one budget, of which the operator says how much, whatever they say', async () => {
     const [one, two] = [account('k', 100), account('k', 60)];
     await use(one, 3);
     await use(two, 2);
-    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 5, limit: 100 });
-    two.requestsPerMinute = 200;
-    expect(budgets.of(two).limiter.state()).toMatchObject({ used: 5, limit: 200 });
+    expect(budgets.of(one).limiter.state()).toMatchObject({ used: 5, limit: 80 });
+    two.requestsPerMinute = 100_000;
+    expect(budgets.of(two).limiter.state()).toMatchObject({ used: 5, limit: 80 });
+    expect(budgets.of(account('l', 100)).limiter.state()).toMatchObject({ limit: 100 });
+  });
+
+  test('share it before the other has sent anything, and no longer than it has the key', async () => {
+    const one = account('k', 100);
+    const { limiter } = budgets.of(one);
+    const limits = [limiter.state().limit];
+    const two = account('', 100_000);
+    two.apiKey = () => 'k';
+    budgets.keyed(two);
+    // At once for what waits already.
+    limits.push(limiter.state().limit);
+    two.apiKey = () => 'another';
+    budgets.keyed(two);
+    limits.push(budgets.of(one).limiter.state().limit);
+    two.apiKey = () => 'k';
+    limits.push(budgets.of(two).limiter.state().limit);
+    budgets.leave(two);
+    limits.push(budgets.of(one).limiter.state().limit);
+    expect(limits).toEqual([100, 80, 100, 80, 100]);
+  });
+
+  test('are not several where one account is at its address twice, as while that is written anew', async () => {
+    const before = account('k', 100);
+    budgets.of(before);
+    const after = { ...before };
+    budgets.join(after);
+    const limits = [budgets.of(after).limiter.state().limit];
+    budgets.leave(before);
+    limits.push(budgets.of(after).limiter.state().limit);
+    account('k', 100);
+    limits.push(budgets.of(after).limiter.state().limit);
+    expect(limits).toEqual([100, 100, 80]);
   });
 
   test('are bounded each by their own, which takes nothing from the others', async () => {
     const [rich, poor] = [account('k', 100), account('k', 1)];
     await use(poor, 1);
-    await use(rich, 50);
+    await use(rich, 30);
     const { limiter } = budgets.of(poor);
     expect([limiter.state(poor.account), limiter.state(rich.account)]).toMatchObject([
       { used: 1, limit: 1 },
-      { used: 51, limit: 100 },
+      { used: 31, limit: 80 },
     ]);
     const waiting = new AbortController();
     const late = limiter.acquire({ priority: 'change', account: poor.account, signal: waiting.signal });
@@ -73,11 +109,6 @@ describe('accounts of one credential', () => {
     await use(rich, 1);
     waiting.abort(new Error('not yet'));
     await expect(late).rejects.toThrow('not yet');
-  });
-
-  test('are bounded by what the operator says where its own account is one of them', async () => {
-    const [own] = [account('k', 60, undefined, true), account('k', 1), account('k', 600)];
-    expect(budgets.of(own).limiter.state()).toMatchObject({ limit: 60 });
   });
 
   test('know together that their key is refused', () => {
@@ -109,7 +140,7 @@ describe('accounts of one credential', () => {
     expect(budgets.of(first).limiter.state().used).toBe(2);
   });
 
-  test('go on with what was used when one of them leaves, and without its limit', async () => {
+  test('go on with what was used when one of them leaves, and by the limit of who stays', async () => {
     const [one, two] = [account('k', 200), account('k', 100)];
     await use(one, 3);
     budgets.leave(one);
@@ -134,7 +165,8 @@ test('hundreds of accounts of one key that wait for what is on record wait for n
   const text = JSON.stringify({ free: true, starts: [0, 5_000], accounts: {} });
   const known = Promise.withResolvers<Stored>();
   const store = () => ({ read: () => known.promise, write: () => known.promise, isRefusal: () => false });
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  const plenty = { ...options, requestsPerMinute: 100_000 };
+  budgets = new Budgets(plenty, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const running = budgets.run(0);
   const users = Array.from({ length: 600 }, () => account('k', 100_000));
   const slots = users.map((user) => budgets.of(user).limiter.acquire({ priority: 'first', account: user.account }));
@@ -155,7 +187,7 @@ test('an account at another address is recorded by that while the one before sti
   // Killed so often of late that nothing is free.
   const text = JSON.stringify({ free: true, starts: [0, 5_000, 10_000], accounts: {} });
   const store = () => ({ read: async () => ({ texts: [text], writtenAt: undefined }), write, isRefusal: () => false });
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const running = budgets.run(0);
   const before = account('k');
   const moved = { ...before, url: 'https://other.example.test' };
@@ -276,7 +308,7 @@ test("what another replica sent with a key counts when it becomes the operator's
   const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
   const stored = { texts: [], writtenAt: undefined };
   const shardOf = (name: string) => (name.endsWith('elsewhere') ? 1 : 0);
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf });
+  budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf });
   const running = budgets.run(0);
   const own = account('old', 100, undefined, true);
   budgets.join({ ...account('k'), account: 'a/elsewhere', apiKey: () => 'k' });
@@ -293,7 +325,7 @@ test("what another replica sent with a key counts when it becomes the operator's
 test("who has yet to lead knows of nobody that uses the operator's own key elsewhere", async () => {
   const stored = { texts: [], writtenAt: undefined };
   const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const own = account('k', 100, undefined, true);
   account('k');
   const used = () => budgets.of(own).limiter.state().used;
@@ -309,7 +341,7 @@ test("who has yet to lead knows of nobody that uses the operator's own key elsew
 test('the keys of an account are told apart where what is sent is on record, and nothing is without a key', async () => {
   const stored = { texts: [], writtenAt: undefined };
   const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false, secret: 's' });
-  budgets = new Budgets(systemRuntime, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
+  budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const own = account('k');
   const marks = [budgets.keyMarkOf(own)];
   const running = budgets.run(0);

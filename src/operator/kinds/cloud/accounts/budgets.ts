@@ -13,10 +13,15 @@ export interface BudgetUser {
   /** The key in force; may throw when there is none. */
   readonly apiKey: () => string;
   requestsPerMinute: number;
-  /** It is the operator's own: what it says bounds all who share its credential. */
+  /** It is the operator's own. */
   readonly isDefault: boolean;
   /** Resources of several namespaces may use it. */
   readonly isShared: boolean;
+}
+
+export interface BudgetsOptions extends Pick<Runtime, 'monotonic'> {
+  /** By the operator's settings: of all that share a credential. */
+  readonly requestsPerMinute: number;
 }
 
 /** What all accounts of one key at one address share, because the service knows no other difference. */
@@ -27,12 +32,11 @@ export interface Credential {
 
 /**
  * One budget for each credential: the service counts the requests of a key, however many accounts here use it. Keys
- * change, so whose budget it is is found anew for each request. `requestsPerMinute` bounds what the account uses itself;
- * all together are bounded by what the operator's settings say where the default account is one of them, else by the
- * highest of theirs: nobody takes from others by asking for less.
+ * change, so whose budget it is is found anew for each request. `requestsPerMinute` of an account bounds what it uses itself,
+ * and nothing else, for tenants write it: of several together only the operator's settings say how much.
  */
 export class Budgets {
-  readonly #runtime: Pick<Runtime, 'monotonic'>;
+  readonly #options: BudgetsOptions;
   readonly #recording: Recording | undefined;
   readonly #credentials = new Map<string, Credential>();
   /** Those that nobody uses, and that go when nothing of them counts any more: somebody may come back to them. */
@@ -41,12 +45,11 @@ export class Budgets {
   readonly #users = new Map<BudgetUser, string | undefined>();
   /** By the account; of two that follow one another, as after a change of its address, the later. */
   readonly #byAccount = new Map<string, BudgetUser>();
-  /** Those of each credential. */
-  readonly #sharers = new Map<string, Sharers>();
+  readonly #holders = new Holders();
 
   /** @param record where what is sent is recorded; without it, a restart begins with fresh budgets */
-  constructor(runtime: Pick<Runtime, 'monotonic'>, record?: RecordingOptions) {
-    this.#runtime = runtime;
+  constructor(options: BudgetsOptions, record?: RecordingOptions) {
+    this.#options = options;
     const limitOf = (account: string) => this.#byAccount.get(account)?.requestsPerMinute ?? 0;
     this.#recording = record && new Recording(record, { limitOf, onChange: () => this.#recordChanged() });
   }
@@ -64,11 +67,22 @@ export class Budgets {
   join(user: BudgetUser): void {
     this.#users.set(user, undefined);
     this.#byAccount.set(user.account, user);
+    this.keyed(user);
+  }
+
+  /** To be called when another key is in force: who has it is bounded with the others before it sends anything. */
+  keyed(user: BudgetUser): void {
+    const credential = credentialOf(user);
+    if (!this.#users.has(user)) return;
+    this.#holders.put(user, credential);
+    const limiter = this.#limiterOf(credential);
+    if (limiter !== undefined && credential !== undefined) this.#bound(limiter, user, credential);
   }
 
   leave(user: BudgetUser): void {
     const credential = this.#users.get(user);
     this.#users.delete(user);
+    this.#holders.put(user, undefined);
     if (this.#byAccount.get(user.account) === user) this.#byAccount.delete(user.account);
     this.#recording?.leave(user);
     if (credential === undefined) return;
@@ -82,18 +96,25 @@ export class Budgets {
     // Without a key nothing is sent, nor by one that has left.
     if (credential === undefined || !this.#users.has(user)) return this.#fresh(user);
     const found = this.#find(user, credential);
-    const sharers = this.#sharersOf(credential);
-    sharers.add(user);
-    found.limiter.setRequestsPerMinute(sharers.limit);
-    found.limiter.share(sharers.size > 1 || user.isShared);
+    this.#holders.put(user, credential);
+    const limit = this.#bound(found.limiter, user, credential);
     found.limiter.bound(user.account, user.requestsPerMinute);
-    this.#recording?.follow(user, found.limiter.ledger, sharers.limit);
+    this.#recording?.follow(user, found.limiter.ledger, limit);
     return found;
   }
 
   /** See {@link Recording.keyMarkOf}. */
   keyMarkOf(user: BudgetUser): string | undefined {
     return this.#recording?.keyMarkOf(user);
+  }
+
+  /** All of its credential together; answers how many requests a minute that are. */
+  #bound(limiter: Limiter, user: BudgetUser, credential: string): number {
+    const isShared = this.#holders.areSeveral(credential);
+    const limit = isShared ? this.#options.requestsPerMinute : user.requestsPerMinute;
+    limiter.setRequestsPerMinute(limit);
+    limiter.share(isShared || user.isShared);
+    return limit;
   }
 
   #recordChanged(): void {
@@ -131,11 +152,11 @@ export class Budgets {
 
   /** As many as the other replica may have sent: no record of this one tells of them. */
   #carryAll({ ledger }: Limiter, { account, requestsPerMinute }: BudgetUser): void {
-    ledger.carry(account, requestsPerMinute, this.#runtime.monotonic.now(), { isRecorded: false });
+    ledger.carry(account, requestsPerMinute, this.#options.monotonic.now(), { isRecorded: false });
   }
 
   #fresh({ requestsPerMinute }: Pick<BudgetUser, 'requestsPerMinute'>): Credential {
-    const { monotonic } = this.#runtime;
+    const { monotonic } = this.#options;
     const onShort = (account: string) => {
       const user = this.#byAccount.get(account);
       if (user !== undefined) this.#recording?.need(user);
@@ -177,12 +198,6 @@ export class Budgets {
       .some((user) => isElsewhere(recording.shardOf(user.account)) && credentialOf(user) === credential);
   }
 
-  #sharersOf(credential: string): Sharers {
-    const sharers = this.#sharers.get(credential) ?? new Sharers();
-    this.#sharers.set(credential, sharers);
-    return sharers;
-  }
-
   #limiterOf(credential = ''): Limiter | undefined {
     return this.#credentials.get(credential)?.limiter;
   }
@@ -192,37 +207,38 @@ export class Budgets {
     const follower = this.#byAccount.get(user.account);
     const isFollowed = follower !== undefined && follower !== user && this.#users.get(follower) === before;
     if (!isFollowed) limiter?.leave(user.account);
-    const sharers = this.#sharersOf(before);
-    sharers.delete(user);
-    if (sharers.size === 0) this.#sharers.delete(before);
   }
 }
 
-/** The accounts that were last seen with one credential. */
-class Sharers {
-  /** As they were last seen. */
-  readonly #limits = new Map<BudgetUser, number>();
-  #limit: number | undefined;
+/** Who has which credential, as far as was told. */
+class Holders {
+  readonly #credentials = new Map<BudgetUser, string>();
+  readonly #users = new Map<string, Set<BudgetUser>>();
 
-  get size(): number {
-    return this.#limits.size;
+  put(user: BudgetUser, credential: string | undefined): void {
+    const before = this.#credentials.get(user);
+    if (before === credential) return;
+    if (before !== undefined) this.#remove(user, before);
+    if (credential === undefined) return;
+    const users = this.#users.get(credential) ?? new Set();
+    this.#users.set(credential, users.add(user));
+    this.#credentials.set(user, credential);
   }
 
-  /** Of all together: what the operator's own says where it is one of them, else the highest of theirs. */
-  get limit(): number {
-    const own = () => this.#limits.entries().find(([{ isDefault }]) => isDefault)?.[1];
-    this.#limit ??= own() ?? Math.max(...this.#limits.values());
-    return this.#limit;
+  /** More than one account: of one there are two users while its address is written anew. */
+  areSeveral(credential: string): boolean {
+    let first: BudgetUser | undefined;
+    for (const user of this.#users.get(credential) ?? []) {
+      first ??= user;
+      if (user.account !== first.account) return true;
+    }
+    return false;
   }
 
-  add(user: BudgetUser): void {
-    if (this.#limits.get(user) === user.requestsPerMinute) return;
-    this.#limits.set(user, user.requestsPerMinute);
-    this.#limit = undefined;
-  }
-
-  delete(user: BudgetUser): void {
-    this.#limits.delete(user);
-    this.#limit = undefined;
+  #remove(user: BudgetUser, credential: string): void {
+    this.#credentials.delete(user);
+    const users = this.#users.get(credential);
+    users?.delete(user);
+    if (users?.size === 0) this.#users.delete(credential);
   }
 }

@@ -115,6 +115,7 @@ export class CloudConnection implements Connection<CloudClient> {
     const now = this.#monotonic.now();
     this.since = now;
     this.#keys.begin(this.identity, now);
+    this.#budgets.keyed(this.#user);
   }
 
   /** When another key took the place of its key, on the monotonic clock; undefined where none has. */

@@ -112,7 +112,7 @@ export class Process {
     this.#id = `p${processes}`;
     const [store, uuid] = [() => this.view, () => this.#id];
     this.budgets = new Budgets(
-      { monotonic: world.time },
+      { monotonic: world.time, requestsPerMinute: world.requestsPerMinute },
       { monotonic: world.time, random: () => 1, uuid, store, shardOf: () => 0, log: silentLog },
     );
   }
@@ -179,6 +179,8 @@ export class Process {
 export class World {
   readonly time = new ManualClock();
   readonly place = new Place(this.time);
+  /** What the operator's settings say. */
+  requestsPerMinute = 120;
   readonly sent: { readonly at: number; readonly key: string }[] = [];
 
   process(most?: number): Process {

@@ -184,8 +184,24 @@ test('who ends does not wipe what another one has on record by then', async () =
   expect(world.busiest).toBeLessThanOrEqual(120);
 });
 
+test('accounts of one key have what the operator says, whatever they say, over restarts', async () => {
+  const world = new World();
+  world.requestsPerMinute = 60;
+  for (let n = 0; n < 4; n += 1) {
+    const process = world.process();
+    for (const name of names) process.join(name, 'k', n % 2 === 0 ? 1_000 : 40);
+    process.run();
+    for (const name of names) process.ask(name, 200);
+    await world.pass(7_000);
+    process.kill();
+  }
+  expect(world.sent.length).toBeGreaterThan(30);
+  expect(world.busiest).toBeLessThanOrEqual(60);
+});
+
 test('a tenant with any number of accounts of one key leaves the others room on record', async () => {
   const world = new World();
+  world.requestsPerMinute = 100_000;
   const process = world.process();
   const crowd = Array.from({ length: 400 }, (_, index) => `a/${index}`);
   for (const name of crowd) process.join(name, 'crowd', 100_000);
@@ -233,10 +249,12 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const world = new World();
     const all = ['a/one', 'b/two', 'c/three', 'd/four'];
     const limit = pick([16, 48, 120]);
+    world.requestsPerMinute = limit;
+    const own = new Map(all.map((name) => [name, pick([limit / 4, limit, limit])]));
     const holds = new Map<string, string>(all.map((name) => [name, pick(['k', 'k', 'l'])]));
     const begin = () => {
       const process = world.process();
-      for (const name of all) if (random() < 0.7) process.join(name, holds.get(name) ?? '', limit);
+      for (const name of all) if (random() < 0.7) process.join(name, holds.get(name) ?? '', own.get(name));
       process.view.latencyMs = pick([0, 0, 30, 300]);
       process.view.fate = () => (random() < 0.9 ? 'well' : pick(['lost', 'unanswered']));
       return process.run();
@@ -247,7 +265,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
       const act = pick(['ask', 'ask', 'ask', 'ask', 'look', 'join', 'leave', 'rekey', 'kill', 'stop', 'delete']);
       if (act === 'ask') process.ask(name, pick([1, 2, 3, 5, 7, 150]));
       if (act === 'look') process.look(name);
-      if (act === 'join' && !process.users.has(name)) process.join(name, holds.get(name) ?? '', limit);
+      if (act === 'join' && !process.users.has(name)) process.join(name, holds.get(name) ?? '', own.get(name));
       if (act === 'leave') process.leave(name);
       if (act === 'rekey') {
         holds.set(name, pick(['k', 'l', 'm']));
@@ -279,7 +297,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const before = world.sent.length;
     await world.pass(90_000);
     for (const each of all) {
-      if (!process.users.has(each)) process.join(each, holds.get(each) ?? '', limit);
+      if (!process.users.has(each)) process.join(each, holds.get(each) ?? '', own.get(each));
       process.ask(each, 1);
     }
     await world.pass(90_000);

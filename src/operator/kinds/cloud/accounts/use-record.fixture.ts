@@ -66,7 +66,7 @@ export function start(
   }: { readonly log?: Log; readonly keyOf?: (account: string) => string } = {},
 ) {
   const budgets = new Budgets(
-    { monotonic: time },
+    { monotonic: time, requestsPerMinute: 120 },
     { monotonic: time, random: () => 1, uuid, store: () => store, shardOf: () => 0, log },
   );
   const users = Object.entries(limits).map(([account, requestsPerMinute]): BudgetUser => {
