@@ -65,3 +65,13 @@ test('an operator of other namespaces is none of its business', async () => {
   expect((await lease(2, 0).read(never)).texts).toEqual([]);
   expect((await lease(2, 0, '["a"]').read(never)).texts).toEqual([]);
 });
+
+test('a record is dated by the API server and by who wrote it', async () => {
+  const before = Date.now();
+  const store = lease(1);
+  expect((await store.read(never)).writtenAt).toBeUndefined();
+  await write(store, 7);
+  const { writtenAt } = await lease(1).read(never);
+  expect(writtenAt?.writers).toBeGreaterThanOrEqual(before);
+  expect(writtenAt?.keepers).toBeGreaterThanOrEqual(before - 1_000);
+});

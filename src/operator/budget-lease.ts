@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, WallClock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
-import { mostText, type Stored, type UseStore } from './kinds/cloud/accounts/use-record.ts';
+import { mostText, type Stored, type UseStore, type WrittenAt } from './kinds/cloud/accounts/use-record.ts';
 import type { KubeClient } from './kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from './kube/errors.ts';
 import { microTime } from './kube/micro-time.ts';
@@ -91,7 +91,7 @@ export class BudgetLease implements UseStore {
     const { client, namespace, clock } = this.#options;
     const { resourceVersion } = this.#lease?.metadata ?? {};
     const metadata = { namespace, name, annotations: { ...this.#annotations(), [this.#annotation]: text } };
-    // Changes with every write, so that the server dates each.
+    // Changes with every write, so that the server dates each, and says when it was by our own clock.
     const lease = { apiVersion, kind, metadata, spec: { renewTime: microTime(clock.now()) } };
     if (resourceVersion === undefined) return client.create<Lease>(leaseType, lease, { signal });
     return client.update<Lease>(leaseType, { ...lease, metadata: { ...metadata, resourceVersion } }, { signal });
@@ -123,16 +123,21 @@ export class BudgetLease implements UseStore {
     return of !== 'none' && Number(of ?? 1) !== (this.#options.shards ?? 1);
   }
 
-  /** Dated by the API server. */
   #stored(): Stored {
-    const { managedFields = [] } = (this.#lease?.metadata ?? {}) as Managed;
-    const times = managedFields.map(({ time = '' }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
     const own = this.#lease?.metadata.annotations?.[this.#annotation];
     return {
       texts: [...(own === undefined ? [] : [own]), ...this.#otherTexts()],
-      writtenAt: times.length === 0 ? undefined : Math.max(...times),
+      writtenAt: writtenAt(this.#lease),
     };
   }
+}
+
+/** Dated by the API server, and by who wrote it. */
+function writtenAt(lease: Lease | undefined): WrittenAt | undefined {
+  const { managedFields = [] } = (lease?.metadata ?? {}) as Managed;
+  const times = managedFields.map(({ time = '' }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
+  const writers = Date.parse(lease?.spec?.renewTime ?? '');
+  return times.length === 0 || Number.isNaN(writers) ? undefined : { keepers: Math.max(...times), writers };
 }
 
 interface Managed {

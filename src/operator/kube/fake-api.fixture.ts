@@ -170,7 +170,7 @@ export class FakeApi {
     const metadata = {
       ...object.metadata,
       resourceVersion: String(++this.#version),
-      managedFields: [{ manager: 'test' }],
+      managedFields: [{ manager: 'test', time: new Date().toISOString() }],
     };
     const stored = { ...object, metadata };
     this.#objects.set(path, stored);

@@ -2,7 +2,7 @@ import { silentLog } from '../../../../common/log.ts';
 import { randomFrom } from '../../../cloud/limiter.fixture.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
-import type { Stored, UseStore } from './use-record.ts';
+import type { Stored, UseStore, WrittenAt } from './use-record.ts';
 
 /** Where processes keep their record, one after the other and at once: what an API server would have of the Lease. */
 export class Place {
@@ -12,7 +12,7 @@ export class Place {
   text: string | undefined;
   version = 0;
   writes = 0;
-  writtenAt: number | undefined;
+  writtenAt: WrittenAt | undefined;
   /** Told when a write arrives. */
   onWrite = () => {};
 
@@ -29,7 +29,7 @@ export class Place {
 
   put(text: string): void {
     this.text = text;
-    this.writtenAt = this.time.now();
+    this.writtenAt = { keepers: this.time.now(), writers: this.time.now() };
     this.version += 1;
     this.writes += 1;
   }

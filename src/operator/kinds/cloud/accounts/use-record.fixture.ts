@@ -7,6 +7,8 @@ import type { Stored, UseStore } from './use-record.ts';
 export class MemoryStore implements UseStore {
   readonly time: ManualClock;
   stored: Stored = { texts: [], writtenAt: undefined };
+  /** How far clocks are ahead. */
+  ahead = { keepers: 0, writers: 0 };
   writes = 0;
   /** What the next calls fail with. */
   readonly errors: Error[] = [];
@@ -26,7 +28,9 @@ export class MemoryStore implements UseStore {
     this.#fail();
     if (this.#seen !== this.stored) return undefined;
     this.writes += 1;
-    this.stored = { texts: [text], writtenAt: this.time.now() };
+    const { keepers, writers } = this.ahead;
+    const now = this.time.now();
+    this.stored = { texts: [text], writtenAt: { keepers: now + keepers, writers: now + writers } };
     this.#seen = this.stored;
     return this.stored;
   }

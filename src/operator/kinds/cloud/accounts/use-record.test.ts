@@ -118,6 +118,34 @@ test('how long ago it was written says the clock of who keeps it; where it says 
   expect(sent[1]).toHaveLength(120);
 });
 
+test.each([
+  ['that of who keeps the record forward', { keepers: 120_000, writers: 0 }],
+  ['that of who keeps the record back', { keepers: -120_000, writers: 0 }],
+  ["the operator's own forward", { keepers: 0, writers: 120_000 }],
+  ["the operator's own back", { keepers: 0, writers: -120_000 }],
+  ['none', {}],
+])(
+  'where a clock is set while no process runs, %s, what was sent counts for its minute, and no longer than another',
+  async (_, ahead) => {
+    const time = new ManualClock();
+    await time.advance(3_600_000);
+    const store = new MemoryStore(time);
+    const first = start(time, store, { 'a/own': 120 });
+    first.ask(50);
+    await pass(time, 0);
+    await first.budgets.close(0);
+    await pass(time, 40_000);
+    const next = store.reopened();
+    Object.assign(next.ahead, ahead);
+    const { ask, sent } = start(time, next, { 'a/own': 120 });
+    ask(200);
+    await pass(time, 20_000);
+    expect(sent).toHaveLength(70);
+    await pass(time, 41_000);
+    expect(sent).toHaveLength(70 + 120);
+  },
+);
+
 test('a process that was killed having sent little takes little from the next, and ten of them no more than half', async () => {
   const time = new ManualClock();
   let store = new MemoryStore(time);
@@ -181,7 +209,7 @@ test('what somebody else wrote meanwhile is taken over', async () => {
   await pass(time, 0);
   store.stored = {
     texts: ['{"free":false,"starts":[],"accounts":{"a/other https://api.test":{"open":9,"past":[]}}}'],
-    writtenAt: time.now(),
+    writtenAt: { keepers: time.now(), writers: time.now() },
   };
   ask(10);
   await pass(time, 0);
@@ -225,7 +253,7 @@ test('of several that were before, each may have used its free share until now, 
   const store = new MemoryStore(time);
   const free = '{"free":true,"starts":[],"accounts":{}}';
   const named = '{"free":false,"starts":[],"accounts":{"a/own https://api.test":{"open":50,"past":[]}}}';
-  store.stored = { texts: [free, named], writtenAt: time.now() - 50_000 };
+  store.stored = { texts: [free, named], writtenAt: { keepers: time.now() - 50_000, writers: time.now() - 50_000 } };
   const { ask, sent } = start(time, store, { 'a/own': 120, 'b/other': 1 });
   ask(200, 'a/own');
   ask(1, 'b/other');

@@ -24,8 +24,16 @@ import {
 export interface Stored {
   /** What each of those before wrote who may have sent for the same accounts. */
   readonly texts: readonly string[];
-  /** Milliseconds since the epoch by the clock of who keeps it, which is nobody's of ours; undefined when not known. */
-  readonly writtenAt: number | undefined;
+  /** Undefined when not known. */
+  readonly writtenAt: WrittenAt | undefined;
+}
+
+/** Milliseconds since the epoch. */
+export interface WrittenAt {
+  /** By the clock of who keeps it, which is nobody's of ours. */
+  readonly keepers: number;
+  /** By that of the process that wrote it. */
+  readonly writers: number;
 }
 
 /** Where the record is kept. */
@@ -78,8 +86,9 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' |
  * Where no more names fit, who is not among them has a part in the free share, or waits.
  *
  * Each process says of what it wrote that it was itself. So what it finds of its own, where an answer was lost or somebody else
- * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clock of
- * whoever keeps the record; where that says nothing, what an earlier process may have sent counts for a minute from now.
+ * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clocks
+ * of whoever keeps the record and of who wrote it, whichever says less; where they say nothing, what an earlier process may have
+ * sent counts for a minute from now.
  */
 export class UseRecord {
   readonly #options: UseRecordOptions;
@@ -234,7 +243,7 @@ export class UseRecord {
   }
 
   /**
-   * How long ago it was written is known when something is: both are dated by the same clock. Until then it is no time. What this
+   * How long ago it was written is known when something is: both are dated by the same clocks. Until then it is no time. What this
    * process may send, and what it knew of others, is written again: it may be gone from there.
    */
   async #takeOver(): Promise<void> {
@@ -253,8 +262,7 @@ export class UseRecord {
     const written = await this.#store(next);
     this.#isStale = written === undefined;
     if (written === undefined) return;
-    const [from, to] = [before.writtenAt, written.writtenAt];
-    const sinceMs = from === undefined || to === undefined ? 0 : Math.max(0, to - from - datedToMs);
+    const sinceMs = between(before.writtenAt, written.writtenAt);
     const isFirst = this.#state === undefined;
     this.#found = { starts: [], named: new Map() };
     this.#takeovers += 1;
@@ -337,6 +345,12 @@ export class UseRecord {
     const more = this.#isOff ? '; a restart may exceed the budgets of accounts for a minute' : '';
     this.#options.log.warn(`cannot record what is sent${more}`, { error: cause });
   }
+}
+
+/** No longer than either clock says: one may have been set meanwhile, and what counts too long does for a minute at most. */
+function between(from: WrittenAt | undefined, to: WrittenAt | undefined): number {
+  if (from === undefined || to === undefined) return 0;
+  return Math.max(0, Math.min(to.keepers - from.keepers - datedToMs, to.writers - from.writers));
 }
 
 /** Who is gone, and sent nothing in its window, needs nothing; and who sent nothing has a part in what is free, where something is. */
