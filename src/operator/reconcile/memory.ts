@@ -66,8 +66,8 @@ export interface Facts {
   lostParts?: Map<string, number>;
   /** When a start of its tunnel was sent and not answered; an earlier process' may have been until this one met it. */
   lostStart?: number;
-  /** Since when no request may go to where its tunnel is to be stopped. */
-  shutOutSince?: number;
+  /** Since when nobody is where its tunnel is to be stopped, or no request may go there. */
+  cutOffSince?: number;
   /** The generation that the external object was last seen to be as asked for. */
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */

@@ -94,8 +94,13 @@ function isServed(world: Witness, { sentAt, installation }: TunnelStart, at: num
 /** Nothing listened at an address that no Agent was to keep, when it was to be stopped there. */
 function isRefusedAway(world: Witness, resource: Resource, { tunnel }: TunnelStart): boolean {
   const at = letGoAt(resource, tunnel);
-  return at !== undefined && wasRefusing(world, at, writesWithinMs) && !isAgentKept(world, tunnel.agent, at);
+  if (at === undefined || isAgentKept(world, tunnel.agent, at)) return false;
+  const isGoing = resource.versions.at(at)?.deleting === true;
+  return wasRefusing(world, isGoing ? at : at - waitedForMs, writesWithinMs);
 }
+
+/** By whoever stays, and asks for it elsewhere. */
+const waitedForMs = 2 * minute;
 
 /** When it had it on record no more, or went. */
 function letGoAt(resource: Resource, tunnel: TunnelStart['tunnel']): number | undefined {

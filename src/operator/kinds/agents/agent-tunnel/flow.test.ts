@@ -59,6 +59,51 @@ test('a tunnel where no request may go any more is waited for, and left after tw
   expect(startedOf(here.object)?.name).toBe('other');
 });
 
+describe('a tunnel where nobody is any more', () => {
+  beforeEach(async () => {
+    here.starts();
+    await here.settle();
+    here.isAway = true;
+    here.edit({ tunnelName: 'other' });
+  });
+
+  test('is waited for, and left after two minutes', async () => {
+    const waits = await here.ensure();
+    expect(waits).toMatchObject({ reason: 'Unreachable', retry: { kind: 'after', ms: 5_000 } });
+    expect(waits).toMatchObject({
+      message: expect.stringMatching(/^tunnel web may still run at http:\/\/agent, .*: refused$/),
+    });
+    here.now += 119_000;
+    expect(await here.ensure()).toMatchObject({ reason: 'Unreachable', retry: { kind: 'after', ms: 1_000 } });
+    expect(startedOf(here.object)?.name).toBe('web');
+    here.now += 1_000;
+    expect(await here.reconcile()).toBe('Available');
+    expect(startedOf(here.object)?.name).toBe('other');
+  });
+
+  test('is stopped where the agent is there again', async () => {
+    await here.ensure();
+    here.now += 5_000;
+    here.isAway = false;
+    expect(await here.reconcile()).toBe('Available');
+    expect(here.running?.name).toBe('other');
+  });
+
+  test('is waited for as long the next time, where it was asked for again meanwhile', async () => {
+    await here.ensure();
+    here.edit({ tunnelName: 'web' });
+    expect(await here.reconcile()).toBe('Available');
+    here.now += 3_600_000;
+    here.edit({ tunnelName: 'other' });
+    expect(await here.reconcile()).toBe('Unreachable');
+  });
+
+  test('is left at once with its resource', async () => {
+    here.object = { ...here.object, metadata: { ...here.object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(await here.remove()).toEqual({ kind: 'finished' });
+  });
+});
+
 test('a tunnel runs on for as long as the Agent that its resource names is paused', async () => {
   here.starts();
   await here.settle();

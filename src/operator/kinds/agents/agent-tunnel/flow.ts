@@ -25,8 +25,9 @@ import { definitionOf, ignoredOf, recordOf, type Started, startedOf, wanted } fr
 
 type Context = ReconcileContext<undefined>;
 
-/** Where no request may go for less long, a flag or a Service may be wrong by mistake. */
-const shutOutMs = 120_000;
+/** Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment. */
+const cutOffMs = 120_000;
+const lookAgainMs = 5_000;
 
 /** A tunnel that a context is about. */
 interface Asked {
@@ -102,9 +103,12 @@ export class TunnelFlow implements Flow<undefined> {
    * reports while there may be.
    */
   async #stopOthers(context: Context, kept: Started | undefined): Promise<'nothing' | 'stopped' | Report> {
-    const { resource } = context;
+    const { resource, facts } = context;
     const started = startedOf(resource.object);
-    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) return 'nothing';
+    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) {
+      delete facts.cutOffSince;
+      return 'nothing';
+    }
     await resource.confirm();
     const unsure = await this.#stop(context, started);
     if (unsure !== undefined) return unsure;
@@ -163,7 +167,7 @@ export class TunnelFlow implements Flow<undefined> {
     });
   }
 
-  /** Whether it has to be left: docs/adr/0007-agents.md. */
+  /** Whether it has to be left, at once or in a while: docs/adr/0007-agents.md. */
   #isLost({ resource }: Context, url: string, error: unknown): error is Error {
     if (isShutOut(error)) return !isDeleting(resource.object);
     return isNobodyThere(error) && !this.#agents.isInUse(url);
@@ -187,8 +191,11 @@ export class TunnelFlow implements Flow<undefined> {
         journal.event('Deleted', `stopped tunnel ${name}`);
       });
     } catch (error) {
-      if (!this.#isLost(context, url, error)) throw error;
-      const doubtful = isShutOut(error) ? stillShutOut(context, error) : undefined;
+      if (!this.#isLost(context, url, error)) {
+        if (!isShutOut(error)) delete facts.cutOffSince;
+        throw error;
+      }
+      const doubtful = isDeleting(resource.object) ? undefined : stillCutOff(context, started, error);
       if (doubtful !== undefined) return doubtful;
       journal.event(
         'Orphaned',
@@ -196,7 +203,7 @@ export class TunnelFlow implements Flow<undefined> {
       );
       return undefined;
     }
-    delete facts.shutOutSince;
+    delete facts.cutOffSince;
     return this.#unsettled(context, started);
   }
 
@@ -302,12 +309,18 @@ function isShutOut(error: unknown): error is Error {
 }
 
 /** Whether that may be for a moment: what runs there would be nobody's. */
-function stillShutOut({ facts, time }: Context, { message }: Error): Report | undefined {
-  facts.shutOutSince ??= time.now();
-  const ms = facts.shutOutSince + shutOutMs - time.now();
-  if (ms > 0) return report('Updating', message, { retry: { kind: 'after', ms } });
-  delete facts.shutOutSince;
-  return undefined;
+function stillCutOff({ facts, time }: Context, { url, name }: Started, error: Error): Report | undefined {
+  const { message } = error;
+  facts.cutOffSince ??= time.now();
+  const ms = facts.cutOffSince + cutOffMs - time.now();
+  if (ms <= 0) {
+    delete facts.cutOffSince;
+    return undefined;
+  }
+  // Of what the operator itself allows it is told by a change.
+  if (isShutOut(error)) return report('Updating', message, { retry: { kind: 'after', ms } });
+  const doubt = `tunnel ${name} may still run at ${url}, and is waited for, two minutes at most: ${message}`;
+  return report('Unreachable', doubt, { retry: { kind: 'after', ms: Math.min(ms, lookAgainMs) } });
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

@@ -41,6 +41,8 @@ export class TunnelWorld {
   isPaused = false;
   /** No request may go to where it was. */
   isShutOut = false;
+  /** Nothing listens there, and no Agent has the address. */
+  isAway = false;
   /** What the agent does with the next POST. */
   onStart: (asked: Tunnel) => Tunnel = (asked) => this.run(asked);
   readonly flow: TunnelFlow;
@@ -60,9 +62,10 @@ export class TunnelWorld {
       checkPause: () => {
         if (this.isPaused) throw new DependencyError('the Agent is paused');
       },
-      isInUse: () => true,
+      isInUse: () => !this.isAway,
       visit: async (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => {
         if (this.isShutOut) throw new NotAdmittedError('no request may go there');
+        if (this.isAway) throw new Error('refused', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
         return use(agent);
       },
     };
