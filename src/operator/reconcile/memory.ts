@@ -38,8 +38,11 @@ export interface Facts {
   };
   /** The external object that an answer said is not there, and when it did first and last: one witness, which needs another. */
   absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly confirmed: boolean };
-  /** The external object that was there, and when it was for the first time, and was asked for, for the last one. */
-  seen?: { readonly id: string; readonly firstAt: number; readonly at: number };
+  /**
+   * The external object that was there, and when it was for the first time, and was asked for, for the last one; and the key mark
+   * that its resource had when this process met it.
+   */
+  seen?: { readonly id: string; readonly firstAt: number; readonly at: number; readonly keyMark?: string | undefined };
   /** The external object that this process created, or adopted as created, and when it asked for that. */
   made?: { readonly id: string; readonly at: number };
   /** External objects that this resource made, and that were taken for gone; the latest first. */

@@ -3,33 +3,34 @@ import type { Connection } from '../connection.ts';
 import { Census, type Count } from './census.ts';
 
 const connection = (): Connection<unknown> => ({ key: 'a', client: undefined });
-const none = { present: 0, missing: 0 };
-const proven = (count: Count) => ({ proven: count, said: none, made: none });
-const before = (count: Count) => ({ before: count, made: none });
+const none = { present: 0, missing: 0, vouching: 0 };
+const count = (present: number, missing: number, vouching = 0): Count => ({ present, missing, vouching });
+const proven = (counted: Count) => ({ proven: counted, said: none, made: none });
+const before = (counted: Count) => ({ before: counted, made: none });
 
 test('kinds are counted together, each as it is now', () => {
   const [census, account] = [new Census(), connection()];
   const [addresses, bots] = [{}, {}];
-  let there = { present: 3, missing: 1 };
+  let there = count(3, 1, 2);
   census.add(account, addresses, () => proven(there));
-  const lost = () => proven({ present: 0, missing: 2 });
-  expect(census.add(account, bots, lost)).toEqual(before({ present: 3, missing: 3 }));
+  const lost = () => proven(count(0, 2));
+  expect(census.add(account, bots, lost)).toEqual(before(count(3, 3, 2)));
   // Nobody who has them misses anything any more, and so nobody counts them.
-  there = { present: 4, missing: 0 };
-  expect(census.add(account, bots, lost)).toEqual(before({ present: 4, missing: 2 }));
+  there = count(4, 0, 1);
+  expect(census.add(account, bots, lost)).toEqual(before(count(4, 2, 1)));
 });
 
 test('what is merely said counts where nothing is proven of any kind', () => {
   const [census, account] = [new Census(), connection()];
-  const said = { present: 0, missing: 9 };
+  const said = count(0, 9);
   expect(census.add(account, {}, () => ({ proven: none, said, made: none }))).toEqual(before(said));
-  const there = { present: 1, missing: 0 };
+  const there = count(1, 0);
   expect(census.add(account, {}, () => proven(there))).toEqual(before(there));
 });
 
 test('accounts are counted apart', () => {
   const [census, kind] = [new Census(), {}];
-  census.add(connection(), kind, () => proven({ present: 5, missing: 0 }));
-  const lost = { present: 0, missing: 1 };
+  census.add(connection(), kind, () => proven(count(5, 0)));
+  const lost = count(0, 1);
   expect(census.add(connection(), kind, () => proven(lost))).toEqual(before(lost));
 });

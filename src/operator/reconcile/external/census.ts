@@ -8,6 +8,8 @@ import { conditionOf, type ManagedObject } from '../resource.ts';
 export interface Count {
   readonly present: number;
   readonly missing: number;
+  /** Of those that are there, those that were there with another key than the one in force: both open one account. */
+  readonly vouching: number;
 }
 
 /**
@@ -61,6 +63,7 @@ function sum(counts: readonly Count[]): Count {
   return {
     present: counts.reduce((total, { present }) => total + present, 0),
     missing: counts.reduce((total, { missing }) => total + missing, 0),
+    vouching: counts.reduce((total, { vouching }) => total + vouching, 0),
   };
 }
 

@@ -1,6 +1,7 @@
-import { isPaused } from '../annotations.ts';
+import { annotation, isPaused, recordIn } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
 import type { Connection } from '../connection.ts';
+import { areTwoKeys } from '../key-mark.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
@@ -70,12 +71,25 @@ function countOf<Observed>(counting: Counting<Observed>): Counts {
     if (isThere && madeAt !== undefined && madeAt >= lastThere) continue;
     if (!isThere && isOldLoss(other, id, { ...counting, lastThere })) continue;
     const proof = ownershipOf(other).id === id ? 'proven' : 'said';
-    counts[madeAt === undefined ? proof : 'made'][isThere ? 'present' : 'missing'] += 1;
+    const count = counts[madeAt === undefined ? proof : 'made'];
+    count[isThere ? 'present' : 'missing'] += 1;
+    if (isThere && wasThereWithAnotherKey(other, id, counting)) count.vouching += 1;
   }
   return counts;
 }
 
-const none = () => ({ present: 0, missing: 0 });
+const none = () => ({ present: 0, missing: 0, vouching: 0 });
+
+/** By what this process saw; of the time before by the mark that it found. */
+function wasThereWithAnotherKey<Observed>(
+  object: ManagedObject,
+  id: string,
+  { peers, connection }: Counting<Observed>,
+): boolean {
+  const { seen } = peers.factsOf(object);
+  if (seen?.id !== id) return areTwoKeys(recordIn(object, annotation.keyMark), connection.keyMark);
+  return connection.hadAnotherKey?.(seen.firstAt) === true || areTwoKeys(seen.keyMark, connection.keyMark);
+}
 
 /**
  * It is not looked for, or not made again, and did not vanish with the others: they were there for long after it was missed; or

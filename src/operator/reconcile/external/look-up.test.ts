@@ -206,13 +206,13 @@ describe('while most of the account is not found', () => {
     thing.clock.advance(2_000);
     return thing.reconcile();
   };
-  const none = { present: 0, missing: 0 };
+  const none = { present: 0, missing: 0, vouching: 0 };
   let missing: number;
 
   beforeEach(() => {
     missing = 2;
     thing.nextError = undefined;
-    thing.census.add(connection, {}, () => ({ proven: { present: 1, missing }, said: none, made: none }));
+    thing.census.add(connection, {}, () => ({ proven: { present: 1, missing, vouching: 0 }, said: none, made: none }));
   });
 
   test('nothing is created anew: it may be another account', async () => {
@@ -231,8 +231,8 @@ describe('while most of the account is not found', () => {
   test('but for what others merely say that they have made', async () => {
     missing = 0;
     thing.census.add(connection, {}, () => ({
-      proven: { present: 0, missing },
-      said: { present: 0, missing: 9 },
+      proven: { present: 0, missing, vouching: 0 },
+      said: { present: 0, missing: 9, vouching: 0 },
       made: none,
     }));
     expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });

@@ -66,13 +66,31 @@ describe('a lone one that is not found with what is in force since', () => {
   test('another key is gone where that opens what was there before', async () => {
     scene.there = [{ id: 'a' }, { id: 'b' }];
     lone = presenceOf([proven('a'), proven('b')]);
+    lone.memory.of('b').seen = { id: 'b', firstAt: scene.clock.now(), at: scene.clock.now() };
     await lone.presence.observe('a');
     await scene.clock.advance(settleMs);
-    [scene.there, lone.connection.since] = [[{ id: 'b' }], scene.clock.now()];
-    lone.connection.hadAnotherKey = () => true;
+    const since = scene.clock.now();
+    [scene.there, lone.connection.since] = [[{ id: 'b' }], since];
+    lone.connection.hadAnotherKey = (at) => at < since;
     await scene.clock.advance(1);
     expect(await looks()).toBeUndefined();
   });
+
+  test.each(['Imported', 'Created'] as const)(
+    'another key is not gone by what is there, and was first there with that one (%s)',
+    async (how) => {
+      scene.there = [{ id: 'a' }];
+      lone = presenceOf([proven('a'), proven('b', how)]);
+      await lone.presence.observe('a');
+      await scene.clock.advance(settleMs);
+      const since = scene.clock.now();
+      [scene.there, lone.connection.since] = [[{ id: 'b' }], since];
+      lone.connection.hadAnotherKey = (at) => at < since;
+      await scene.clock.advance(1);
+      lone.memory.of('b').seen = { id: 'b', firstAt: scene.clock.now(), at: scene.clock.now() };
+      expect(await looks()).toMatch(/is it the right key\?/);
+    },
+  );
 
   test('the same key, as after another replica, is gone', async () => {
     expect(await looks()).toBeUndefined();
@@ -109,9 +127,11 @@ describe('one of which an earlier process asked whether the key is the right one
   };
   const keyMark = 'a1b2-00000002';
   const connection = { key: 'default', client: undefined, keyMark };
-  /** What was made with the key in force is there. */
-  const looks = async (message: string | undefined) => {
-    const { presence } = presenceOf([resource('a', 'a1b2-00000001', message), resource('b', keyMark)], { connection });
+  /** @param otherMark of what is there */
+  const looks = async (message: string, otherMark: string) => {
+    const { presence } = presenceOf([resource('a', 'a1b2-00000001', message), resource('b', otherMark)], {
+      connection,
+    });
     scene.there = [{ id: 'b' }];
     await presence.observe('a');
     const said = [(await presence.confirmGone('a'))?.message];
@@ -123,15 +143,19 @@ describe('one of which an earlier process asked whether the key is the right one
     scene.there = [];
     await presence.confirmGone('a');
     await scene.clock.advance(settleMs);
-    return (await presence.confirmGone('a'))?.message;
+    return (await presence.confirmGone('a'))?.message ?? '';
   };
 
   test('is asked for until somebody answers, whatever was made with that key meanwhile', async () => {
-    expect(await looks(await asked())).toEqual([expect.stringMatching(doubt), expect.stringMatching(doubt)]);
+    expect(await looks(await asked(), keyMark)).toEqual([expect.stringMatching(doubt), expect.stringMatching(doubt)]);
   });
 
-  test('is gone where nobody was asked, and others are there', async () => {
-    expect(await looks('')).toEqual([expect.stringMatching(/making sure/), undefined]);
+  test('is asked for again where an outage wrote over the question', async () => {
+    expect(await looks('503', keyMark)).toEqual([expect.stringMatching(/making sure/), expect.stringMatching(doubt)]);
+  });
+
+  test('is gone where one is there that was there with another key', async () => {
+    expect(await looks('', 'a1b2-00000001')).toEqual([expect.stringMatching(/making sure/), undefined]);
   });
 });
 

@@ -4,7 +4,7 @@ import { areTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
-import { accountKeyOf } from '../ownership.ts';
+import { accountKeyOf, ownedIDOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import {
   type Census,
@@ -85,10 +85,16 @@ export class Presence<Observed, Client> {
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
+      const first = facts.seen?.id === id ? facts.seen : { id, firstAt: time.now(), keyMark: this.#keyMarkOf(id) };
       // Not when it was answered: with another key in force by then, it was seen with the one before.
-      facts.seen = { id, firstAt: facts.seen?.id === id ? facts.seen.firstAt : time.now(), at: askedAt };
+      facts.seen = { ...first, at: askedAt };
     }
     return observed;
+  }
+
+  #keyMarkOf(id: string): string | undefined {
+    const { object } = this.#context.resource;
+    return ownedIDOf(object) === id ? recordIn(object, annotation.keyMark) : undefined;
   }
 
   /**
@@ -109,10 +115,11 @@ export class Presence<Observed, Client> {
     const waitMs = secondAt - now;
     const unsure = `${displayName} ${id} was not found: making sure that it is gone`;
     if (waitMs > 0) {
-      this.#count();
       const retry = { kind: 'after', ms: waitMs } as const;
-      const asked = confirmed ? undefined : this.#askedBefore(id);
-      return asked === undefined ? report(reason, unsure, { retry }) : report('Unreachable', asked, { retry });
+      const doubt = confirmed ? undefined : this.#keyDoubt(id, this.#count());
+      // What an earlier process asked stays asked.
+      const isAsked = doubt !== undefined && conditionOf(resource.object, 'Ready')?.message === doubt;
+      return isAsked ? report('Unreachable', doubt, { retry }) : report(reason, unsure, { retry });
     }
     await cache.sweep(secondAt, call);
     // Another key came during the list: neither witness is of what that one opens.
@@ -181,28 +188,16 @@ export class Presence<Observed, Client> {
     return confirmed;
   }
 
-  /** Another account's key opens nothing that was there before. */
+  /**
+   * What was there with the key before this one: a key of another account, which opens nothing that was there with others, is
+   * likelier than that it went just then.
+   */
   #keyDoubt(id: string, { before }: Tally): string | undefined {
-    return before.present === 0 ? this.#doubtOfKey(id) : this.#askedBefore(id);
-  }
-
-  /** What was there with the key before this one: a key of another account is likelier than that it went just then. */
-  #doubtOfKey(id: string): string | undefined {
-    if (!this.#isOfAnotherKey(id) || this.former() !== undefined) return undefined;
+    if (before.vouching > 0 || !this.#isOfAnotherKey(id) || this.former() !== undefined) return undefined;
     return (
       `${this.#contract.displayName} ${id} was there with the API key before this one, and is not found with it: is it the ` +
       `right key? If it is ${goneThenSay}`
     );
-  }
-
-  /**
-   * What an earlier process asked of the key and nobody has answered: that one knew what was made with it meanwhile, and counts
-   * for nothing.
-   */
-  #askedBefore(id: string): string | undefined {
-    if (this.#hadAt(id) !== undefined) return undefined;
-    const doubt = this.#doubtOfKey(id);
-    return conditionOf(this.#context.resource.object, 'Ready')?.message === doubt ? doubt : undefined;
   }
 
   /** It was last there with another key than the one in force: of what this process never saw, its record says so. */

@@ -40,7 +40,9 @@ async function confirmedBy(message: string): Promise<number | undefined> {
 
 test('what vanished is gone by a word on its account where somebody asked for that', async () => {
   expect(
-    await confirmedBy(doubtOf({ before: { present: 0, missing: 2 }, made: { present: 0, missing: 0 } }) ?? ''),
+    await confirmedBy(
+      doubtOf({ before: { present: 0, missing: 2, vouching: 0 }, made: { present: 0, missing: 0, vouching: 0 } }) ?? '',
+    ),
   ).toBe(5);
 });
 
