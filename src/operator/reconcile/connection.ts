@@ -17,6 +17,11 @@ export interface Connection<Client> {
   hadAnotherKey?(at: number): boolean;
   /** Tells the key in force from others of the account, also later processes (key-mark.ts); undefined where none can be told. */
   readonly keyMark?: string | undefined;
+  /**
+   * Reads its key afresh, after which another one may be in force; resolves to whether that could be done. Absent where it is known
+   * within a second.
+   */
+  readKey?(call: Call): Promise<boolean>;
   /** When a person confirmed that what vanished from the account is gone, on the monotonic clock. */
   confirmedAt?: number | undefined;
   /** One cheap call that is never answered by a 404 where the service is: throws as calls do. Absent where there is none. */

@@ -63,7 +63,7 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
   #denied(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
     const { facts, time } = this.#context;
     facts.deniedDelete = { id, at: time.now() };
-    if (facts.absent?.confirmed !== true) delete facts.absent;
+    if (facts.absent?.saidAt === undefined) delete facts.absent;
     return presence.confirmGone(id);
   }
 }

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation } from '../annotations.ts';
+import type { Connection } from '../connection.ts';
 import { fingerprint } from '../json.ts';
 import { managedSpecSchema } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
@@ -119,6 +120,30 @@ test('what is given up while it waits for its turn leaves no intent', async () =
   expect(await performWith(() => Promise.reject(error), {})).toMatchObject({ reason: 'Unreachable' });
   expect([thing.object.metadata.annotations ?? {}, thing.creates]).toEqual([{}, 0]);
 });
+
+test.each(['while a create waits for its turn', 'while it is marked'])(
+  'another key that comes %s makes nothing, and leaves no intent',
+  async (when) => {
+    const mine: Connection<undefined> & { since: number } = { ...connection, since: 0 };
+    const isMarked = when.endsWith('marked');
+    const { record } = thing.writer;
+    thing.writer.record = async (...given) => {
+      if (isMarked) mine.since = 1;
+      return (record as ObjectWriter['record'])(...given);
+    };
+    mine.reserve = async (call) => {
+      if (!isMarked) mine.since = 1;
+      return { call, [Symbol.dispose]: () => {} };
+    };
+    const create = new SafeCreate(thing.context({ connection: mine }), thing.contract, pendingCreates());
+    expect(await create.perform(managedSpecSchema.parse({}))).toMatchObject({
+      reason: 'Creating',
+      retry: { kind: 'after', ms: 0 },
+    });
+    expect(thing.creates).toBe(0);
+    expect(thing.object.metadata.annotations ?? {}).not.toHaveProperty([annotation.createIntent]);
+  },
+);
 
 function performWith(reserve: (call: Call) => Promise<Reserved>, changes: Partial<ThingFixture['contract']>) {
   const context = thing.context({ connection: { ...connection, reserve } });

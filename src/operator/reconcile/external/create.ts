@@ -21,6 +21,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   readonly #context: Context<Client>;
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #pending: PendingCreates<Observed>;
+  /** What is known so far was learned with the key of that time. */
+  readonly #keySince: number | undefined;
 
   constructor(
     context: Context<Client>,
@@ -30,11 +32,13 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#context = context;
     this.#contract = contract;
     this.#pending = pending;
+    this.#keySince = context.connection.since;
   }
 
   /**
    * Creates the object and records its id; reports when that did not succeed. What waits for the account's budget leaves
-   * no intent meanwhile.
+   * no intent meanwhile. That there is nothing yet is known of the key that was in force when this was made: nothing is created
+   * with another.
    */
   async perform(spec: Spec): Promise<Report | undefined> {
     const { connection, call, time } = this.#context;
@@ -45,6 +49,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       return this.#failed(error, time.now());
     }
     using _ = reserved;
+    if (this.#isRekeyed()) return this.#rekeyed();
     // Awaited here: what is reserved is given back as soon as this returns.
     return await this.#perform(spec, reserved?.call ?? call);
   }
@@ -55,6 +60,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#pending.claims.unclaim(resource.uid);
     delete facts.unresolved;
     await this.#mark(content);
+    if (this.#isRekeyed()) {
+      await withdraw(this.#context.resource);
+      return this.#rekeyed();
+    }
     const sentAt = time.now();
     let id: string;
     try {
@@ -65,6 +74,15 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     await recordCreated(resource, id);
     journal.event('Created', `created ${this.#contract.displayName} ${id}`);
     return undefined;
+  }
+
+  #isRekeyed(): boolean {
+    return this.#context.connection.since !== this.#keySince;
+  }
+
+  #rekeyed(): Report {
+    const message = `another API key is in force: looking with that for the ${this.#contract.displayName} first`;
+    return report('Creating', message, { retry: { kind: 'after', ms: 0 } });
   }
 
   /** Says that a create of this content is about to be sent. */

@@ -346,6 +346,13 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
     expect(thing.creates).toBe(2);
   });
 
+  test('is taken back where a create with the wrong key was given up', async () => {
+    account = ['thing_1'];
+    thing.object = { ...thing.object, metadata: { ...thing.object.metadata, annotations: {} }, status: {} };
+    expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_1' });
+    expect(thing.creates).toBe(2);
+  });
+
   test('stays in doubt with yet another key', async () => {
     account = [];
     await reconcile();

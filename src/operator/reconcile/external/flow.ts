@@ -263,6 +263,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     means: Means<Spec, Observed, Client>,
     spec: Spec,
   ): Promise<Report | undefined> {
+    await means.presence.lookForFormer();
     const former = means.presence.former();
     if (former === undefined) return this.#create(context, means, spec);
     await means.record.keep(former, 'Created');

@@ -174,12 +174,23 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const doubt = this.#doubt();
     if (doubt !== undefined && !this.#isKeptTooLong()) return this.#doubted(doubt);
     if (firstLook === undefined || startedAt - firstLook < apartMs) return this.#wait(apartMs);
+    const changed = facts.unresolved?.confirmed === true ? await this.#changedKey() : undefined;
+    if (changed !== undefined) return changed;
     // Before nothing tells of it any more.
     this.#tellOfLeft(unread, doubt !== undefined);
     await withdraw(resource);
     delete facts.unresolved;
     this.#pending.suspects.set(resource.uid, { ...lost, until: startedAt + suspectMs, toldOf: new Set() });
     return undefined;
+  }
+
+  /** A person's word is for the key that is on record by now: he may have put that right in the same moment. */
+  async #changedKey(): Promise<Report | undefined> {
+    const { connection, call } = this.#context;
+    const { since } = connection;
+    const isRead = (await connection.readKey?.(call)) !== false;
+    if (connection.since !== since) return this.#wait(apartMs);
+    return isRead || this.#isKeptTooLong() ? undefined : this.#wait(doubtRetryMs);
   }
 
   /** Of our clock, and of now: as one that proves nothing of what is older, also when the service's clock has caught up. */

@@ -53,6 +53,40 @@ describe('a lone one that is not found with what is in force since', () => {
     expect(await looks()).toBeUndefined();
   });
 
+  describe('another key, and a person says that it is gone,', () => {
+    beforeEach(async () => {
+      lone.connection.hadAnotherKey = () => true;
+      await looks();
+      lone.connection.confirmedAt = scene.clock.now();
+    });
+
+    test('is looked for once more before that is believed', async () => {
+      expect((await lone.presence.confirmGone('a'))?.message).toMatch(/making sure/);
+      await scene.clock.advance(witnessesApartMs);
+      expect(await lone.presence.confirmGone('a')).toBeUndefined();
+    });
+
+    test('is not gone where another key turns out to be on record by then', async () => {
+      await lone.presence.confirmGone('a');
+      await scene.clock.advance(witnessesApartMs);
+      lone.connection.readKey = async () => {
+        scene.clock.freeze(1);
+        lone.connection.since = scene.clock.now();
+        return true;
+      };
+      expect((await lone.presence.confirmGone('a'))?.message).toMatch(/making sure/);
+    });
+
+    test('is not gone while its key cannot be read', async () => {
+      await lone.presence.confirmGone('a');
+      await scene.clock.advance(witnessesApartMs);
+      lone.connection.readKey = async () => false;
+      expect((await lone.presence.confirmGone('a'))?.message).toMatch(/is it the right key\?/);
+      lone.connection.readKey = async () => true;
+      expect(await lone.presence.confirmGone('a')).toBeUndefined();
+    });
+  });
+
   test('another key may not be told to be gone where it is not made again either, unless a person says so', async () => {
     lone.connection.hadAnotherKey = () => true;
     await lone.presence.observe('a');

@@ -51,6 +51,7 @@ interface TestConnection {
   hadAnotherKey?: (at: number) => boolean;
   keyMark?: string;
   confirmedAt?: number;
+  readKey?: () => Promise<boolean>;
 }
 
 /** Of the first one's object. */

@@ -80,7 +80,7 @@ export class Presence<Observed, Client> {
       const sentAt = time.now();
       observed = await this.#contract.get(connection.client, id, call);
       if (observed !== undefined) cache.record(observed, sentAt);
-      else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt, confirmed: false }), lookedAt: sentAt };
+      else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt }), lookedAt: sentAt };
     }
     facts.observed = true;
     if (observed !== undefined) {
@@ -99,40 +99,42 @@ export class Presence<Observed, Client> {
 
   /**
    * A second witness for what an answer said is not there: a list that begins some time later and ends without it. Reports
-   * while there is none, and while so much of the account is gone that something else must be wrong.
+   * while there is none, and while so much of the account is gone that something else must be wrong. A person's word is for the
+   * key that is on record some time later: he may have put that right in the same moment.
    */
   async confirmGone(id: string): Promise<Report | undefined> {
-    const { resource, facts, time, call } = this.#context;
+    const { resource, facts, time, call, connection } = this.#context;
     const { displayName } = this.#contract;
     const { cache } = this.#pending;
     const now = time.now();
-    const absent = this.#absent(id) ?? { id, at: now, lookedAt: now, confirmed: false };
+    const absent = this.#absent(id) ?? { id, at: now, lookedAt: now };
     const { at } = absent;
-    const confirmed = this.#isConfirmed(absent);
-    const secondAt = this.#secondAt(id, at);
+    const saidAt = this.#saidAt(absent);
+    const secondAt = Math.max(this.#secondAt(id, at), (saidAt ?? Number.NEGATIVE_INFINITY) + witnessesApartMs);
     const isDeleted = isDeleting(resource.object);
     const reason = isDeleted ? 'Deleting' : 'Creating';
     const waitMs = secondAt - now;
     const unsure = `${displayName} ${id} was not found: making sure that it is gone`;
     if (waitMs > 0) {
       const retry = { kind: 'after', ms: waitMs } as const;
-      const doubt = confirmed ? undefined : this.#keyDoubt(id, this.#count());
+      const doubt = saidAt === undefined ? this.#keyDoubt(id, this.#count()) : undefined;
       // What an earlier process asked stays asked.
       const isAsked = doubt !== undefined && conditionOf(resource.object, 'Ready')?.message === doubt;
       return isAsked ? report('Unreachable', doubt, { retry }) : report(reason, unsure, { retry });
     }
     await cache.sweep(secondAt, call);
-    // Another key came during the list: neither witness is of what that one opens.
+    const isSaid = saidAt !== undefined && (await connection.readKey?.(call)) !== false;
+    // Another key came meanwhile: neither witness is of what that one opens.
     if (at < this.#keySince) return report(reason, unsure);
     // What is listed and cannot be read is there all the same.
     if (cache.known(id, at) !== undefined || cache.odd().some((item) => item.id === id)) {
-      facts.absent = { ...absent, at: time.now(), confirmed };
+      facts.absent = { ...absent, at: time.now(), ...(saidAt === undefined ? {} : { saidAt }) };
       // If that was the answer to a delete, it is sent again.
       delete facts.deniedDelete;
       const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
       return report(reason, message, { retry: { kind: 'backoff' }, pauseMs: firstPauseMs.unsettled });
     }
-    const doubt = confirmed ? undefined : this.#doubt(id);
+    const doubt = isSaid ? undefined : this.#doubt(id);
     if (doubt === undefined) return undefined;
     if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
@@ -177,15 +179,16 @@ export class Presence<Observed, Client> {
   /** Of what is owned and not made again, why it may not be gone; undefined once a person said that it is. */
   doubtOfImport(id: string): string | undefined {
     const absent = this.#absent(id);
-    if (absent !== undefined && this.#isConfirmed(absent)) return undefined;
+    if (absent !== undefined && this.#saidAt(absent) !== undefined) return undefined;
     return this.#keyDoubt(id, this.#count());
   }
 
-  /** A person said that it is gone, now or before. */
-  #isConfirmed(absent: NonNullable<Facts['absent']>): boolean {
-    const confirmed = absent.confirmed || isConfirmed(this.#context, absent.at);
-    this.#context.facts.absent = { ...absent, confirmed };
-    return confirmed;
+  /** When it was known that a person says that it is gone; undefined: none does. */
+  #saidAt(absent: NonNullable<Facts['absent']>): number | undefined {
+    const { facts, time } = this.#context;
+    const saidAt = absent.saidAt ?? (isConfirmed(this.#context, absent.at) ? time.now() : undefined);
+    facts.absent = saidAt === undefined ? absent : { ...absent, saidAt };
+    return saidAt;
   }
 
   /**
@@ -213,6 +216,12 @@ export class Presence<Observed, Client> {
     const { seen, made } = this.#context.facts;
     const had = [seen, made].flatMap((each) => (each?.id === id ? each.at : []));
     return had.length === 0 ? undefined : Math.max(...had);
+  }
+
+  /** By a list with the key in force, where there is something to be found again that was taken for gone. */
+  async lookForFormer(): Promise<void> {
+    const { facts, call } = this.#context;
+    if (facts.former !== undefined) await this.#pending.cache.sweep(this.#keySince, call);
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */

@@ -56,7 +56,7 @@ test.each([
 ] as const)('whether %s (%s) that was missed %s others vanishes with them', async (_, how, _when, apartMs, said) => {
   const observed = { ...proven('b'), spec: { managementPolicy: 'Observe' } };
   const { presence, memory } = presenceOf([proven('a'), how === 'Observed' ? observed : proven('b', how)]);
-  memory.of('b').absent = { id: 'b', at: scene.clock.now(), lookedAt: scene.clock.now(), confirmed: false };
+  memory.of('b').absent = { id: 'b', at: scene.clock.now(), lookedAt: scene.clock.now() };
   scene.there = [{ id: 'a' }];
   await scene.clock.advance(apartMs);
   await presence.observe('a');

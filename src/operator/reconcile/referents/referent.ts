@@ -51,6 +51,9 @@ export class Referent implements Target {
   #isDenied = false;
   /** Somebody was told that it cannot be read. */
   #hasFailed = false;
+  /** How many reads were begun, and which of them was the last that was answered. */
+  #begun = 0;
+  #answered = 0;
   #attempted = Promise.withResolvers<void>();
   #isReading = false;
   #isDue = false;
@@ -103,6 +106,16 @@ export class Referent implements Target {
     // What came to be asked for during a look is read by the next one.
     while (!this.#isKnown() && !this.#isDenied && !end.signal.aborted)
       await unlessAborted(this.#attempted.promise, end.signal).catch(() => {});
+  }
+
+  /** Reads it now, whatever was told of it; resolves to whether that could be done. */
+  async readAnew(signal?: AbortSignal): Promise<boolean> {
+    using end = new JoinedSignal(this.#stop.signal, this.#options.monotonic.timeout(firstReadMs), signal);
+    const own = this.#begun + 1;
+    this.#read();
+    while (this.#answered < own && !end.signal.aborted)
+      await unlessAborted(this.#attempted.promise, end.signal).catch(() => {});
+    return this.#answered >= own && !this.#isDenied;
   }
 
   /** A value that is short, as text. Throws DependencyError, naming what is missing or too long. */
@@ -193,16 +206,19 @@ export class Referent implements Target {
   /** Resolves to how long to wait before the next. */
   async #attempt(): Promise<number> {
     this.#isDue = false;
+    const own = ++this.#begun;
     const keys = new Set(this.#keys());
     try {
       const object = await this.#options.load(this.#stop.signal);
       this.#backoff.forget();
+      this.#answered = own;
       this.#take(object, keys);
       return 0;
     } catch (error) {
       if (this.#stop.signal.aborted) return 0;
       this.#isDue = true;
       if (!(error instanceof KubeError && error.status === 403)) return this.#backoff.next();
+      this.#answered = own;
       this.#deny();
       return deniedPauseMs;
     }

@@ -100,6 +100,19 @@ test('another key of the same object is read, and what is not referred to any mo
   expect(woken).toEqual(['a/one']);
 });
 
+test('what nobody tells of is read where that is asked for, once for all who ask', async () => {
+  put('quiet', { k: '1' });
+  expect(await read('a/one', 'quiet')).toBe('1');
+  const referent = referents.at('ConfigMap', 'a', 'quiet');
+  put('quiet', { k: '2' });
+  expect(await Promise.all([referent.readAnew(), referent.readAnew()])).toEqual([true, true]);
+  expect([referent.read('k'), reads]).toEqual(['2', 2]);
+  failure = new KubeError('reading', { status: 403, message: 'forbidden' });
+  expect(await referent.readAnew()).toBe(false);
+  failure = new KubeConnectionError('reading', new Error('reset'));
+  expect(await referent.readAnew(AbortSignal.timeout(1_000))).toBe(false);
+});
+
 test('a key that is asked for while another one is read is waited for', async () => {
   put('two', { k: '1', l: '2' });
   const values = Promise.all([read('a/one', 'two', 'k'), read('a/other', 'two', 'l')]);

@@ -22,7 +22,7 @@ export interface AccountEntryOptions {
     key: string,
     options: Pick<
       CloudConnectionOptions,
-      'baseURL' | 'apiKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'guard' | 'onRequest'
+      'baseURL' | 'apiKey' | 'readKey' | 'requestsPerMinute' | 'keys' | 'isIdle' | 'guard' | 'onRequest'
     >,
   ) => CloudConnection;
   /** Tell of a change by `secretChanged`. */
@@ -210,6 +210,7 @@ export class AccountEntry implements RegistryEntry {
       requestsPerMinute,
       keys: this.#keys,
       apiKey: () => this.#keyInForce(),
+      readKey: async (signal) => (await this.#secret?.referent.readAnew(signal)) === true,
       isIdle: () => isPaused(this.#object) || this.#keyProblem() !== undefined,
       // Lists that resources share are nobody's call.
       guard: () => {

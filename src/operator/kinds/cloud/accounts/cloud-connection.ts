@@ -1,7 +1,7 @@
 import { isKey } from '../../../../common/credential/key.ts';
 import { canonicalURL } from '../../../../common/http/url.ts';
 import type { Log } from '../../../../common/log.ts';
-import type { Call, Reserved } from '../../../../common/priority.ts';
+import { type Call, type Reserved, waitAway } from '../../../../common/priority.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
@@ -16,6 +16,8 @@ export interface CloudConnectionOptions extends Pick<Runtime, 'clock' | 'monoton
   readonly baseURL: string;
   /** Asked for each request. */
   readonly apiKey: () => string;
+  /** Reads anew what `apiKey` is taken from. */
+  readonly readKey?: (signal: AbortSignal | undefined) => Promise<boolean>;
   readonly requestsPerMinute: number;
   /** Of the account, whose address may change; default one of this connection alone. */
   readonly keys?: KeyHistory;
@@ -47,6 +49,7 @@ export class CloudConnection implements Connection<CloudClient> {
   readonly #budgets: Budgets;
   readonly #user: BudgetUser;
   readonly #keys: KeyHistory;
+  readonly #readKey: CloudConnectionOptions['readKey'];
   readonly #unwatchBudget: (() => void) | undefined;
 
   /** @param key unique in this operator */
@@ -67,6 +70,7 @@ export class CloudConnection implements Connection<CloudClient> {
     this.#budgets = budgets;
     this.#monotonic = options.monotonic;
     this.#keys = keys;
+    this.#readKey = options.readKey;
     const { apiKey } = options;
     this.#user = { account: key, url: canonicalURL(this.url), apiKey, requestsPerMinute, isDefault, isShared };
     budgets.join(this.#user);
@@ -134,6 +138,11 @@ export class CloudConnection implements Connection<CloudClient> {
 
   get keyMark(): string | undefined {
     return this.#budgets.keyMarkOf(this.#user);
+  }
+
+  async readKey(call: Call): Promise<boolean> {
+    const read = this.#readKey;
+    return read === undefined || waitAway(call, () => read(call.signal));
   }
 
   serviceTime(): number | undefined {
