@@ -97,7 +97,10 @@ function setup(spec: object, status: object, more: object = {}, users: readonly 
 }
 
 test('while its users say that much of it is missing, the account is Unreachable, and says the same', async () => {
-  const message = doubtOf({ before: { present: 0, missing: 2 }, made: { present: 0, missing: 0 } });
+  const message = doubtOf({
+    before: { present: 0, missing: 2, vouching: 0 },
+    made: { present: 0, missing: 0, vouching: 0 },
+  });
   const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' };
   const { flow, context } = setup({}, {}, {}, [{ status: { conditions: [ready] } } as unknown as ManagedObject]);
   expect(await flow.ensure(context)).toMatchObject({
