@@ -292,35 +292,3 @@ test('what was there before a create was begun is taken for what that made only 
   thing.clock.advance(settleMs);
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_before' } });
 });
-
-describe('one that was sent with another key than the one in force', () => {
-  const keyMark = 'a1b2-00000002';
-  const other = { ...connection, keyMark, confirmedAt: Number.NEGATIVE_INFINITY };
-  const looked = async () => {
-    thing.clock.advance(settleMs);
-    await thing.reconcile({}, { connection: other });
-    thing.clock.advance(2_000);
-    return thing.reconcile({}, { connection: other });
-  };
-
-  beforeEach(async () => {
-    other.confirmedAt = Number.NEGATIVE_INFINITY;
-    await thing.annotate(thing.object, { [annotation.keyMark]: 'a1b2-00000001' });
-    await thing.reconcile({}, { connection: other });
-    thing.nextError = undefined;
-  });
-
-  test('is not taken for one that made nothing, until a person says so', async () => {
-    expect((await looked()).message).toMatch(/is not found, but that was sent with the API key before this one/);
-    expect(thing.creates).toBe(1);
-    other.confirmedAt = thing.clock.now();
-    expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
-  });
-
-  test('made nothing where that one opens what was there with others', async () => {
-    const none = { present: 0, missing: 0, vouching: 0 };
-    const there = { present: 1, missing: 0, vouching: 1 };
-    thing.census.add(other, {}, () => ({ proven: there, said: none, made: none }));
-    expect(await looked()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
-  });
-});

@@ -1,23 +1,15 @@
 import { isSameURL } from '../../../common/http/url.ts';
-import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf, recordIn } from '../annotations.ts';
+import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { OddItem, Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
-import { areTwoKeys } from '../key-mark.ts';
 import type { Facts } from '../memory.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import {
-  accountKeyOf,
-  externalIDOf,
-  installationOf,
-  isSameInstallation,
-  ownershipOf,
-  recordedURLOf,
-} from '../ownership.ts';
+import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed } from './census.ts';
+import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
@@ -205,23 +197,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   #doubt(): string | undefined {
     const { facts, connection } = this.#context;
     const { confirmed } = facts.unresolved ?? {};
-    if (confirmed === true) return undefined;
     // No restore keeps the mark of a create and loses the statuses.
-    const tally = this.#options.census.proven(connection);
-    return doubtOf(tally) ?? (tally.before.vouching > 0 ? undefined : this.#doubtOfKey());
-  }
-
-  /** It was sent with another key than the one in force, which opens nothing that was there with others. */
-  #doubtOfKey(): string | undefined {
-    const { resource, connection, peers, time } = this.#context;
-    const { object } = resource;
-    if (!areTwoKeys(recordIn(object, annotation.keyMark), connection.keyMark)) return undefined;
-    const { identity } = this.#contract;
-    const { cache, count } = this.#pending;
-    const { createSettleMs } = this.#options;
-    const counting = { account: accountKeyOf(object), peers, connection, cache, identity, createSettleMs };
-    if (count.of(counting, time.now()).proven.vouching > 0) return undefined;
-    return `that was sent with the API key before this one: is it the right key? If it is ${goneThenSay}`;
+    return confirmed === true ? undefined : doubtOf(this.#options.census.proven(connection));
   }
 
   #doubted(doubt: string): Report {
