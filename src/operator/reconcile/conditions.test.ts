@@ -8,7 +8,7 @@ const later = new Date('2026-01-02T00:00:00Z');
 
 describe('conditionsOf', () => {
   test('Available is Ready alone', () => {
-    const [ready, ...rest] = conditionsOf(report('Available', 'fine'), 3, { previous: [], own: [], now });
+    const [ready, ...rest] = conditionsOf(report('Available', 'fine'), 3, { previous: [], own: [], asked: [], now });
     expect(ready).toEqual({
       type: 'Ready',
       status: 'True',
@@ -33,7 +33,12 @@ describe('conditionsOf', () => {
   test.each(reasons.filter((reason) => reason !== 'Available'))(
     '%s: never Ready, and either on its way or stalled',
     (reason) => {
-      const [ready, second, ...rest] = conditionsOf(report(reason, 'why'), 1, { previous: [], own: [], now });
+      const [ready, second, ...rest] = conditionsOf(report(reason, 'why'), 1, {
+        previous: [],
+        own: [],
+        asked: [],
+        now,
+      });
       expect(ready?.status).not.toBe('True');
       expect(second).toMatchObject({
         type: stalled.includes(reason) ? 'Stalled' : 'Reconciling',
@@ -45,23 +50,34 @@ describe('conditionsOf', () => {
   );
 
   test('lastTransitionTime stays while the status does, and moves with it', () => {
-    const first = conditionsOf(report('Unreachable', 'a'), 1, { previous: [], own: [], now });
-    const second = conditionsOf(report('RateLimited', 'b'), 2, { previous: first, own: [], now: later });
+    const first = conditionsOf(report('Unreachable', 'a'), 1, { previous: [], own: [], asked: [], now });
+    const second = conditionsOf(report('RateLimited', 'b'), 2, { previous: first, own: [], asked: [], now: later });
     expect(second[0]).toMatchObject({
       lastTransitionTime: '2026-01-01T00:00:00Z',
       reason: 'RateLimited',
       observedGeneration: 2,
     });
     expect(
-      conditionsOf(report('Available', 'c'), 2, { previous: second, own: [], now: later })[0]?.lastTransitionTime,
+      conditionsOf(report('Available', 'c'), 2, { previous: second, own: [], asked: [], now: later })[0]
+        ?.lastTransitionTime,
     ).toBe('2026-01-02T00:00:00Z');
   });
 
   test('what keeps the whole from getting ready keeps each part that is known, and others’ conditions stay', () => {
     const parts = [{ condition: 'SamlReady', report: report('Available', 'fine') }];
-    const first = conditionsOf(report('Available', 'fine', { parts }), 1, { previous: [], own: ['SamlReady'], now });
+    const first = conditionsOf(report('Available', 'fine', { parts }), 1, {
+      previous: [],
+      own: ['SamlReady'],
+      asked: [],
+      now,
+    });
     const audited = { ...(first[0] as (typeof first)[number]), type: 'Audited' };
-    const options = { previous: [...first, audited], own: ['SamlReady', 'CompressionReady'], now: later };
+    const options = {
+      previous: [...first, audited],
+      own: ['SamlReady', 'CompressionReady'],
+      asked: ['SamlReady'],
+      now: later,
+    };
     expect(conditionsOf(report('Paused', 'no call'), 1, options)).toMatchObject([
       { type: 'Ready', status: 'Unknown', reason: 'Paused' },
       { type: 'Stalled' },

@@ -6,6 +6,8 @@ export interface ConditionsOptions {
   readonly previous: readonly Condition[];
   /** Types of those beside Ready that are the kind's; others are somebody else's, and stay. */
   readonly own: readonly string[];
+  /** Of those, what the resource has by its spec. */
+  readonly asked: readonly string[];
   readonly now: Date;
 }
 
@@ -19,7 +21,7 @@ const common = ['Ready', 'Reconciling', 'Stalled'];
 export function conditionsOf(
   report: Report,
   generation: number,
-  { previous, own, now }: ConditionsOptions,
+  { previous, own, asked, now }: ConditionsOptions,
 ): readonly Condition[] {
   const condition = (type: string, status: Condition['status'], { reason, message }: Report): Condition => {
     const before = previous.find((candidate) => candidate.type === type);
@@ -27,9 +29,8 @@ export function conditionsOf(
     return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: shown(message) };
   };
   const others = previous.filter(({ type }) => !common.includes(type) && !own.includes(type));
-  const known = previous.filter(({ type }) => own.includes(type));
   const withheld: readonly PartReport[] =
-    report.reason === 'Available' ? [] : known.map(({ type }) => ({ condition: type, report }));
+    report.reason === 'Available' ? [] : asked.map((type) => ({ condition: type, report }));
   const parts = [
     ...(report.parts ?? withheld).map((part) =>
       condition(part.condition, part.status ?? readiness(part.report), part.report),

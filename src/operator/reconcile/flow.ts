@@ -22,6 +22,8 @@ export interface Flow<Client> {
   isBegun?(object: ManagedObject): boolean;
   /** Types of the conditions beside Ready that the kind's resources may have. */
   readonly conditions?: readonly string[];
+  /** Of those, what this resource has by its spec, whatever becomes of it. */
+  conditionsOf?(object: ManagedObject): readonly string[];
   /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
   claims?(object: ManagedObject): readonly string[];
   /** Nothing will ever be done for the resource again, so that there is nothing to pause. */

@@ -68,7 +68,8 @@ export class Reconciler<Client> {
     const { uses } = this.#options;
     const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID, ...uses?.(object) });
     const { conditions = [] } = this.#flow;
-    const options = { ...this.#options, log, conditions, ...heard(this.#options.events) };
+    const conditionsOf = (of: ManagedObject) => this.#flow.conditionsOf?.(of) ?? [];
+    const options = { ...this.#options, log, conditions, conditionsOf, ...heard(this.#options.events) };
     const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
       this.#factsOf(object).isElsewhere = true;

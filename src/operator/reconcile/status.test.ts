@@ -19,7 +19,13 @@ async function written(named: string, id: string | undefined): Promise<Readonly<
   let status: Readonly<Record<string, unknown>> = {};
   const options = {
     ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
-    ...{ events: { record: () => {} }, installation: { name: 'one' }, conditions: [], hasTold: () => false },
+    ...{
+      events: { record: () => {} },
+      installation: { name: 'one' },
+      conditions: [],
+      conditionsOf: () => [],
+      hasTold: () => false,
+    },
     writer: {
       writeStatus: async (_: ManagedObject, next: typeof status) => {
         status = next;
@@ -61,6 +67,7 @@ describe('what is told', () => {
         log: { ...silentLog, info: line, warn: line },
         installation: { name: 'one' },
         conditions: [],
+        conditionsOf: () => [],
         hasTold: () => hasTold,
       },
       events: {
@@ -107,7 +114,7 @@ describe('what is told', () => {
     ['not of whole characters, as the API server does not keep it', 'a \ud83d'],
   ])('nor one that is %s', async (_, message) => {
     const failure = report('Unreachable', message);
-    const [ready] = conditionsOf(failure, 1, { previous: [], own: [], now: new Date() });
+    const [ready] = conditionsOf(failure, 1, { previous: [], own: [], asked: [], now: new Date() });
     const kept = Buffer.from(ready?.message ?? '').toString();
     expect(kept).toBe(ready?.message);
     expect((await told(['Unreachable', kept], failure)).events).toEqual([]);

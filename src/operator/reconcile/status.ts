@@ -22,6 +22,8 @@ export interface StatusOptions extends Telling {
   readonly installation: Pick<Installation, 'name'>;
   /** Types of the conditions beside Ready that are this kind's. */
   readonly conditions: readonly string[];
+  /** Of those, what a resource has by its spec. */
+  readonly conditionsOf: (object: ManagedObject) => readonly string[];
   /** This reconcile has told of something that it did. */
   readonly hasTold: () => boolean;
 }
@@ -73,7 +75,8 @@ function statusOf(
     lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
     ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation.name },
     conditions: conditionsOf(outcome, generation, {
-      ...{ previous: before.conditions ?? [], own: options.conditions, now: new Date(options.time.wall()) },
+      ...{ own: options.conditions, asked: options.conditionsOf(object) },
+      ...{ previous: before.conditions ?? [], now: new Date(options.time.wall()) },
     }),
   };
 }

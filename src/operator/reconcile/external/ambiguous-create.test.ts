@@ -21,7 +21,7 @@ test('however many it may be, the status has room for what to do', async () => {
     },
   });
   thing.clock.advance(settleMs);
-  const [ready] = conditionsOf(await thing.reconcile(), 1, { previous: [], own: [], now: new Date() });
+  const [ready] = conditionsOf(await thing.reconcile(), 1, { previous: [], own: [], asked: [], now: new Date() });
   expect(ready?.message).toMatch(/any of thing_x+\d+, .* and 295 more: set the annotation .* to create another$/);
 });
 

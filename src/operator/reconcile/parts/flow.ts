@@ -42,6 +42,11 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     return [...new Set(names)].map((name) => this.#claim(object, name));
   }
 
+  conditionsOf(object: ManagedObject): readonly string[] {
+    const named = this.#namedBy(object);
+    return this.#contract.parts.flatMap(({ name, condition }) => (named.has(name) ? (condition ?? []) : []));
+  }
+
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
     const { resource, time } = context;
     const { object } = resource;

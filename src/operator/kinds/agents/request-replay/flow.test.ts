@@ -92,7 +92,12 @@ async function reconcile({ settle = true } = {}): Promise<Report> {
   const outcome = await flow.ensure(contextOf(object, { writer, connection, now: () => clock.now() }));
   if (outcome.kind === 'reported' && settle) {
     const conditions = conditionsOf(outcome, 1, {
-      ...{ previous: object.status?.conditions ?? [], own: ['Complete', 'Failed'], now: new Date(clock.now()) },
+      ...{
+        previous: object.status?.conditions ?? [],
+        own: ['Complete', 'Failed'],
+        asked: [],
+        now: new Date(clock.now()),
+      },
     });
     object = { ...object, status: { ...object.status, ...outcome.fields, conditions } } as ManagedObject;
   }

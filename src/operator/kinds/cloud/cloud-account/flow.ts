@@ -61,6 +61,10 @@ export class AccountFlow implements Flow<undefined> {
     this.#heldSecrets = options.heldSecrets;
   }
 
+  conditionsOf(object: ManagedObject): readonly string[] {
+    return isMirroring(object) ? this.conditions : [];
+  }
+
   async ensure(context: Context): Promise<Outcome> {
     const { resource, call } = context;
     await resource.hold();
