@@ -174,7 +174,7 @@ describe('trouble', () => {
       );
 
       await writeSecret(wrongKey);
-      await troubled(acct, 'Unauthorized', /bot_users\.list/);
+      await troubled(acct, 'Unauthorized', /replace the API key/);
       expect((await world.get(acct))?.status).toMatchObject({ reachable: true, authenticated: false });
       await troubled(a, 'DependencyNotReady', new RegExp(`^${named} is not Ready: Unauthorized: `));
 
