@@ -12,10 +12,9 @@ export function keyMarkOf(secret: string, account: string, apiKey: string): stri
   return `${hash('sha256', secret, 'hex').slice(0, 4)}-${mark}`;
 }
 
-/** They are certainly of two keys: what was marked by another secret is not known to be. */
-export function areTwoKeys(one: string | undefined, other: string | undefined): boolean {
-  const bySecret = secretIn(one);
-  return bySecret !== undefined && bySecret === secretIn(other) && one !== other;
+/** What was marked by another secret, as of another installation, is not known to be of one key. */
+export function mayBeTwoKeys(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
 }
 
 /** Nothing is known of whether they are of one key. */

@@ -1,7 +1,7 @@
 import { annotation, isPaused, recordIn } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
 import type { Connection } from '../connection.ts';
-import { areTwoKeys } from '../key-mark.ts';
+import { mayBeTwoKeys } from '../key-mark.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
@@ -87,8 +87,8 @@ function wasThereWithAnotherKey<Observed>(
   { peers, connection }: Counting<Observed>,
 ): boolean {
   const { seen } = peers.factsOf(object);
-  if (seen?.id !== id) return areTwoKeys(recordIn(object, annotation.keyMark), connection.keyMark);
-  return connection.hadAnotherKey?.(seen.firstAt) === true || areTwoKeys(seen.keyMark, connection.keyMark);
+  if (seen?.id !== id) return mayBeTwoKeys(recordIn(object, annotation.keyMark), connection.keyMark);
+  return connection.hadAnotherKey?.(seen.firstAt) === true || mayBeTwoKeys(seen.keyMark, connection.keyMark);
 }
 
 /**

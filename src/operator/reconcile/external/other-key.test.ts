@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { annotation } from '../annotations.ts';
 import { witnessesApartMs } from '../memory.ts';
+import type { ManagedObject } from '../resource.ts';
 import { presenceOf, proven, scene, setScene, settleMs } from './presence.fixture.ts';
 
 beforeEach(setScene);
@@ -25,6 +26,32 @@ test('what was listed or missed before a key was put in force says nothing of wh
   expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
   await scene.clock.advance(settleMs);
   expect((await presence.confirmGone('a'))?.message).toMatch(/^2 of 2 objects .* vanished at once/);
+});
+
+describe('a lone one that this process never saw', () => {
+  const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'aaaa-11111111' };
+  const taken = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
+  const moved = { ...taken, status: { ownership: { ...taken.status?.ownership, apiURL: 'https://a.test' } } };
+
+  async function said(object: ManagedObject, connection: object) {
+    scene.there = [];
+    const { presence } = presenceOf([object], { connection: { key: 'default', client: undefined, ...connection } });
+    await presence.observe('a');
+    await presence.confirmGone('a');
+    await scene.clock.advance(settleMs);
+    return (await presence.confirmGone('a'))?.message;
+  }
+
+  test('is not gone where another installation had it with a key that nobody can compare', async () => {
+    expect(await said(taken, { keyMark: 'bbbb-22222222' })).toMatch(/is it the right key\?/);
+    expect(await said(taken, { keyMark: 'aaaa-11111111' })).toBeUndefined();
+  });
+
+  test('is not gone where its record is of another address, which is taken over', async () => {
+    const words = /^thing a was there at https:\/\/a\.test, and is not found here: is it the right address\?/;
+    expect(await said(moved, { url: 'https://b.test' })).toMatch(words);
+    expect(await said(moved, { url: 'https://a.test/' })).toBeUndefined();
+  });
 });
 
 describe('a lone one that is not found with what is in force since', () => {

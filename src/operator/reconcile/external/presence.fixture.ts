@@ -47,6 +47,7 @@ export const unproven = (name: string) => {
 interface TestConnection {
   readonly key: string;
   readonly client: undefined;
+  readonly url?: string;
   since?: number;
   hadAnotherKey?: (at: number) => boolean;
   keyMark?: string;

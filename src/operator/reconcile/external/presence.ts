@@ -1,10 +1,11 @@
+import { isSameURL } from '../../../common/http/url.ts';
 import { annotation, recordIn } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { areTwoKeys } from '../key-mark.ts';
+import { mayBeTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
-import { accountKeyOf, ownedIDOf } from '../ownership.ts';
+import { accountKeyOf, ownedIDOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import {
   type Census,
@@ -196,11 +197,13 @@ export class Presence<Observed, Client> {
    * likelier than that it went just then.
    */
   #keyDoubt(id: string, { before }: Tally): string | undefined {
-    if (before.vouching > 0 || !this.#isOfAnotherKey(id) || this.former() !== undefined) return undefined;
-    return (
-      `${this.#contract.displayName} ${id} was there with the API key before this one, and is not found with it: is it the ` +
-      `right key? If it is ${goneThenSay}`
-    );
+    if (before.vouching > 0 || this.former() !== undefined) return undefined;
+    const what = `${this.#contract.displayName} ${id} was there`;
+    const elsewhere = this.#formerAddress(id);
+    if (elsewhere !== undefined && before.present === 0)
+      return `${what} at ${elsewhere}, and is not found here: is it the right address? If it is ${goneThenSay}`;
+    if (!this.#isOfAnotherKey(id)) return undefined;
+    return `${what} with the API key before this one, and is not found with it: is it the right key? If it is ${goneThenSay}`;
   }
 
   /** It was last there with another key than the one in force: of what this process never saw, its record says so. */
@@ -208,7 +211,15 @@ export class Presence<Observed, Client> {
     const { resource, connection } = this.#context;
     const hadAt = this.#hadAt(id);
     if (hadAt !== undefined) return connection.hadAnotherKey?.(hadAt) === true;
-    return areTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
+    return mayBeTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
+  }
+
+  /** Where it was, by its record, of what this process never saw: its address is another one, and is taken over. */
+  #formerAddress(id: string): string | undefined {
+    const { resource, connection } = this.#context;
+    const recorded = recordedURLOf(resource.object);
+    if (this.#hadAt(id) !== undefined || recorded === undefined || connection.url === undefined) return undefined;
+    return isSameURL(recorded, connection.url) ? undefined : recorded;
   }
 
   /** When this process last asked for it of those times that it was there; undefined: never. */

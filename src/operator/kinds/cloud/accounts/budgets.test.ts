@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { cpuTimer } from '../../../../../test/support/elapsed.ts';
 import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
-import { areTwoKeys } from '../../../reconcile/key-mark.ts';
+import { mayBeTwoKeys } from '../../../reconcile/key-mark.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
 import type { Stored } from './use-record.ts';
 
@@ -356,5 +356,5 @@ test('the keys of an account are told apart where what is sent is on record, and
   await running;
   const [before, first, second, none] = marks;
   expect([before, none]).toEqual([undefined, undefined]);
-  expect(areTwoKeys(first, second)).toBe(true);
+  expect(mayBeTwoKeys(first, second)).toBe(true);
 });
