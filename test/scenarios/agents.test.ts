@@ -388,7 +388,7 @@ test('a url is used only where its host is allowed; a Service is known by its na
   await world.reason(await applyAgent(), 'Available');
   await world.reason(web, 'Available');
   const service = await applyAgent({ serviceRef: { name: 'agent' } }, 'service');
-  const away = await world.reason(service, 'Unreachable');
+  const away = await world.reason(service, 'DependencyNotReady');
   expect(away.status?.url).toBe(`http://agent.${namespace}.svc:4040`);
   expect(messageOf(away)).toContain(`Service ${namespace}/agent does not exist`);
 });
