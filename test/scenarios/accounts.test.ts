@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
-import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
+import { hasKubectl, kubectl } from '../support/kubectl.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';
 import { secretMark, startWorld, type World } from '../support/world.ts';
@@ -559,8 +556,7 @@ describe('endpoint mirrors', () => {
     await writeSecret(keys[0]);
     const acct = await account({ endpointMirror: {} });
     await until('the mirror', async () => (await world.get(acct))?.status?.endpointsMirrored === 0);
-    const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, 'get', 'acct']);
-    const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    const { stdout } = await kubectl(world.kube, ['-n', namespace, 'get', 'acct']);
     expect(stdout.replaceAll(/ +/g, ' ')).toMatch(
       /^NAME URL REACHABLE AUTHENTICATED ENDPOINTS READY REASON AGE\nacct \S+ true true 0 True Available \d+s\n$/,
     );

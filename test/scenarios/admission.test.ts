@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
+import { hasKubectl, kubectl } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { parentsOf, partCases, rules, specOf } from './kinds.ts';
@@ -269,18 +266,8 @@ test('a new resource is never taken for a current one: its status is of generati
 });
 
 (hasKubectl ? describe : describe.skip)('kubectl', () => {
-  // Not spawnSync: the servers that kubectl talks to live in this very process.
-  const kubectl = async (args: readonly string[], input = '') => {
-    const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, ...args]);
-    child.stdin.end(input);
-    const [stdout, stderr, [status]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { status: status as number | null, stdout, stderr };
-  };
-  const apply = (yaml: string) => kubectl(['apply', '-f', '-'], yaml);
+  const run = (args: readonly string[], input?: string) => kubectl(world.kube, ['-n', namespace, ...args], input);
+  const apply = (yaml: string) => run(['apply', '-f', '-'], yaml);
   const manifest = (kind: string, name: string, spec: object) =>
     JSON.stringify({ apiVersion: 'edge-operator.dev/v1alpha1', kind, metadata: { name }, spec });
 
@@ -289,24 +276,24 @@ test('a new resource is never taken for a current one: its status is of generati
     for (const yaml of [manifest('ReservedAddr', 'db', { region: 'eu' }), manifest('BotUser', 'ci', { name: 'ci' })]) {
       expect((await apply(yaml)).stdout).toMatch(/created/);
     }
-    const waited = await kubectl(['wait', '--for=condition=Ready', 'ra/db', 'bot/ci', '--timeout=20s']);
+    const waited = await run(['wait', '--for=condition=Ready', 'ra/db', 'bot/ci', '--timeout=20s']);
     expect(waited).toMatchObject({ status: 0 });
-    const { stdout: table } = await kubectl(['get', 'ra,bot']);
+    const { stdout: table } = await run(['get', 'ra,bot']);
     expect(table).toMatch(
       /NAME +ID +ADDR +REGION +READY +REASON +AGE\nreservedaddr\.edge-operator\.dev\/db +ra_\w+ +\S+:\d+ +eu +True +Available +\d+s/,
     );
     expect(table).toMatch(
       /NAME +ID +USERNAME +ACTIVE +READY +REASON +AGE\nbotuser\.edge-operator\.dev\/ci +bot_\w+ +ci +true +True +Available +\d+s/,
     );
-    expect((await kubectl(['get', 'edge'])).stdout).toMatch(/REASON.*\n.*Available/);
-    const { stdout: explained } = await kubectl(['explain', 'ra.spec']);
+    expect((await run(['get', 'edge'])).stdout).toMatch(/REASON.*\n.*Available/);
+    const { stdout: explained } = await run(['explain', 'ra.spec']);
     expect(explained).toMatch(/region\t<string>\n +enum: us, eu/);
     expect(explained).toContain('cannot be changed');
-    const described = () => kubectl(['describe', 'ra', 'db']);
+    const described = () => run(['describe', 'ra', 'db']);
     await until('the event to be described', async () =>
       /created reserved address ra_/.test((await described()).stdout),
     );
-    expect(await kubectl(['delete', 'ra/db', 'bot/ci', '--timeout=20s'])).toMatchObject({ status: 0 });
+    expect(await run(['delete', 'ra/db', 'bot/ci', '--timeout=20s'])).toMatchObject({ status: 0 });
     await operator.stop();
   }, 60_000);
 

@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
 import { definitions } from '../../src/operator/kinds/index.ts';
-import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
+import { hasKubectl, kubectl } from '../support/kubectl.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { rules } from './kinds.ts';
 
@@ -104,24 +101,15 @@ test.each([
     spec: { ...others[kind as string], ...(part as object) },
   }));
 
-  // Not spawnSync: the servers that kubectl talks to live in this very process.
-  const kubectl = async (args: readonly string[], input: string) => {
-    const child = spawn('kubectl', [...kubectlArgs(world.kube), '-n', namespace, ...args, '-f', '-']);
-    child.stdin.end(input);
-    const [stdout, stderr, [status]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { status: status as number | null, stdout, stderr };
-  };
+  const run = (args: readonly string[], input: string) =>
+    kubectl(world.kube, ['-n', namespace, ...args, '-f', '-'], input);
 
   test('applies every sample on the client, then on the server, again and again', async () => {
     expect(new Set(sampled.map(({ kind }) => kind))).toEqual(new Set(definitions.map(({ type }) => type.kind)));
     const input = [...sampled, ...bare].map((each) => stringify(each)).join('---\n');
     const done = { status: 0, stderr: '' };
-    expect(await kubectl(['apply'], input)).toMatchObject(done);
-    for (const _ of [1, 2]) expect(await kubectl(['apply', '--server-side'], input)).toMatchObject(done);
-    expect(await kubectl(['diff', '--server-side'], input)).toEqual({ ...done, stdout: '' });
+    expect(await run(['apply'], input)).toMatchObject(done);
+    for (const _ of [1, 2]) expect(await run(['apply', '--server-side'], input)).toMatchObject(done);
+    expect(await run(['diff', '--server-side'], input)).toEqual({ ...done, stdout: '' });
   });
 });

@@ -97,7 +97,7 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
     definite: isDefinite(answer, meaning),
     status,
     code,
-    isForbidden: status === service.forbidden,
+    isForbidden: status === service.forbidden?.status,
     operationID: requestIDs.find((id) => isHarmlessID(answer, id)),
     retryAfterMs: longestRetryAfterMs === 0 ? undefined : retryAfterMs(headers, at, longestRetryAfterMs),
   });
@@ -178,7 +178,7 @@ function reasonOf({ status }: Answer, meaning: Meaning): ApiErrorReason {
 }
 
 function hints({ service, status }: Answer, { missing }: Meaning): readonly string[] {
-  if (status === service.forbidden) return ['give the API key the right to do this, or use another key'];
+  if (status === service.forbidden?.status) return [service.forbidden.cure];
   if (status >= 300 && status < 400) return [`redirects are not followed; check the ${service.urlName}`];
   return status === 404 && missing === 'Unreachable' ? [`check the ${service.urlName}`] : [];
 }

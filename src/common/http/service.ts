@@ -53,7 +53,7 @@ export interface Service {
   /** Statuses about the key itself: of what such an answer says only status and code are shown. */
   readonly secretStatuses?: readonly number[];
   /** A status that refuses what was asked for to a credential that is good for other things. Default none does. */
-  readonly forbidden?: number;
+  readonly forbidden?: { readonly status: number; readonly cure: string };
   /**
    * Fields of a request's body, at its top, that no message may repeat: neither about that request, nor about later ones
    * of the same client. The key is never repeated.

@@ -31,7 +31,7 @@ export const cloudService: Service = {
   requestIDForm,
   plainText: true,
   secretStatuses: [401, 403],
-  forbidden: 403,
+  forbidden: { status: 403, cure: 'give the API key the right to do this, or use another key' },
   secretFields: ['secret', 'idp_metadata'],
   longestRetryAfterMs: 3_600_000,
 };

@@ -145,11 +145,11 @@ export class CloudFamily extends Family<AccountEntry, CloudKindOptions> {
     const recording = this.#budgets.run(shard);
     if (shard === firstShard) this.#startDefaultMirror();
     // Not after what is under way has ended, for which it may take a while: by then nothing may be listed any more.
-    const closeMirrors = () => void this.mirrors.close((account) => this.#homes.shardOf(account) === shard);
-    term.addEventListener('abort', closeMirrors, { once: true });
+    const closeMirrors = () => this.mirrors.close((account) => this.#homes.shardOf(account) === shard);
+    term.addEventListener('abort', () => void closeMirrors(), { once: true });
     try {
       await super.hold(shard, term);
-      await this.mirrors.close((account) => this.#homes.shardOf(account) === shard);
+      await closeMirrors();
     } finally {
       await this.#budgets.close(shard);
       await recording;

@@ -50,6 +50,15 @@ export function defaulted<Value extends boolean | number>(schema: z.ZodType<Valu
  */
 export const atomic = { 'x-kubernetes-map-type': 'atomic' };
 
+/** A text that is bounded in bytes of UTF-8, which a schema alone counts as characters. */
+export function textOfBytes(field: string, most: number, plain = z.string()) {
+  const message = `must be at most ${most} bytes of UTF-8`;
+  return plain
+    .max(most)
+    .refine((text) => Buffer.byteLength(text) <= most, message)
+    .meta({ 'x-kubernetes-validations': [{ rule: `size(bytes(self)) <= ${most}`, message: `${field} ${message}` }] });
+}
+
 /** A list without order or repetition; server-side apply merges it as one. */
 export const set = { 'x-kubernetes-list-type': 'set' };
 

@@ -158,7 +158,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
 /** Who refuses a create in other words than the service's may do so when it was carried out: that is found out soon. */
 function unknownFate(failure: Report): Report {
-  return failure.reason === 'Rejected' ? report('Unreachable', failure.message) : failure;
+  return failure.reason === 'Rejected' ? { ...failure, ...report('Unreachable', failure.message) } : failure;
 }
 
 /** The id, durably. What a person named meanwhile stays to be seen: it is not what this resource made. */

@@ -66,6 +66,16 @@ describe('a lone one that is not found with what is in force since', () => {
     await scene.clock.advance(1);
   });
 
+  /** Another key is in force, with which only the other one is there. */
+  async function rekeyed() {
+    await lone.presence.observe('a');
+    await scene.clock.advance(settleMs);
+    const since = scene.clock.now();
+    [scene.there, lone.connection.since] = [[{ id: 'b' }], since];
+    lone.connection.hadAnotherKey = (at) => at < since;
+    await scene.clock.advance(1);
+  }
+
   async function looks() {
     await lone.presence.observe('a');
     await lone.presence.confirmGone('a');
@@ -128,12 +138,7 @@ describe('a lone one that is not found with what is in force since', () => {
     scene.there = [{ id: 'a' }, { id: 'b' }];
     lone = presenceOf([proven('a'), proven('b')]);
     lone.memory.of('b').seen = { id: 'b', firstAt: scene.clock.now(), at: scene.clock.now() };
-    await lone.presence.observe('a');
-    await scene.clock.advance(settleMs);
-    const since = scene.clock.now();
-    [scene.there, lone.connection.since] = [[{ id: 'b' }], since];
-    lone.connection.hadAnotherKey = (at) => at < since;
-    await scene.clock.advance(1);
+    await rekeyed();
     expect(await looks()).toBeUndefined();
   });
 
@@ -142,12 +147,7 @@ describe('a lone one that is not found with what is in force since', () => {
     async (how) => {
       scene.there = [{ id: 'a' }];
       lone = presenceOf([proven('a'), proven('b', how)]);
-      await lone.presence.observe('a');
-      await scene.clock.advance(settleMs);
-      const since = scene.clock.now();
-      [scene.there, lone.connection.since] = [[{ id: 'b' }], since];
-      lone.connection.hadAnotherKey = (at) => at < since;
-      await scene.clock.advance(1);
+      await rekeyed();
       lone.memory.of('b').seen = { id: 'b', firstAt: scene.clock.now(), at: scene.clock.now() };
       expect(await looks()).toMatch(/is it the right key\?/);
     },

@@ -8,8 +8,11 @@ import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
 type Context = Parameters<AccountFlow['ensure']>[0];
 
+const none = { present: 0, missing: 0, vouching: 0 };
+const muchIsMissing = doubtOf({ before: { ...none, missing: 2 }, made: none }) ?? '';
+
 /** When a person's word on an account was taken for that what vanished from it is gone, by what its users say. */
-async function confirmedBy(message: string): Promise<number | undefined> {
+async function confirmedBy(message: string, reason: string): Promise<number | undefined> {
   const tries: boolean[] = [];
   const tryKey = () => tries.push(true) > 0;
   const account: { confirmedAt?: number } = Object.assign({ key: 'ns/a', url: 'https://api', tryKey });
@@ -32,22 +35,18 @@ async function confirmedBy(message: string): Promise<number | undefined> {
     ...asked,
     occasion: { ...asked.occasion, requested: false },
   });
-  expect(outcome).toMatchObject({ kind: 'reported' });
+  expect(outcome).toMatchObject({ reason });
   // Before the check: a key that is taken for refused is looked at again.
   expect(tries).toHaveLength(1);
   return account.confirmedAt;
 }
 
 test('what vanished is gone by a word on its account where somebody asked for that', async () => {
-  expect(
-    await confirmedBy(
-      doubtOf({ before: { present: 0, missing: 2, vouching: 0 }, made: { present: 0, missing: 0, vouching: 0 } }) ?? '',
-    ),
-  ).toBe(5);
+  expect(await confirmedBy(muchIsMissing, 'Unreachable')).toBe(5);
 });
 
 test('and by no word that was about something else', async () => {
-  expect(await confirmedBy('thing_1 was not found: making sure that it is gone')).toBeUndefined();
+  expect(await confirmedBy('thing_1 was not found: making sure that it is gone', 'Available')).toBeUndefined();
 });
 
 /** An account that passed its check, and whose ConfigMaps the operator may not delete. */
@@ -97,11 +96,13 @@ function setup(spec: object, status: object, more: object = {}, users: readonly 
 }
 
 test('while its users say that much of it is missing, the account is Unreachable, and says the same', async () => {
-  const message = doubtOf({
-    before: { present: 0, missing: 2, vouching: 0 },
-    made: { present: 0, missing: 0, vouching: 0 },
-  });
-  const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' };
+  const ready = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'Unreachable',
+    message: muchIsMissing,
+    lastTransitionTime: '',
+  };
   const { flow, context } = setup({}, {}, {}, [{ status: { conditions: [ready] } } as unknown as ManagedObject]);
   expect(await flow.ensure(context)).toMatchObject({
     ...{ kind: 'reported', reason: 'Unreachable', stalled: false, fields: { reachable: true, authenticated: true } },

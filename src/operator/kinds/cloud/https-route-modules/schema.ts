@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { cloudID } from '../../../../common/cloud-id.ts';
-import { excessOfText, mostBytes } from '../../../reconcile/bounds.ts';
+import { mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
-import { atomic, enabled, enabledInAtomic, keyRef, parentID, readiness, set } from '../fields.ts';
+import { atomic, enabled, enabledInAtomic, keyRef, parentID, readiness, set, textOfBytes } from '../fields.ts';
 
 /** Cloud Management API, section 8: timeouts are uint32 seconds. */
 const maxUint32 = 4_294_967_295;
 
 /** The provider whose requests are verified without a secret, in any case (Cloud Management API, section 7). */
 const notificationProvider = 'sns';
-
-const tooLong = `idpMetadata must be at most ${mostBytes} bytes of UTF-8`;
 
 const seconds = z.int().min(0).max(maxUint32);
 
@@ -52,12 +50,7 @@ const saml = z
     maximumDurationSeconds: seconds
       .optional()
       .describe('Longest time of a session in seconds, after which the user must authenticate again.'),
-    idpMetadata: z
-      .string()
-      .min(1)
-      .max(mostBytes)
-      .refine((text) => excessOfText(text) === undefined, tooLong)
-      .meta({ 'x-kubernetes-validations': [{ rule: `size(bytes(self)) <= ${mostBytes}`, message: tooLong }] })
+    idpMetadata: textOfBytes('idpMetadata', mostBytes, z.string().min(1))
       .optional()
       .describe('The full XML EntityDescriptor of the identity provider. Exactly one of this and idpMetadataFrom.'),
     idpMetadataFrom: idpMetadataFrom

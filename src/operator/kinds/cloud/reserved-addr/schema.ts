@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { usableID } from '../../../../common/cloud-id.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { textOfBytes } from '../fields.ts';
 
 /** Cloud Management API, section 8: at most 4096 bytes, not characters. */
 export const metadataLimitBytes = 4096;
@@ -11,15 +12,7 @@ export const regions = ['us', 'eu', 'au', 'ap', 'jp', 'in', 'sa'] as const;
 export const spec = z.object({
   ...managedSpec,
   description: z.string().optional().describe('What the address is used for, for people.'),
-  metadata: z
-    .string()
-    .max(metadataLimitBytes)
-    .refine((text) => Buffer.byteLength(text) <= metadataLimitBytes, 'must be at most 4096 bytes of UTF-8')
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'size(bytes(self)) <= 4096', message: 'metadata must be at most 4096 bytes of UTF-8' },
-      ],
-    })
+  metadata: textOfBytes('metadata', metadataLimitBytes)
     .optional()
     .describe('Machine-readable data of your own; at most 4096 bytes of UTF-8.'),
   region: z
