@@ -9,4 +9,6 @@ export default {
   maxWorkers: 2,
   roots: ['<rootDir>/test/deploy'],
   testPathIgnorePatterns: ['/node_modules/'],
+  // `.ci/run` has it beside others, to which it is nice.
+  testTimeout: 180_000,
 };

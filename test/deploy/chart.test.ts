@@ -24,7 +24,7 @@ const of = (name: string) => rendered.get(name) ?? [];
 beforeAll(async () => {
   const entries = Object.entries(matrix).map(async ([name, values]) => [name, await render(values)] as const);
   rendered = new Map(await Promise.all(entries));
-}, 60_000);
+});
 
 describe.each(Object.keys(matrix))('with %s', (name) => {
   test('helm lint --strict has nothing to say', async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await startWorld();
   lab = await openLab(world, { operator: true });
   await prepare(lab);
-}, 60_000);
+});
 afterAll(async () => {
   await lab?.close();
   await world?.stop();

@@ -40,7 +40,7 @@ onRealServer('every object of every set of values', () => {
     objects = new Objects(request);
     await installCrds(request, await monitoringCrds());
     for (const name of [release.namespace, 'team', 'other']) await objects.apply(namespace(name));
-  }, 60_000);
+  });
   afterAll(() => kube?.stop());
 
   test.each(Object.keys(matrix))('%s: is accepted with strict field validation', async (name) => {
@@ -149,7 +149,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     const crd = join(changed, 'files/crds/reservedaddrs.yaml');
     const added = '              properties:\n                later:\n                  type: string\n';
     writeFileSync(crd, readFileSync(crd, 'utf8').replace(/(spec:\n +type: object\n) +properties:\n/, `$1${added}`));
-  }, 60_000);
+  });
   afterAll(async () => {
     await pod?.stop();
     await Promise.all([kube?.stop(), cloud?.stop(), claim?.release()]);
@@ -165,7 +165,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     expect(pod?.logs()).toMatch(/ INFO +became the leader /);
     expect(await pod?.probe('livenessProbe')).toBe(200);
     await until('the readiness probe', async () => (await pod?.probe('readinessProbe')) === 200);
-  }, 60_000);
+  });
 
   test('upgraded to changed definitions, resources stay, and nothing is written to the cloud', async () => {
     const before = await identities();
@@ -176,7 +176,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     await stage({ later: 'x' });
     expect(await identities()).toEqual(before);
     expect(writes()).toEqual([]);
-  }, 60_000);
+  });
 
   test('rolled back, resources stay, and nothing is written to the cloud', async () => {
     const before = await identities();
@@ -186,7 +186,7 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     await stage();
     expect(await identities()).toEqual(before);
     expect(writes()).toEqual([]);
-  }, 60_000);
+  });
 
   test('uninstalled, resources and what they made stay; installed again, it goes on', async () => {
     const before = await ready('ReservedAddr', 'staged');
@@ -206,27 +206,23 @@ onRealServer('install, upgrade, rollback, uninstall', () => {
     await stage({ description: 'd' });
     expect((await ready('ReservedAddr', 'staged')).status.id).toBe(before.status.id);
     expect(writes()).toEqual([`PATCH /reserved_addrs/${before.status.id}`]);
-  }, 60_000);
+  });
 
-  (hasKubectl ? test : test.skip)(
-    'everything goes by the commands of docs/install.md',
-    async () => {
-      for (const command of uninstallCommands()) await shell(command);
-      await until('the namespace to be gone', async () => !(await objects.exists(namespace(release.namespace))));
-      for (const path of ['/reserved_addrs', '/bot_users']) {
-        const { body } = await cloud.call('GET', path);
-        expect(body[path.slice(1)]).toEqual([]);
-      }
-      const left = await shell('kubectl get crd,configmap -A -o name');
-      expect(left).not.toMatch(/edge-operator\.dev|endpoint-/);
-    },
-    60_000,
-  );
+  (hasKubectl ? test : test.skip)('everything goes by the commands of docs/install.md', async () => {
+    for (const command of uninstallCommands()) await shell(command);
+    await until('the namespace to be gone', async () => !(await objects.exists(namespace(release.namespace))));
+    for (const path of ['/reserved_addrs', '/bot_users']) {
+      const { body } = await cloud.call('GET', path);
+      expect(body[path.slice(1)]).toEqual([]);
+    }
+    const left = await shell('kubectl get crd,configmap -A -o name');
+    expect(left).not.toMatch(/edge-operator\.dev|endpoint-/);
+  });
 
   async function shell(command: string): Promise<string> {
     const [name, ...args] = command.split(' ');
     if (name === 'helm') return helm(args, { env: { KUBECONFIG: kube.kubeconfig } });
-    return (await promisify(execFile)('kubectl', [...args, ...kubectlArgs(kube)], { timeout: 30_000 })).stdout;
+    return (await promisify(execFile)('kubectl', [...args, ...kubectlArgs(kube)], { timeout: 60_000 })).stdout;
   }
 
   async function sampleObjects(): Promise<readonly Rendered[]> {

@@ -77,7 +77,7 @@ type Any = any;
 
   const run = (...args: readonly string[]) => kubectl([...kubectlArgs(api), ...args]);
   const apply = (...args: readonly string[]) => run('apply', '--validate=strict', ...args);
-  const established = () => run('wait', '--for=condition=Established', '--timeout=20s', 'crd', '--all');
+  const established = () => run('wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all');
 
   test('apply -k deploy, then samples, then install.yaml, which changes nothing', async () => {
     expect(await apply('-k', deploy)).toMatch(/deployment.apps\/edge-operator created/);

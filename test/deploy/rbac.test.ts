@@ -78,7 +78,7 @@ describe.each(Object.keys(modes))('%s', (mode) => {
         new URL(everyKind.agent.url).host,
       ],
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await operator?.stop();
     await authorizer?.close();
@@ -158,7 +158,7 @@ test('what is not granted is not read, and the condition says how to grant it', 
   const waiting = await world.reason(object, 'DependencyNotReady', 30_000);
   expect(conditionOf(waiting, 'Ready')?.message).toMatch(/Secret team\/cloud .*\(rbac\.secrets or rbac\.secretNames/);
   expect(authorizer.denied.every((access) => JSON.parse(access).resource === 'secrets')).toBe(true);
-}, 60_000);
+});
 
 /** Of the Deployment, but for what a test has elsewhere. */
 function argumentsOf(rendered: readonly Rendered[]): readonly string[] {

@@ -38,7 +38,7 @@ let shown: ReadonlyMap<string, string>;
     const texts = blocks().map(async ({ command }) => [command, settled(await kubectl(command))] as const);
     shown = new Map(await Promise.all(texts));
     if (recording) record();
-  }, 60_000);
+  });
   afterAll(() => world?.stop());
 
   test('has commands', () => expect(blocks().length).toBeGreaterThan(3));
