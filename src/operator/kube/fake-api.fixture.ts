@@ -272,7 +272,7 @@ export function status(
 }
 
 /** Polls until the condition holds; fails after `ms` with what was waited for. */
-export async function until(what: string, holds: () => boolean, ms = 15_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, ms = 30_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error(`timed out waiting for: ${what}`);
