@@ -3,31 +3,22 @@ import type { Tunnel } from '../../../agent-client/schemas.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
-import {
-  DependencyError,
-  type Outcome,
-  RefusedError,
-  type Report,
-  report,
-  reportFailure,
-} from '../../../reconcile/outcome.ts';
+import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
-import { conditionOf, isDeleting, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
-import { type Agents, agentKeyOf, NotAdmittedError } from '../registry/agents.ts';
-import { agentIdentity, claimOn, claimsOf, isElsewhere, rivalOver } from '../registry/ownership.ts';
+import type { Agents } from '../registry/agents.ts';
+import { claimsOf } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
-import { decide, following, isOf } from './decide.ts';
+import { decide, following } from './decide.ts';
+import { Leaving, leftBehind } from './leaving.ts';
 import { lookOf, looksLike, shownOf } from './look.ts';
+import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
-import { definitionOf, ignoredOf, recordOf, type Started, startedOf, wanted } from './started.ts';
+import { definitionOf, ignoredOf, isAnswered, placeIn, recordOf, type Started, startedOf, wanted } from './started.ts';
 
 type Context = ReconcileContext<undefined>;
-
-/** Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment. */
-const cutOffMs = 120_000;
-const lookAgainMs = 5_000;
 
 /** A tunnel that a context is about. */
 interface Asked {
@@ -44,12 +35,12 @@ interface Asked {
  */
 export class TunnelFlow implements Flow<undefined> {
   readonly #agents: Agents;
-  readonly #createSettleMs: number;
+  readonly #leaving: Leaving;
 
   /** @param createSettleMs how long after a start of unknown fate the agent may still be carrying it out */
   constructor(agents: Agents, createSettleMs: number) {
     this.#agents = agents;
-    this.#createSettleMs = createSettleMs;
+    this.#leaving = new Leaving(agents, createSettleMs);
   }
 
   /** What it asks for in an Agent, and what it has in an agent, which Agents of other namespaces may lead to as well. */
@@ -65,7 +56,7 @@ export class TunnelFlow implements Flow<undefined> {
     const agent = this.#agents.of(object);
     const tunnel = wanted(object, spec, nameOf(object), agent.url);
     const rival = rivalOf(context, tunnel);
-    const stopping = await this.#stopOthers(context, rival === undefined ? tunnel : undefined);
+    const stopping = await this.#leaving.stopOthers(context, rival === undefined ? tunnel : undefined);
     const isWaiting = stopping !== 'nothing' && stopping !== 'stopped';
     if (rival !== undefined) {
       const report = conflict(context, tunnel, rival);
@@ -87,7 +78,7 @@ export class TunnelFlow implements Flow<undefined> {
     const { resource } = context;
     this.#agents.checkPause(resource.object);
     const started = startedOf(resource.object);
-    const unsure = started && (await this.#stop(context, started));
+    const unsure = started && (await this.#leaving.stop(context, started));
     if (unsure !== undefined) return unsure;
     await resource.release();
     return { kind: 'finished' };
@@ -95,25 +86,7 @@ export class TunnelFlow implements Flow<undefined> {
 
   leftBehind(object: ManagedObject): string {
     const started = startedOf(object);
-    return `tunnel ${started?.name} of the agent at ${started?.url}`;
-  }
-
-  /**
-   * Stops what the resource started elsewhere, or under another name, or may not have any more; answers whether there was any, or
-   * reports while there may be.
-   */
-  async #stopOthers(context: Context, kept: Started | undefined): Promise<'nothing' | 'stopped' | Report> {
-    const { resource, facts } = context;
-    const started = startedOf(resource.object);
-    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) {
-      delete facts.cutOffSince;
-      return 'nothing';
-    }
-    await resource.confirm();
-    const unsure = await this.#stop(context, started);
-    if (unsure !== undefined) return unsure;
-    await resource.insist(() => recordOf(undefined));
-    return 'stopped';
+    return started === undefined ? 'no tunnel' : leftBehind(started);
   }
 
   async #act(context: Context, asked: Asked): Promise<Outcome> {
@@ -130,7 +103,7 @@ export class TunnelFlow implements Flow<undefined> {
     const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, running });
     switch (action.kind) {
       case 'none':
-        await this.#settle(context, started);
+        await this.#leaving.settle(context, started);
         return available(context, running as Tunnel, asked);
       case 'adopt':
         await resource.record(recordOf(tunnel));
@@ -165,64 +138,6 @@ export class TunnelFlow implements Flow<undefined> {
         return { ...reportFailure(error), fields };
       }
     });
-  }
-
-  /** Whether it has to be left, at once or in a while: docs/adr/0007-agents.md. */
-  #isLost({ resource }: Context, url: string, error: unknown): error is Error {
-    if (isShutOut(error)) return !isDeleting(resource.object);
-    return isNobodyThere(error) && !this.#agents.isInUse(url);
-  }
-
-  /**
-   * Stops a tunnel that is on record, if it still runs as that; reports while it may be started yet. Records are written by
-   * tenants: another's it is not.
-   */
-  async #stop(context: Context, started: Started): Promise<Report | undefined> {
-    const { url, name } = started;
-    const { resource, occasion, call, journal, facts } = context;
-    const rival = rivalOf(context, started);
-    if (rival !== undefined && isElsewhere(rival, resource.object)) return undefined;
-    const { namespace = '' } = resource.object.metadata;
-    try {
-      await this.#agents.visit(url, namespace, async (agent) => {
-        const running = await agent.find(name, occasion.startedAt, call);
-        if (running === undefined || !isOf(running, started)) return;
-        await agent.stop(name, call);
-        journal.event('Deleted', `stopped tunnel ${name}`);
-      });
-    } catch (error) {
-      if (!this.#isLost(context, url, error)) {
-        if (!isShutOut(error)) delete facts.cutOffSince;
-        throw error;
-      }
-      const doubtful = isDeleting(resource.object) ? undefined : stillCutOff(context, started, error);
-      if (doubtful !== undefined) return doubtful;
-      journal.event(
-        'Orphaned',
-        `${this.leftBehind(resource.object)} is left behind, if it still runs: ${error.message}`,
-      );
-      return undefined;
-    }
-    delete facts.cutOffSince;
-    return this.#unsettled(context, started);
-  }
-
-  /** What was asked for before and would have been carried out by now is not looked for any more. */
-  async #settle(context: Context, started: Started | undefined): Promise<void> {
-    if (started?.before === undefined || this.#unsettled(context, started) !== undefined) return;
-    await context.resource.record(recordOf({ ...started, before: undefined }));
-  }
-
-  /** What was sent and not answered may be carried out yet, and would be nobody's. */
-  #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
-    const { object } = resource;
-    const isSure = isAnswered(object, started) && started.before === undefined;
-    // As far as this process can tell: an earlier one may have died over it.
-    if (facts.lostStart === undefined && !isSure) facts.lostStart = time.now();
-    const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();
-    if (ms <= 0) return undefined;
-    const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
-    return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
   }
 }
 
@@ -264,17 +179,6 @@ function tellOfStart({ occasion, journal }: Context, name: string, before: boole
   else journal.event('Created', `started tunnel ${name}`);
 }
 
-/** Of the same Agent, or of another one that leads to the same agent. */
-function rivalOf({ resource: { object }, peers }: Context, { url, name }: Started): ManagedObject | undefined {
-  const tunnel = { agent: agentIdentity(url), name };
-  const claimants = [claimIn(object), claimOn(tunnel)].flatMap((claim) => peers.claimants(claim));
-  return rivalOver(object, claimants, tunnel);
-}
-
-function conflict({ resource: { object } }: Context, { name }: Started, rival: ManagedObject): Report {
-  return report('Conflict', isElsewhere(rival, object) ? heldElsewhere(name) : heldBy(rival), { fields: {} });
-}
-
 function available({ resource }: Context, { name, uri, public_url }: Tunnel, { spec, tunnel }: Asked): Report {
   const { url, name: tunnelName } = tunnel;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
@@ -287,63 +191,6 @@ function available({ resource }: Context, { name, uri, public_url }: Tunnel, { s
   const ignored = ignoredOf(spec).map((option) => `spec.options.${option}`);
   const more = ignored.length === 0 ? '' : `, without ${ignored.join(', ')}: what has a field of its own is no option`;
   return report('Available', `tunnel ${words(name)} runs${more}`, { fields });
-}
-
-/** What the status proves of it: where it was, for this resource. */
-function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status, 'agentURL' | 'tunnelName'> {
-  const { agentURL, tunnelName } = (status ?? {}) as Status;
-  return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
-}
-
-/** This start of it was answered, by the status. */
-function isAnswered(object: ManagedObject, started: Started): boolean {
-  const { startedAt, uri } = (object.status ?? {}) as Status;
-  const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
-  const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
-  return isOfThat && uri !== undefined && placeIn(object, started).agentURL !== undefined;
-}
-
-/** No request may go where it was. */
-function isShutOut(error: unknown): error is Error {
-  return error instanceof NotAdmittedError || error instanceof RefusedError;
-}
-
-/** Whether that may be for a moment: what runs there would be nobody's. */
-function stillCutOff({ facts, time }: Context, { url, name }: Started, error: Error): Report | undefined {
-  const { message } = error;
-  facts.cutOffSince ??= time.now();
-  const ms = facts.cutOffSince + cutOffMs - time.now();
-  if (ms <= 0) {
-    delete facts.cutOffSince;
-    return undefined;
-  }
-  // Of what the operator itself allows it is told by a change.
-  if (isShutOut(error)) return report('Updating', message, { retry: { kind: 'after', ms } });
-  const doubt = `tunnel ${name} may still run at ${url}, and is waited for, two minutes at most: ${message}`;
-  return report('Unreachable', doubt, { retry: { kind: 'after', ms: Math.min(ms, lookAgainMs) } });
-}
-
-/** Nothing listens at the address, or it is none: no agent runs there. */
-function isNobodyThere(error: unknown): error is Error {
-  const code = error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : '';
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(String(code));
-}
-
-/** What it asks for in its Agent. */
-function claimIn(object: ManagedObject): string {
-  return `${agentKeyOf(object)} ${nameOf(object)}`;
-}
-
-function nameOf({ metadata, spec }: ManagedObject): string {
-  return typeof spec.tunnelName === 'string' ? spec.tunnelName : metadata.name;
-}
-
-function heldBy(rival: ManagedObject): string {
-  return `the tunnel is managed by ${rival.kind} ${keyOf(rival)}, which made it or is older: remove one of the two`;
-}
-
-function heldElsewhere(name: string): string {
-  return `the agent is shared, and its tunnel ${name} is managed by a resource of another namespace: set spec.tunnelName to another name`;
 }
 
 function takenBy(name: string, field: string): string {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
 import { fingerprint } from '../../../reconcile/json.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations } from '../../../reconcile/writer.ts';
 import { lookOf, lookSchema, shownSchema } from './look.ts';
-import type { Spec } from './schema.ts';
+import type { Spec, Status } from './schema.ts';
 
 /** The fields of a definition, each as a fingerprint: a record must stay short, and options may be secret. */
 const askedSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.string(), options: z.string() });
@@ -84,4 +84,18 @@ export function ignoredOf({ options = {} }: Spec): readonly string[] {
 /** The annotation that puts it on record; nothing when there is nothing of it any more. */
 export function recordOf(started: Started | undefined): Annotations {
   return { [annotation.startedTunnel]: started === undefined ? null : JSON.stringify(started) };
+}
+
+/** What the status proves of it: where it was, for this resource. */
+export function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status, 'agentURL' | 'tunnelName'> {
+  const { agentURL, tunnelName } = (status ?? {}) as Status;
+  return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
+}
+
+/** This start of it was answered, by the status. */
+export function isAnswered(object: ManagedObject, started: Started): boolean {
+  const { startedAt, uri } = (object.status ?? {}) as Status;
+  const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
+  const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
+  return isOfThat && uri !== undefined && placeIn(object, started).agentURL !== undefined;
 }

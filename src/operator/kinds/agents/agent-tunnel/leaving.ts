@@ -1,0 +1,129 @@
+import type { ReconcileContext } from '../../../reconcile/context.ts';
+import { RefusedError, type Report, report } from '../../../reconcile/outcome.ts';
+import { isDeleting } from '../../../reconcile/resource.ts';
+import { type Agents, NotAdmittedError } from '../registry/agents.ts';
+import { isElsewhere } from '../registry/ownership.ts';
+import { isOf } from './decide.ts';
+import { rivalOf } from './rival.ts';
+import { isAnswered, recordOf, type Started, startedOf } from './started.ts';
+
+type Context = ReconcileContext<undefined>;
+
+/** Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment. */
+const cutOffMs = 120_000;
+const lookAgainMs = 5_000;
+
+/** Ends what is on record and is to run no longer, wherever that is. */
+export class Leaving {
+  readonly #agents: Agents;
+  readonly #createSettleMs: number;
+
+  constructor(agents: Agents, createSettleMs: number) {
+    this.#agents = agents;
+    this.#createSettleMs = createSettleMs;
+  }
+
+  /**
+   * Stops what the resource started elsewhere, or under another name, or may not have any more; answers whether there was any, or
+   * reports while there may be.
+   */
+  async stopOthers(context: Context, kept: Started | undefined): Promise<'nothing' | 'stopped' | Report> {
+    const { resource, facts } = context;
+    const started = startedOf(resource.object);
+    if (started === undefined || (started.url === kept?.url && started.name === kept.name)) {
+      delete facts.cutOffSince;
+      return 'nothing';
+    }
+    await resource.confirm();
+    const unsure = await this.stop(context, started);
+    if (unsure !== undefined) return unsure;
+    await resource.insist(() => recordOf(undefined));
+    return 'stopped';
+  }
+
+  /**
+   * Stops a tunnel that is on record, if it still runs as that; reports while it may be started yet. Records are written by
+   * tenants: another's it is not.
+   */
+  async stop(context: Context, started: Started): Promise<Report | undefined> {
+    const { url, name } = started;
+    const { resource, occasion, call, journal, facts } = context;
+    const rival = rivalOf(context, started);
+    if (rival !== undefined && isElsewhere(rival, resource.object)) return undefined;
+    const { namespace = '' } = resource.object.metadata;
+    try {
+      await this.#agents.visit(url, namespace, async (agent) => {
+        const running = await agent.find(name, occasion.startedAt, call);
+        if (running === undefined || !isOf(running, started)) return;
+        await agent.stop(name, call);
+        journal.event('Deleted', `stopped tunnel ${name}`);
+      });
+    } catch (error) {
+      if (!this.#isLost(context, url, error)) {
+        if (!isShutOut(error)) delete facts.cutOffSince;
+        throw error;
+      }
+      const doubtful = isDeleting(resource.object) ? undefined : stillCutOff(context, started, error);
+      if (doubtful !== undefined) return doubtful;
+      journal.event('Orphaned', `${leftBehind(started)} is left behind, if it still runs: ${error.message}`);
+      return undefined;
+    }
+    delete facts.cutOffSince;
+    return this.#unsettled(context, started);
+  }
+
+  /** What was asked for before and would have been carried out by now is not looked for any more. */
+  async settle(context: Context, started: Started | undefined): Promise<void> {
+    if (started?.before === undefined || this.#unsettled(context, started) !== undefined) return;
+    await context.resource.record(recordOf({ ...started, before: undefined }));
+  }
+
+  /** Whether it has to be left, at once or in a while: docs/adr/0007-agents.md. */
+  #isLost({ resource }: Context, url: string, error: unknown): error is Error {
+    if (isShutOut(error)) return !isDeleting(resource.object);
+    return isNobodyThere(error) && !this.#agents.isInUse(url);
+  }
+
+  /** What was sent and not answered may be carried out yet, and would be nobody's. */
+  #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
+    const { object } = resource;
+    const isSure = isAnswered(object, started) && started.before === undefined;
+    // As far as this process can tell: an earlier one may have died over it.
+    if (facts.lostStart === undefined && !isSure) facts.lostStart = time.now();
+    const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();
+    if (ms <= 0) return undefined;
+    const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
+    return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
+  }
+}
+
+/** As events and conditions name it. */
+export function leftBehind({ url, name }: Started): string {
+  return `tunnel ${name} of the agent at ${url}`;
+}
+
+/** No request may go where it was. */
+function isShutOut(error: unknown): error is Error {
+  return error instanceof NotAdmittedError || error instanceof RefusedError;
+}
+
+/** Whether that may be for a moment: what runs there would be nobody's. */
+function stillCutOff({ facts, time }: Context, { url, name }: Started, error: Error): Report | undefined {
+  const { message } = error;
+  facts.cutOffSince ??= time.now();
+  const ms = facts.cutOffSince + cutOffMs - time.now();
+  if (ms <= 0) {
+    delete facts.cutOffSince;
+    return undefined;
+  }
+  // Of what the operator itself allows it is told by a change.
+  if (isShutOut(error)) return report('Updating', message, { retry: { kind: 'after', ms } });
+  const doubt = `tunnel ${name} may still run at ${url}, and is waited for, two minutes at most: ${message}`;
+  return report('Unreachable', doubt, { retry: { kind: 'after', ms: Math.min(ms, lookAgainMs) } });
+}
+
+/** Nothing listens at the address, or it is none: no agent runs there. */
+function isNobodyThere(error: unknown): error is Error {
+  const code = error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : '';
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(String(code));
+}
