@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
-import { annotation } from '../annotations.ts';
+import { annotation, formatIntent } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import { fingerprint } from '../json.ts';
 import { managedSpecSchema } from '../resource.ts';
@@ -162,28 +162,41 @@ test('a create that was given up before its mark has replaced nothing', async ()
   expect(thing.memory.of('u').recreated).toBeUndefined();
 });
 
+const other = { id: 'thing_0' };
+
 test.each([
-  ['what is another resource’s', { id: 'thing_1' }, true, 0],
-  ['what was there before, and is otherwise', { id: 'thing_0' }, false, 61_000],
+  ['what is another resource’s', 0, { isHeld: true }],
+  ['what was there before, and is otherwise', 61_000, {}],
+  ['what another one asked for, and is otherwise', 0, { isAwaited: true }],
 ])(
   'an answer that shows %s is another’s, and says nothing of what became of the create',
-  async (_, answer, isHeld, ageMs) => {
+  async (_, ageMs, { isHeld = false, isAwaited = false }: { isHeld?: boolean; isAwaited?: boolean }) => {
     thing.clock.advance(100_000);
     const pending = pendingCreates();
-    if (isHeld) pending.claims.claim('another', answer.id);
+    if (isHeld) pending.claims.claim('another', other.id);
     const createdAt = new Date(thing.clock.now() - ageMs).toISOString();
     const contract = {
       ...thing.contract,
       identity: ({ id }: { readonly id: string }) => ({ id, createdAt }),
+      contentOf: () => 'theirs',
       diff: () => [{ field: 'name' }],
-      create: async () => answer,
+      create: async () => other,
     };
-    const create = new SafeCreate(thing.context(), contract, pending);
+    const context = thing.context();
+    const intent = formatIntent({ at: createdAt, clock: 'own', content: fingerprint(isAwaited ? 'theirs' : 'else') });
+    const theirs = {
+      ...thing.object,
+      metadata: {
+        ...thing.object.metadata,
+        uid: 'v',
+        annotations: { [annotation.createIntent]: intent, [annotation.recordOf]: 'v' },
+      },
+    };
+    const peers = { claimants: () => [], list: () => [thing.object, theirs] } as unknown as typeof context.peers;
+    const create = new SafeCreate({ ...context, peers }, contract, pending);
     const report = await create.perform(managedSpecSchema.parse({}));
-    expect(report).toMatchObject({
-      reason: 'Unreachable',
-      message: expect.stringContaining(`shows thing ${answer.id}`),
-    });
+    expect(report).toMatchObject({ reason: 'Unreachable', message: expect.stringContaining('shows another thing') });
+    expect(report?.message).not.toContain(other.id);
     expect(thing.object.metadata.annotations).toHaveProperty([annotation.createIntent]);
     expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
   },

@@ -107,7 +107,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     });
     const { id } = this.#contract.identity(observed);
     if (this.#isAnothers(observed, spec)) {
-      const message = `the answer shows ${this.#contract.displayName} ${id}, which is not what was asked for`;
+      // Whose it is may be another tenant.
+      const message = `the answer shows another ${this.#contract.displayName} than was asked for`;
       throw new ApiError(message, { reason: 'Unreachable', definite: false });
     }
     this.#pending.claims.claim(resource.uid, id);
@@ -120,8 +121,8 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /**
-   * What stands in between may mix answers up: what is another resource's was not made just now, nor what was there before and is
-   * otherwise than asked.
+   * What stands in between may mix answers up: what is another resource's was not made just now, nor what is otherwise than asked
+   * and was there before, or is what another one asked for.
    */
   #isAnothers(observed: Observed, spec: Spec): boolean {
     const { resource, peers } = this.#context;
@@ -129,7 +130,15 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const { id } = identity;
     if (this.#pending.claims.isTaken(id)) return true;
     if (peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid)) return true;
-    return isOlderThanMark(identity, intentOf(resource.object) ?? {}) && this.#contract.diff(spec, observed).length > 0;
+    if (this.#contract.diff(spec, observed).length === 0) return false;
+    return isOlderThanMark(identity, intentOf(resource.object) ?? {}) || this.#isAwaited(observed);
+  }
+
+  /** Another resource's create of just that is under way, or of unknown fate. */
+  #isAwaited(observed: Observed): boolean {
+    const { resource, peers } = this.#context;
+    const content = fingerprint(this.#contract.contentOf(observed));
+    return peers.list().some((each) => each.metadata.uid !== resource.uid && intentOf(each)?.content === content);
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
