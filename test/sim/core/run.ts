@@ -128,6 +128,7 @@ class Actor {
   readonly #ids = new Map<string, string>();
   readonly #firstIds = new Map<string, string>();
   readonly #uids = new Map<string, string>();
+  readonly #versions = new Map<string, { readonly at: number; readonly annotations: Annotations }[]>();
   readonly #open = new Set<() => void>();
 
   constructor(world: World, troubles: Readonly<Record<string, Trouble>>) {
@@ -136,6 +137,9 @@ class Actor {
     world.onChange(({ current: { object } }) => {
       const key = keyOf(object.kind ?? '', object.metadata);
       this.#uids.set(key, object.metadata.uid ?? '');
+      const versions = this.#versions.get(key) ?? [];
+      versions.push({ at: world.scheduler.now, annotations: object.metadata.annotations ?? {} });
+      this.#versions.set(key, versions);
       const id = (object.status as { readonly id?: unknown } | undefined)?.id;
       if (typeof id !== 'string') return;
       this.#ids.set(key, id);
@@ -170,6 +174,8 @@ class Actor {
         const path = `${pathOf(deed.ref)}${deed.subresource === undefined ? '' : `/${deed.subresource}`}`;
         return void (await this.#kube('PATCH', path, this.#resolved(deed.patch), 'application/merge-patch+json'));
       }
+      case 'set-back':
+        return this.#setBack(deed);
       case 'delete':
         return void (await this.#kube('DELETE', pathOf(deed.ref)));
       case 'cloud': {
@@ -253,6 +259,13 @@ class Actor {
     await this.#apply(mergePatch({ ...content, metadata: { ...to, labels, annotations } }, patch) as Manifest);
   }
 
+  async #setBack({ ref, asOf }: Extract<Deed, { do: 'set-back' }>): Promise<void> {
+    const { annotations = {} } = this.#versions.get(keyOf(ref.kind, ref))?.findLast(({ at }) => at <= asOf) ?? {};
+    const records = Object.entries(annotations).filter(([name]) => !words.has(name));
+    const patch = { metadata: { annotations: Object.fromEntries(records) } };
+    await this.#kube('PATCH', pathOf(ref), patch, 'application/merge-patch+json');
+  }
+
   async #namespaceOf({ metadata: { namespace } }: Manifest): Promise<void> {
     if (namespace === undefined) return;
     const found = await this.#kube('GET', `/api/v1/namespaces/${namespace}`);
@@ -275,6 +288,13 @@ class Actor {
       .replace(/\{\{foreign:([^}]+)\}\}/g, (_, name: string) => this.#foreign.get(name) ?? unknownID);
   }
 }
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** What people say by annotations. */
+const words: ReadonlySet<string> = new Set(
+  ['paused', 'reconcile-at', 'force-orphan'].map((name) => `edge-operator.dev/${name}`),
+);
 
 /** In place of the id of what nobody could make. */
 export const unknownID = 'ra_unknown';

@@ -93,6 +93,8 @@ export type Deed =
       readonly to: Pick<ObjectRef, 'namespace' | 'name'>;
       readonly patch?: object;
     }
+  /** The annotations that it had then, of those that the operator writes: a manifest that was saved with them is applied again. */
+  | { readonly do: 'set-back'; readonly ref: ObjectRef; readonly asOf: number }
   | { readonly do: 'delete'; readonly ref: ObjectRef }
   /** Somebody uses the API of the cloud by hand; `name` makes the id of what it answers known. */
   | {

@@ -112,6 +112,8 @@ export const wipeStatus = (at: number, of: Named): Act => ({
   subresource: 'status',
 });
 
+export const setBack = (at: number, of: Named, asOf: number): Act => ({ at, do: 'set-back', ref: refOf(of), asOf });
+
 export const stop = (at: number, installation: string): Act => ({ at, do: 'stop', installation });
 
 export const start = (at: number, installation: string): Act => ({ at, do: 'start', installation });

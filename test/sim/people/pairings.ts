@@ -11,9 +11,11 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'refused-connections': ['edits', 'deletes'],
   'gateway-404': ['edits', 'deletes'],
   'gateway-html': ['edits', 'deletes'],
+  'gateway-4xx': ['edits', 'deletes'],
   'gateway-5xx': ['edits', 'deletes'],
   'gateway-408': ['deletes'],
   'half-a-page': ['lost-answers', 'external-drift'],
+  'mixed-answers': ['twins', 'deletes'],
   throttled: ['edits', 'deletes'],
   'lagging-lists': ['lost-answers', 'deletes'],
   'odd-items': ['lost-answers', 'external-drift'],
@@ -42,6 +44,7 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'accounts-paused': ['lost-answers', 'slow-acts'],
   'annotations-copied': ['lost-answers'],
   'annotations-forged': ['lost-answers'],
+  'annotations-set-back': ['deletes', 'lost-answers', 'tunnels'],
 };
 
 /** What would make nonsense of one another, or of the expectations of a story. */

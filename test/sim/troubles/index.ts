@@ -4,11 +4,13 @@ import { endlessPages } from './cloud/endless-pages.ts';
 import { laggingLists } from './cloud/lagging-lists.ts';
 import { oddItems } from './cloud/odd-items.ts';
 import { revokedKey } from './cloud/revoked-key.ts';
+import { gateway4xx } from './gateway/gateway-4xx.ts';
 import { gateway5xx } from './gateway/gateway-5xx.ts';
 import { gateway404 } from './gateway/gateway-404.ts';
 import { gateway408 } from './gateway/gateway-408.ts';
 import { gatewayHtml } from './gateway/gateway-html.ts';
 import { halfAPage } from './gateway/half-a-page.ts';
+import { mixedAnswers } from './gateway/mixed-answers.ts';
 import { throttled } from './gateway/throttled.ts';
 import type { TroubleKind } from './kind.ts';
 import { compacted } from './kubernetes/compacted.ts';
@@ -45,9 +47,11 @@ export const troubles: Readonly<Record<string, TroubleKind>> = {
   'refused-connections': refusedConnections,
   'gateway-404': gateway404,
   'gateway-html': gatewayHtml,
+  'gateway-4xx': gateway4xx,
   'gateway-5xx': gateway5xx,
   'gateway-408': gateway408,
   'half-a-page': halfAPage,
+  'mixed-answers': mixedAnswers,
   throttled: throttled,
   'lagging-lists': laggingLists,
   'odd-items': oddItems,

@@ -4,6 +4,7 @@ import { accountsPaused } from './accounts-paused.ts';
 import { agentsRestarted } from './agents-restarted.ts';
 import { annotationsCopied } from './annotations-copied.ts';
 import { annotationsForged } from './annotations-forged.ts';
+import { annotationsSetBack } from './annotations-set-back.ts';
 import { annotationsWiped } from './annotations-wiped.ts';
 import { bigAccount } from './big-account.ts';
 import { clocksSetRight } from './clocks-set-right.ts';
@@ -42,6 +43,7 @@ export const habits: Readonly<Record<string, Habit>> = {
   'annotations-wiped': annotationsWiped,
   'annotations-copied': annotationsCopied,
   'annotations-forged': annotationsForged,
+  'annotations-set-back': annotationsSetBack,
   'statuses-wiped': statusesWiped,
   'external-drift': externalDrift,
   'account-swaps': accountSwaps,

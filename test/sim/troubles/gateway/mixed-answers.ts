@@ -1,0 +1,49 @@
+import type { Flight } from '../../core/network.ts';
+import type { Trouble } from '../../core/run.ts';
+import type { Answer } from '../../core/server.ts';
+import type { TroubleKind } from '../kind.ts';
+import { options, probability } from '../options.ts';
+import { lasting } from '../plan.ts';
+import { chancesOf } from '../requests.ts';
+
+const name = 'mixed-answers';
+
+const schema = options({ probability: probability.default(1) });
+
+const begin: Trouble = (world, given) => {
+  const { probability } = schema.parse(given);
+  const { network } = world;
+  const chances = chancesOf(world, name, given);
+  /** The last one of each. */
+  const earlier = new Map<string, Answer>();
+  const observe = (flight: Flight) => {
+    const asked = askedOf(flight);
+    const { answer } = flight;
+    if (asked !== undefined && (answer?.status === 200 || answer?.status === 201)) earlier.set(asked, answer);
+  };
+  const rule = (flight: Flight) => {
+    const answer = earlier.get(askedOf(flight) ?? '');
+    return answer !== undefined && chances.of(flight).chance(probability) ? { change: () => answer } : undefined;
+  };
+  network.observers.add(observe);
+  network.rules.add(rule);
+  return () => {
+    network.observers.delete(observe);
+    network.rules.delete(rule);
+    chances.close();
+  };
+};
+
+/** What is alike whatever object it is about, where it is about one. */
+function askedOf({ to, method, path }: Flight): string | undefined {
+  const [, collection = '', id] = /^\/(reserved_addrs|bot_users)(\/[^/?]+)?$/.exec(path) ?? [];
+  const isOfOne = method === 'POST' || id !== undefined;
+  return to.name === 'cloud' && collection !== '' && isOfOne ? `${method} ${collection}` : undefined;
+}
+
+export const mixedAnswers: TroubleKind = {
+  about:
+    'something before the cloud mixes up answers: a call about an object gets that of an earlier one about another',
+  begin,
+  plan: (chance) => lasting(chance, [10, 120], { probability: chance.pick([0.3, 1]) }),
+};
