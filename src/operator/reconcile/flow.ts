@@ -1,4 +1,5 @@
 import type { ReconcileContext } from './context.ts';
+import type { CurrentResource } from './current-resource.ts';
 import type { Outcome } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -20,6 +21,11 @@ export interface Flow<Client> {
    * begun, whatever the spec names by now; nothing is made there any more.
    */
   isBegun?(object: ManagedObject): boolean;
+  /**
+   * Another installation took the resource over, and has written no record yet: puts on record what this process began to make for
+   * it, and nobody else can know.
+   */
+  handOver?(resource: CurrentResource): Promise<void>;
   /** Types of the conditions beside Ready that the kind's resources may have. */
   readonly conditions?: readonly string[];
   /** Of those, what this resource has by its spec, whatever becomes of it. */

@@ -123,6 +123,25 @@ test('what another installation has is not looked for in the account of this one
   expect(memory.of('u').isElsewhere).toBeUndefined();
 });
 
+test.each([
+  ['is put on record', 'green', 1],
+  ['is not where the record is another one by now', 'blue', 0],
+])('what this one began to make when another installation took over %s', async (_, by, times) => {
+  const installation = new Installation({ name: () => 'green', takeOver: false, now: () => 0 });
+  const annotations = { [annotation.recordOf]: 'u', [annotation.installation]: by };
+  cached = {
+    ...object,
+    metadata: { ...object.metadata, annotations },
+    status: { ownership: { installation: 'blue' }, conditions: [] },
+  };
+  let handedOver = 0;
+  const handOver = async () => {
+    handedOver += 1;
+  };
+  await reconcile(() => {}, { installation }, { handOver });
+  expect(handedOver).toBe(times);
+});
+
 test('nothing is removed for one that is listed still, and has gone', async () => {
   const ending = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [finalizer] };
   cached = { ...object, metadata: { ...object.metadata, ...ending } };

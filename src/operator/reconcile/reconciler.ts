@@ -72,7 +72,9 @@ export class Reconciler<Client> {
     const options = { ...this.#options, log, conditions, conditionsOf, ...heard(this.#options.events) };
     const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
-      this.#factsOf(object).isElsewhere = true;
+      const facts = this.#factsOf(object);
+      facts.isElsewhere = true;
+      if (!this.#isOthers(object)) await this.#flow.handOver?.(new CurrentResource(object, options.writer, facts));
       const say = options.installation.ask(foreign, object);
       if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };

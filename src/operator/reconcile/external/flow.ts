@@ -1,5 +1,6 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
+import type { CurrentResource } from '../current-resource.ts';
 import { type Flow, isKept } from '../flow.ts';
 import { leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportDeleteFailure, reportFailure } from '../outcome.ts';
@@ -26,7 +27,7 @@ import { doubtRetryMs } from './census.ts';
 import { SafeChange } from './change.ts';
 import { Claims } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
-import { SafeCreate } from './create.ts';
+import { recordCreated, SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
 import { tellOfLateTwins } from './late-twins.ts';
 import { LostCreate, type LostCreateOptions } from './lost-create.ts';
@@ -84,6 +85,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   isBegun(object: ManagedObject): boolean {
     return intentOf(object) !== undefined && ownedIDOf(object) === undefined;
+  }
+
+  /** The mark is of the create that this process had an answer to: with the key of another account no list shows what it made. */
+  async handOver(resource: CurrentResource): Promise<void> {
+    const made = this.#claims.claimOf(resource.uid);
+    if (made !== undefined && this.isBegun(resource.object)) await recordCreated(resource, made);
   }
 
   leavesNothing(object: ManagedObject): boolean {
