@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { noWars } from './no-wars.ts';
-import { FakeWorld, madeBotUser } from './witness.fixture.ts';
+import { FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
 
 let world: FakeWorld;
 
@@ -87,6 +87,23 @@ test('what comes late, and in time, is found', async () => {
   await world.pass(100_000);
   await times(4, () => madeBotUser(world, 'bot', { sentAt: world.scheduler.now - 20_000 }));
   expect(world.said).toHaveLength(1);
+});
+
+test.each([
+  ['while no operator was to run', [{ at: 10_000, do: 'stop', installation: 'op' }] as const, 0],
+  ['beside an operator', [], 1],
+])('what lost the mark of its create %s is made again', async (_, acts, times) => {
+  world = new FakeWorld({ acts });
+  world.judge(noWars);
+  const marked = (mark: string | null) => ({ annotations: { 'edge-operator.dev/create-intent': mark } });
+  await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+  await world.write('BotUser', 'bot', { ...marked('{}'), by: operator });
+  await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
+  await world.pass(20_000);
+  await world.write('BotUser', 'bot', marked(null));
+  await world.pass(1_000);
+  for (let n = 0; n < 2; n += 1) await madeBotUser(world);
+  expect(world.said).toHaveLength(times);
 });
 
 test('resources of one content, each with its own', async () => {

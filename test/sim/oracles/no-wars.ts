@@ -5,7 +5,7 @@ import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { canonical } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
-import { wasForgottenByRestore, wasMadeTooLate } from './left-behind.ts';
+import { hasLostItsMark, wasForgottenByRestore, wasMadeTooLate } from './left-behind.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 import { kindsOfCollection } from './ownership.ts';
 import type { Resource } from './resource.ts';
@@ -87,13 +87,14 @@ class Wars {
     made.push(thing);
     if (made.length <= mostCreates || target.kind !== 'list') return undefined;
     const askedBy = this.#askedBy(thing);
-    // What people took away, what went with its resource, what came too late to be found, and what a restored backup does not
-    // know, was to be made again.
+    // What people took away, what went with its resource, what came too late to be found, what a restored backup does not know,
+    // and what lost its mark while nobody was there, was to be made again.
     const lost = made.filter(
       (each) =>
         (each.gone !== undefined && each.gone.at < at && each.gone.installation === undefined) ||
         wasMadeTooLate(this.#world, each) ||
-        wasForgottenByRestore(this.#world, each),
+        wasForgottenByRestore(this.#world, each) ||
+        askedBy.some((resource) => hasLostItsMark(this.#world, resource, each)),
     );
     const allowed = mostCreates * Math.max(1, askedBy.length) + lost.length;
     if (made.length <= allowed) return undefined;
