@@ -201,6 +201,7 @@ function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing, 
  * was sent another create, either may be found.
  */
 export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
+  if (wasTakenOverUnmarked(world, resource, thing)) return true;
   const { name: id } = thing;
   const told = resource.statuses.all;
   const fromStatus = told.some((status, index) => {
@@ -214,6 +215,30 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
     .filter((other) => other.made.at < thing.made.at);
   return [thing, ...earlier].some((each) => hasLostItsMark(world, resource, each));
 }
+
+/**
+ * Another installation took its resource over and made another one in its own account: the mark of the key with which the first
+ * one was there a person had wiped by then, while nobody of that installation was there to put it back.
+ */
+function wasTakenOverUnmarked(world: Witness, resource: Resource, { account, made }: Thing): boolean {
+  const next = ownershipOf(world)
+    .madeFor(resource)
+    .find(
+      (other) =>
+        other.made.sentAt > made.at && other.made.installation !== made.installation && other.account !== account,
+    );
+  if (next === undefined) return false;
+  const all = resource.versions.during(made.at, next.made.sentAt);
+  return all.some((version, index) => {
+    const before = all[index - 1];
+    if (version.by !== undefined || before === undefined || !hasKeyMark(before) || hasKeyMark(version)) return false;
+    // The next mark is that of the create, or of a later one.
+    const marked = all.slice(index).find(hasKeyMark);
+    return (marked === undefined || isMarked(marked)) && !isServed(world, next, version.at);
+  });
+}
+
+const hasKeyMark = ({ annotations }: Version): boolean => annotations[`${domain}/key-mark`] !== undefined;
 
 /** People wiped its id, or the mark of its create, while nobody was there to put it back. */
 export function hasLostItsMark(world: Witness, resource: Resource, thing: Thing): boolean {

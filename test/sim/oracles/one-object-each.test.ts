@@ -5,6 +5,7 @@ import { available, FakeWorld, madeBotUser, operator } from './witness.fixture.t
 
 const externalID = 'edge-operator.dev/external-id';
 const createdID = 'edge-operator.dev/created-id';
+const keyMark = 'edge-operator.dev/key-mark';
 const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
 const parent = { edgeID: 'edghts_a', routeID: 'edghtsrt_a' };
 
@@ -248,6 +249,30 @@ describe('objects', () => {
       await world.write('BotUser', 'bot', manager(null));
       await world.write('BotUser', 'bot', { ...manager(who === 'another' ? 'two' : 'one'), by: operator });
       await world.make('bot_users', { name: 'bot', active: true });
+      expect(await spoke()).toHaveLength(times);
+    },
+  );
+
+  test.each([
+    ['was wiped while that one was not there', true, true, 0],
+    ['was wiped while that one was there', true, false, 1],
+    ['is there', false, true, 1],
+  ])(
+    'one that another installation took over with another account, when the mark of its key %s',
+    async (_, isWiped, isAway, times) => {
+      const other = { installation: 'other' } as const;
+      const away = { at: 10_000, do: 'stop', ...other } as const;
+      world = new FakeWorld({
+        installations: [{ name: 'op' }, { name: 'other', apiKey: secondKey }],
+        acts: [{ at: 0, do: 'start', ...other }, ...(isAway ? [away] : [])],
+      });
+      judge = world.judge(oneObjectEach);
+      await madeBotUser(world);
+      await world.write('BotUser', 'bot', { annotations: { [keyMark]: 'abcd-12345678' }, by: operator });
+      await world.pass(20_000);
+      if (isWiped) await world.write('BotUser', 'bot', { annotations: { [keyMark]: null } });
+      await world.pass(1_000);
+      await madeBotUser(world, 'bot', { by: 'other-0.0', key: secondKey });
       expect(await spoke()).toHaveLength(times);
     },
   );
