@@ -638,6 +638,17 @@ describe('two operators with one account name in one namespace', () => {
     expect(blue.writes.length + heir.writes.length).toBeLessThan(6);
   });
 
+  test('and one that ended before the other was taken over: its ConfigMap goes', async () => {
+    cloud.seed({ endpoints: many(2) });
+    const blue = start({ installation: 'blue' });
+    await isSynced(blue);
+    await blue.stop();
+    cloud.unseed('ep_1');
+    const heir = start({ installation: 'green', takeOver: true });
+    await isSynced(heir);
+    await until('the other to go', async () => (await ids()).length === 1);
+  });
+
   test('an earlier version made is marked, and what is no endpoint of it goes', async () => {
     cloud.seed({ endpoints: many(2) });
     await isSynced(start());

@@ -10,7 +10,7 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean;
   /** Of the content, which a {@link summary} does not keep. */
   readonly digest?: string;
-  /** Whether the content is what a mirror writes under this name; of a summary without a mark. */
+  /** Whether the content is what a mirror writes under this name; of a summary. */
   readonly isWhole?: boolean;
 }
 
@@ -139,8 +139,7 @@ function isMirror({ metadata, data = {}, binaryData }: ConfigMap): boolean {
 /** What a cache needs of a ConfigMap: a digest stands for its content. */
 export function summary(configMap: ConfigMap): ConfigMap {
   const { data: _data, binaryData: _binaryData, ...rest } = configMap;
-  const isMarked = markIn(configMap) !== undefined;
-  return { ...rest, digest: digestOf(configMap), ...(isMarked ? {} : { isWhole: isWhole(configMap) }) };
+  return { ...rest, digest: digestOf(configMap), isWhole: isWhole(configMap) };
 }
 
 /** Content is compared whole; of labels, annotations and owners only the mirror's, because other tools may keep theirs there. */
