@@ -73,10 +73,10 @@ export function recordIn(object: KubeObject, name: string): string | undefined {
   return isOwn ? annotationOf(object, name) : undefined;
 }
 
-/** What the operator keeps on record of the resource. */
+/** What the operator keeps on record of the resource; one that somebody emptied is none. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
   const all = Object.entries(annotations);
-  const kept = all.filter(([name]) => records.has(name));
+  const kept = all.filter(([name, value]) => records.has(name) && value !== '');
   // Mostly there is nothing else, and no copy is needed.
   return kept.length === all.length ? annotations : Object.fromEntries(kept);
 }

@@ -75,6 +75,12 @@ test.each([
   expect(isAsWritten(thing(annotations), marked)).toBe(isSaid);
 });
 
+test('a record that somebody emptied is none, and nothing that would be put back', () => {
+  const emptied = thing({ ...parts, [annotation.heldSecret]: '' });
+  noteRecords(known, emptied, 1);
+  expect(isAsWritten(emptied, known.records ?? {})).toBe(true);
+});
+
 test('what is put back leaves nothing of a change but the id that it names', () => {
   const changed = { ...older, ...named, [annotation.createdID]: 'x', [annotation.paused]: 'true' };
   expect(recordsFor(thing(changed), marked)).toEqual({ ...marked, ...named, [annotation.createdID]: null });
