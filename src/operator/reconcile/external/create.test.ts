@@ -201,3 +201,21 @@ test.each([
     expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
   },
 );
+
+test('an answer whose stamp is behind the service’s clock as far as the two may differ is the create’s, though otherwise', async () => {
+  thing.clock.advance(100_000);
+  const createdAt = new Date(thing.clock.now() - 3_000).toISOString();
+  const contract = {
+    ...thing.contract,
+    identity: ({ id }: { readonly id: string }) => ({ id, createdAt }),
+    diff: () => [{ field: 'name' }],
+  };
+  const serviceTime = () => thing.clock.now();
+  const create = new SafeCreate(
+    thing.context({ connection: { ...connection, serviceTime } }),
+    contract,
+    pendingCreates(),
+  );
+  expect(await create.perform(managedSpecSchema.parse({}))).toBeUndefined();
+  expect(thing.object.metadata.annotations).toHaveProperty([annotation.createdID]);
+});

@@ -68,7 +68,7 @@ export function isOlder({ createdAt }: Identity, { likelySince }: SoughtSince): 
 
 /** By the clock of the mark alone: what an answer that may be another's says of the service's clock proves nothing. */
 export function isOlderThanMark({ createdAt }: Identity, { at = '', clock }: Partial<CreateIntent>): boolean {
-  return Date.parse(createdAt) < Date.parse(at) - (clock === 'service' ? stampUnitMs : clockSkewMs);
+  return Date.parse(createdAt) < Date.parse(at) - (clock === 'service' ? stampSkewMs : clockSkewMs);
 }
 
 export type Resolution =
