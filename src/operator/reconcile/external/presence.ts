@@ -118,7 +118,7 @@ export class Presence<Observed, Client> {
     const unsure = `${displayName} ${id} was not found: making sure that it is gone`;
     if (waitMs > 0) {
       const retry = { kind: 'after', ms: waitMs } as const;
-      const doubt = saidAt === undefined ? this.#keyDoubt(id, this.#count()) : undefined;
+      const doubt = saidAt === undefined ? this.#doubt(id) : undefined;
       // What an earlier process asked stays asked.
       const isAsked = doubt !== undefined && conditionOf(resource.object, 'Ready')?.message === doubt;
       return isAsked ? report('Unreachable', doubt, { retry }) : report(reason, unsure, { retry });

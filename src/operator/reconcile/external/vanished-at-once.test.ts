@@ -94,6 +94,15 @@ test.each([
   else expect((await again.confirmGone('a'))?.message).toMatch(said);
 });
 
+test('what an earlier process asked of them stays asked, from the first look on', async () => {
+  const [a, b] = [proven('a'), proven('b')];
+  const message = (await saidOf(a, b)) ?? '';
+  const ready = { type: 'Ready', status: 'False', reason: 'Unreachable', message, lastTransitionTime: '' } as const;
+  const { presence } = presenceOf([{ ...a, status: { ...a.status, conditions: [ready] } }, b]);
+  await presence.observe('a');
+  expect(await presence.confirmGone('a')).toMatchObject({ reason: 'Unreachable', message });
+});
+
 test('a kind that is whole again is not missed by others', async () => {
   const census = new Census();
   scene.there = [];
