@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { finalizer } from './annotations.ts';
 import { Dependents } from './dependents.ts';
+import { doubtOf } from './external/census.ts';
 import type { KindController } from './kind-controller.ts';
 import type { Which } from './registry.ts';
 import type { ManagedObject } from './resource.ts';
@@ -54,4 +55,32 @@ test('an account is held by what has something to remove through it, and not by 
   expect(await dependents.of(resource('account', 'True'))).toEqual([held]);
   users = [released];
   expect(await dependents.of(resource('account', 'True'))).toEqual([]);
+});
+
+test('an account is told of what goes, and of what says otherwise, or for the first time, that much of it is missing', () => {
+  const none = { present: 0, missing: 0, vouching: 0 };
+  const message = doubtOf({ before: { ...none, missing: 2 }, made: none }) ?? '';
+  const fine = resource('a', 'True');
+  const [ready] = fine.status?.conditions ?? [];
+  const inDoubt = { ...fine, status: { conditions: ready === undefined ? [] : [{ ...ready, message }] } };
+  let change: (change: object) => void = () => {};
+  const onChange = (heard: typeof change) => {
+    change = heard;
+  };
+  const resources = { addIndex: () => {}, onChange };
+  const news: string[] = [];
+  new Dependents({
+    kinds: [{ leavesNothing: false, resources } as unknown as KindController],
+    usedBy: () => 'ns/account',
+    client: undefined as never,
+    onNews: (key) => void news.push(key),
+  });
+  const told = (type: string, object: ManagedObject, old?: ManagedObject) => {
+    news.length = 0;
+    change({ type, object, old });
+    return news.length;
+  };
+  expect([told('add', fine), told('update', fine, fine), told('update', inDoubt, inDoubt)]).toEqual([0, 0, 0]);
+  expect([told('add', inDoubt), told('update', inDoubt, fine), told('update', fine, inDoubt)]).toEqual([1, 1, 1]);
+  expect(told('delete', fine)).toBe(1);
 });

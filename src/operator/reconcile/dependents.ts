@@ -36,10 +36,10 @@ export class Dependents {
       resources.onChange(
         ({ type, object, old }) => {
           const before = type === 'delete' ? object : old;
-          const used = before && usedBy(before);
-          if (before === undefined || used === undefined) return;
-          const isReleasing = type === 'delete' || used !== usedBy(object);
-          if (isReleasing || doubtIn(before) !== doubtIn(object)) onNews(used);
+          const isReleasing = before !== undefined && (type === 'delete' || usedBy(before) !== usedBy(object));
+          if (isReleasing) onNews(usedBy(before));
+          // What is met may say what an earlier process found.
+          else if ((old && doubtIn(old)) !== doubtIn(object)) onNews(usedBy(object));
         },
         { ownWrites: true },
       );
