@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { ApiError } from '../../../../common/http/errors.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
+import { conditionsOf } from '../../../reconcile/conditions.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { doubtOf } from '../../../reconcile/external/census.ts';
-import { DependencyError } from '../../../reconcile/outcome.ts';
+import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
@@ -108,6 +110,18 @@ test('while its users say that much of it is missing, the account is Unreachable
     ...{ kind: 'reported', reason: 'Unreachable', stalled: false, fields: { reachable: true, authenticated: true } },
     message: expect.stringMatching(/^2 of 2 objects .* vanished at once: .*reconcile-at on this account$/),
   });
+});
+
+test('while no mirror runs an account that fails leaves the condition of its mirror to what is wrong with it', async () => {
+  const check = async () => {
+    throw new ApiError('no connection', { reason: 'Unreachable', definite: true });
+  };
+  const { flow, context } = setup({ endpointMirror: {} }, {}, { passedSince: () => false, check });
+  const outcome = (await flow.ensure(context)) as Report;
+  const options = { previous: [], own: flow.conditions, asked: flow.conditionsOf(context.resource.object) };
+  expect(conditionsOf(outcome, 2, { ...options, now: new Date() })).toContainEqual(
+    expect.objectContaining({ type: 'EndpointsMirrored', status: 'False', reason: 'Unreachable' }),
+  );
 });
 
 test('an account does not wait for ConfigMaps that may not be deleted: they go with it', async () => {

@@ -165,7 +165,7 @@ export class AccountFlow implements Flow<undefined> {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
     const fields = { apiURL: account.url, ...verdict, ...mirrored, ...placeField(object) };
-    return { ...failure, fields, parts: this.#mirrorParts(object, account) };
+    return { ...failure, fields, ...this.#mirrorParts(object, account) };
   }
 
   async #passed(
@@ -205,17 +205,18 @@ export class AccountFlow implements Flow<undefined> {
     const lookAgainMs = error === undefined ? lookMs : troubledMs;
     return report('Available', message, {
       fields: { ...fields, ...(sweptAt === undefined ? mirrored : { endpointsMirrored: endpoints }) },
-      parts: this.#mirrorParts(object, account),
+      ...this.#mirrorParts(object, account),
       retry: { kind: 'after', ms: lookAgainMs },
     });
   }
 
-  #mirrorParts(object: ManagedObject, { key }: CloudConnection): readonly PartReport[] {
+  /** While no mirror runs what is wrong with the account is all that is known of it. */
+  #mirrorParts(object: ManagedObject, { key }: CloudConnection): { readonly parts?: readonly PartReport[] } {
     const status = this.#mirrors.status(key);
-    if (status === undefined) return [];
+    if (status === undefined) return {};
     const before = conditionOf(object, mirrorCondition)?.status === 'True';
     const shown = status.synced || before;
-    return [{ condition: mirrorCondition, report: mirrorReport(shown, status.error) }];
+    return { parts: [{ condition: mirrorCondition, report: mirrorReport(shown, status.error) }] };
   }
 }
 
