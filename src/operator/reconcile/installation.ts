@@ -74,7 +74,7 @@ export class Installation {
     );
   }
 
-  /** The resource is gone from Kubernetes. */
+  /** The resource is gone from Kubernetes, or is what it was before. */
   forget(uid: string): void {
     this.#taken.delete(uid);
     this.#neighbours.forget(uid);

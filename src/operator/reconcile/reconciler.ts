@@ -107,6 +107,7 @@ export class Reconciler<Client> {
    * @param isNew to this process, whatever it knew of it
    */
   note(object: ManagedObject, isNew = false): void {
+    if (isNew) this.#options.installation.forget(object.metadata.uid ?? '');
     if (!isHeld(object)) return;
     const facts = this.#factsOf(object);
     const isOthers = this.#isOthers(object);
