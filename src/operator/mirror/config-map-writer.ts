@@ -105,10 +105,7 @@ export class ConfigMapWriter {
     return isOfAccount && originOf(actual, maker) === 'of another';
   }
 
-  /**
-   * One step from what the cache has to what is desired. Throws ForeignConfigMapError, and the client's errors.
-   *
-   */
+  /** One step from what the cache has to what is desired. Throws ForeignConfigMapError, and the client's errors. */
   async bring(key: string, desired: ConfigMap | undefined): Promise<ConfigMapAction> {
     const actual = this.#options.cache.get(key);
     if (desired !== undefined && actual === undefined) return this.#create(desired);

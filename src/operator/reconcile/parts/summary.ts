@@ -8,7 +8,10 @@ export interface NamedReport {
   readonly at: number;
 }
 
-/** Sums the parts up as of `now`: Ready when all are, else for the first reason that only a person can help with, or the first there is, with what is wrong with each. */
+/**
+ * Sums the parts up as of `now`: Ready when all are, else for the first reason that only a person can help with, or the
+ * first there is, with what is wrong with each.
+ */
 export function summarise(parts: readonly NamedReport[], whenAvailable: string, now: number): Report {
   const failing = parts.filter((part) => part.report.reason !== 'Available');
   const conditions = parts.flatMap(({ condition, report: own }): PartReport[] =>
