@@ -32,7 +32,7 @@ const flow = 'reconcile/external/flow.ts';
 const presence = 'reconcile/external/presence.ts';
 const answer = '../common/http/answer.ts';
 const failure = '../common/http/failure.ts';
-const tunnelFlow = 'kinds/agents/agent-tunnel/flow.ts';
+const tunnelLeaving = 'kinds/agents/agent-tunnel/leaving.ts';
 const replayFlow = 'kinds/agents/request-replay/flow.ts';
 
 export const defects: readonly Defect[] = [
@@ -97,9 +97,17 @@ export const defects: readonly Defect[] = [
     only: ['crashes'],
   },
   {
+    name: 'what-another-create-made-is-taken',
+    sort: 'wrong definite',
+    file: create,
+    find: ' || this.#isAwaited(observed)',
+    replace: '',
+    only: ['mixed-answers', 'twins', 'edits', 'deletes', 'imports'],
+  },
+  {
     name: 'a-lost-start-settles-at-once',
     sort: 'cleared intent',
-    file: tunnelFlow,
+    file: tunnelLeaving,
     find: 'return this.#unsettled(context, started);',
     replace: 'return undefined;',
     only: ['slow-acts', 'tunnels'],
@@ -107,7 +115,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'a-renamed-tunnel-goes-on',
     sort: 'cleared intent',
-    file: tunnelFlow,
+    file: tunnelLeaving,
     find: '(started.url === kept?.url && started.name === kept.name)',
     replace: 'started.url === kept?.url',
     only: ['tunnels'],
