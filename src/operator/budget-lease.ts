@@ -80,11 +80,13 @@ export class BudgetLease implements UseStore {
     return this.#lease?.metadata.uid;
   }
 
-  /** Without the right, or the namespace, or where it takes no more. */
-  isRefusal(error: unknown): boolean {
-    if (!(error instanceof KubeError)) return false;
+  /** Without the right, or where it takes no more, which may be put right; of a namespace that is not there nobody is sent on. */
+  lastsMs(error: unknown): number | undefined {
+    if (!(error instanceof KubeError)) return undefined;
     const { status } = error;
-    return status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
+    const isRefusal = status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
+    if (!isRefusal) return undefined;
+    return status === 404 ? 0 : keptMs;
   }
 
   #put(text: string, signal: AbortSignal): Promise<Lease> {

@@ -27,6 +27,7 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'watches-frozen': ['edits', 'deletes'],
   'watches-lag': ['edits', 'deletes', 'pauses'],
   compacted: ['edits', 'deletes'],
+  'kube-403': ['edits', 'deletes', 'restarts'],
   'kube-5xx': ['edits', 'deletes'],
   'kube-conflicts': ['edits', 'deletes'],
   'kube-lost-answers': ['edits', 'deletes'],

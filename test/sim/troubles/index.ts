@@ -15,6 +15,7 @@ import { throttled } from './gateway/throttled.ts';
 import type { TroubleKind } from './kind.ts';
 import { compacted } from './kubernetes/compacted.ts';
 import { kube5xx } from './kubernetes/kube-5xx.ts';
+import { kube403 } from './kubernetes/kube-403.ts';
 import { kubeConflicts } from './kubernetes/kube-conflicts.ts';
 import { kubeLostAnswers } from './kubernetes/kube-lost-answers.ts';
 import { kubeRestored } from './kubernetes/kube-restored.ts';
@@ -64,6 +65,7 @@ export const troubles: Readonly<Record<string, TroubleKind>> = {
   'watches-lag': watchesLag,
   'watches-merged': watchesMerged,
   compacted: compacted,
+  'kube-403': kube403,
   'kube-5xx': kube5xx,
   'kube-conflicts': kubeConflicts,
   'kube-lost-answers': kubeLostAnswers,

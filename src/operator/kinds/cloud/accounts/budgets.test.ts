@@ -44,7 +44,7 @@ function withUnreadRecord(): Budgets {
   const store = () => ({
     read: () => new Promise<Stored>(() => {}),
     write: async () => undefined,
-    isRefusal: () => false,
+    lastsMs: () => undefined,
   });
   const made = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   void made.run(0);
@@ -164,7 +164,7 @@ test.each([
 test('hundreds of accounts of one key that wait for what is on record wait for nothing else', async () => {
   const text = JSON.stringify({ free: true, starts: [0, 5_000], accounts: {} });
   const known = Promise.withResolvers<Stored>();
-  const store = () => ({ read: () => known.promise, write: () => known.promise, isRefusal: () => false });
+  const store = () => ({ read: () => known.promise, write: () => known.promise, lastsMs: () => undefined });
   const plenty = { ...options, requestsPerMinute: 100_000 };
   budgets = new Budgets(plenty, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const running = budgets.run(0);
@@ -186,7 +186,11 @@ test('an account at another address is recorded by that while the one before sti
   };
   // Killed so often of late that nothing is free.
   const text = JSON.stringify({ free: true, starts: [0, 5_000, 10_000], accounts: {} });
-  const store = () => ({ read: async () => ({ texts: [text], writtenAt: undefined }), write, isRefusal: () => false });
+  const store = () => ({
+    read: async () => ({ texts: [text], writtenAt: undefined }),
+    write,
+    lastsMs: () => undefined,
+  });
   budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const running = budgets.run(0);
   const before = account('k');
@@ -305,7 +309,7 @@ describe('an account that leaves and comes back', () => {
 });
 
 test("what another replica sent with a key counts when it becomes the operator's own", async () => {
-  const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
+  const store = () => ({ read: async () => stored, write: async () => stored, lastsMs: () => undefined });
   const stored = { texts: [], writtenAt: undefined };
   const shardOf = (name: string) => (name.endsWith('elsewhere') ? 1 : 0);
   budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf });
@@ -324,7 +328,7 @@ test("what another replica sent with a key counts when it becomes the operator's
 
 test("who has yet to lead knows of nobody that uses the operator's own key elsewhere", async () => {
   const stored = { texts: [], writtenAt: undefined };
-  const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false });
+  const store = () => ({ read: async () => stored, write: async () => stored, lastsMs: () => undefined });
   budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const own = account('k', 100, undefined, true);
   account('k');
@@ -340,7 +344,7 @@ test("who has yet to lead knows of nobody that uses the operator's own key elsew
 
 test('the keys of an account are told apart where what is sent is on record, and nothing is without a key', async () => {
   const stored = { texts: [], writtenAt: undefined };
-  const store = () => ({ read: async () => stored, write: async () => stored, isRefusal: () => false, secret: 's' });
+  const store = () => ({ read: async () => stored, write: async () => stored, lastsMs: () => undefined, secret: 's' });
   budgets = new Budgets(options, { ...systemRuntime, log: silentLog, store, shardOf: () => 0 });
   const own = account('k');
   const marks = [budgets.keyMarkOf(own)];

@@ -77,9 +77,7 @@ export class View implements UseStore {
     return stored;
   }
 
-  isRefusal(): boolean {
-    return false;
-  }
+  lastsMs(): undefined {}
 
   #look(): Stored {
     const { text, writtenAt, version, uid } = this.#place;

@@ -35,8 +35,10 @@ export class MemoryStore implements UseStore {
     return this.stored;
   }
 
-  isRefusal(error: unknown): boolean {
-    return error instanceof Error && error.message === 'forbidden';
+  lastsMs(error: unknown): number | undefined {
+    const { message } = error as Error;
+    if (message === 'no such namespace') return 0;
+    return message === 'forbidden' ? 60_000 : undefined;
   }
 
   /** As another process sees it. */

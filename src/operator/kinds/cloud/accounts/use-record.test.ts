@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../../../common/log.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { MemoryStore, mostInAMinute, pass, start } from './use-record.fixture.ts';
@@ -177,7 +177,7 @@ test('nothing of a key is on record, and only what differs from the rule', async
   ]);
 });
 
-test('until it can be written nothing is sent that is not on record; without the right to it is done without', async () => {
+test('until it can be written nothing is sent that is not on record; where there is no place it is done without', async () => {
   const time = new ManualClock();
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
@@ -189,9 +189,9 @@ test('until it can be written nothing is sent that is not on record; without the
   expect(waiting.sent).toHaveLength(0);
   await pass(time, 2_000);
   expect(waiting.sent).toHaveLength(1);
-  const forbidden = new MemoryStore(time);
-  forbidden.errors.push(new Error('forbidden'));
-  const without = start(time, forbidden, { 'a/own': 120 }, { log: log });
+  const nowhere = new MemoryStore(time);
+  nowhere.errors.push(new Error('no such namespace'));
+  const without = start(time, nowhere, { 'a/own': 120 }, { log: log });
   without.ask(200);
   await pass(time, 0);
   expect(without.sent).toHaveLength(120);
@@ -199,6 +199,54 @@ test('until it can be written nothing is sent that is not on record; without the
     ...Array.from({ length: 3 }, () => 'cannot record what is sent'),
     'cannot record what is sent; a restart may exceed the budgets of accounts for a minute',
   ]);
+});
+
+describe('who may not keep it', () => {
+  const forbidden = () => Array.from({ length: 100 }, () => new Error('forbidden'));
+
+  test('has the free share for a minute, and then all', async () => {
+    const time = new ManualClock();
+    const store = new MemoryStore(time);
+    store.errors.push(...forbidden());
+    const { ask, sent } = start(time, store, { 'a/own': 120 });
+    ask(200);
+    await pass(time, 0);
+    expect(sent).toHaveLength(7);
+    await pass(time, 59_000);
+    expect(sent).toHaveLength(7);
+    for (let second = 0; second < 20; second += 1) await pass(time, 1_000);
+    expect(mostInAMinute(sent)).toBe(120);
+  });
+
+  test('and is started again and again sends no more than its budget', async () => {
+    const time = new ManualClock();
+    const store = new MemoryStore(time);
+    const sent: number[] = [];
+    for (let process = 0; process < 10; process += 1) {
+      const own = store.reopened();
+      own.errors.push(...forbidden());
+      const each = start(time, own, { 'a/own': 120 });
+      each.ask(200);
+      await pass(time, 5_000);
+      each.kill();
+      sent.push(...each.sent);
+    }
+    expect(mostInAMinute(sent)).toBeLessThanOrEqual(120);
+  });
+
+  test('goes on with what is on record when it may again', async () => {
+    const time = new ManualClock();
+    const store = new MemoryStore(time);
+    const { ask, sent } = start(time, store, { 'a/own': 120 });
+    ask(7);
+    await pass(time, 0);
+    store.errors.push(...forbidden().slice(0, 3));
+    ask(100);
+    await pass(time, 100);
+    expect(sent).toHaveLength(7);
+    await pass(time, 5_000);
+    expect(sent).toHaveLength(107);
+  });
 });
 
 test('what somebody else wrote meanwhile is taken over', async () => {

@@ -45,8 +45,8 @@ export interface UseStore {
   readonly secret?: string | undefined;
   /** How many characters it takes; default {@link mostText}. */
   readonly most?: number;
-  /** It cannot be kept there, as without the right to: another try soon is of no use. */
-  isRefusal(error: unknown): boolean;
+  /** How long it is to last until it is taken for granted, as a right that is missing; undefined of what passes. */
+  lastsMs(error: unknown): number | undefined;
 }
 
 /** What an account has used. */
@@ -83,7 +83,8 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' |
  * which may come within that minute, does not begin with a fresh budget. A sixteenth of the limit of each key, at most 20, is
  * free for all its accounts together: one word at the start says so for all keys. Beyond that an account is on record by its name,
  * with twice of what it uses, which is withdrawn after minutes in which it was not needed: who uses little writes nothing.
- * Where no more names fit, who is not among them has a part in the free share, or waits.
+ * Where no more names fit, who is not among them has a part in the free share, or waits. Where it may not be kept, that share is
+ * all for a minute: who is started again and again would have a fresh budget each time. From then on it is done without.
  *
  * Each process says of what it wrote that it was itself. So what it finds of its own, where an answer was lost or somebody else
  * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clocks
@@ -108,6 +109,8 @@ export class UseRecord {
   #takeovers = 0;
   /** Somebody else wrote since. */
   #isStale = false;
+  /** It cannot be kept, which may be set right: another process may begin meanwhile. */
+  #refusedSince: number | undefined;
   /** There is nowhere to keep it. */
   #isOff = false;
   #isWriting = false;
@@ -140,10 +143,11 @@ export class UseRecord {
     return this.#isOff ? undefined : this.#state?.named.get(name)?.open;
   }
 
-  /** Of a limit, what others may use that are not on record: nothing before the record is known. */
+  /** Of a limit, what others may use that are not on record: nothing before the record is known, or is not to be had. */
   freeOf(limit: number): number {
     if (this.#isOff) return Number.POSITIVE_INFINITY;
-    return this.#state?.free === true ? freeShareOf(limit) : 0;
+    const isFree = this.#state?.free ?? this.#refusedSince !== undefined;
+    return isFree ? freeShareOf(limit) : 0;
   }
 
   /** What earlier processes may have sent, and which look at it this is; undefined while that is not known. */
@@ -219,19 +223,28 @@ export class UseRecord {
   async #tryWrite(): Promise<boolean> {
     const { monotonic, store, onChange } = this.#options;
     const { signal } = this.#ended;
+    let pauseMs = 0;
     try {
       await this.#writeOnce();
       this.#backoff.forget();
+      this.#refusedSince = undefined;
       this.#isOff = false;
     } catch (error) {
       if (signal.aborted) return false;
       const wasOff = this.#isOff;
-      this.#isOff = store.isRefusal(error);
+      this.#failed(store.lastsMs(error));
       if (!wasOff) this.#warn(error);
-      if (!this.#isOff) await monotonic.sleep(this.#backoff.next(), signal).catch(() => {});
+      if (!this.#isOff) pauseMs = this.#backoff.next();
     }
     onChange();
+    if (pauseMs > 0) await monotonic.sleep(pauseMs, signal).catch(() => {});
     return !this.#isOff;
+  }
+
+  #failed(lastsMs: number | undefined): void {
+    const now = this.#now();
+    this.#refusedSince = lastsMs === undefined ? undefined : (this.#refusedSince ?? now);
+    this.#isOff = lastsMs !== undefined && now - (this.#refusedSince ?? now) >= lastsMs;
   }
 
   async #writeOnce(): Promise<void> {
