@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
 import { systemClock } from '../../../../common/clock.ts';
 import type { Call } from '../../../../common/priority.ts';
@@ -138,18 +138,36 @@ test('what was listed before the agent was away is not relied on', async () => {
   expect(await find('web', 1_000)).toBeUndefined();
 });
 
-test('tells of tunnels that came, went or changed, and not of their metrics', async () => {
-  const look = async (next: object[]) => {
+describe('tunnels that came, went or changed', () => {
+  const look = async (next: object[], ms = 15_000) => {
     tunnels = next;
-    now += 1_000;
+    now += ms;
     await agent.check(now, call);
     return changes;
   };
-  expect(await look([tunnelOf('web')])).toBe(0);
-  expect(await look([tunnelOf('web')])).toBe(0);
-  expect(await look([])).toBe(1);
-  expect(await look([tunnelOf('web'), tunnelOf('')])).toBe(2);
-  expect(await look([tunnelOf('web', 'http://elsewhere'), tunnelOf('')])).toBe(3);
+
+  test('are told of, and not their metrics, nor in what order they come', async () => {
+    expect(await look([tunnelOf('web')])).toBe(0);
+    expect(await look([tunnelOf('web')])).toBe(0);
+    expect(await look([])).toBe(1);
+    expect(await look([tunnelOf('web'), tunnelOf('')])).toBe(2);
+    expect(await look([tunnelOf(''), tunnelOf('web')])).toBe(2);
+    expect(await look([tunnelOf('web', 'http://elsewhere'), tunnelOf('')])).toBe(3);
+  });
+
+  test('are told of once in a while only, where no two lists are the same', async () => {
+    for (let ms = 0; ms < 150_000; ms += 1_000) await look([tunnelOf('web', `http://${ms}`)], 1_000);
+    expect(changes).toBe(10);
+  });
+
+  test('soon after others are told of later', async () => {
+    await look([tunnelOf('web')]);
+    expect(await look([], 1_000)).toBe(1);
+    expect(await look([tunnelOf('new')], 1_000)).toBe(1);
+    expect(await look([tunnelOf('new')])).toBe(2);
+    expect(await look([tunnelOf('new')])).toBe(2);
+    expect(counts).toBe(2);
+  });
 });
 
 test('what has no tunnels is no agent', async () => {

@@ -6,7 +6,7 @@ import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
 import type { Connection } from '../../../reconcile/connection.ts';
-import { canonical } from '../../../reconcile/json.ts';
+import { canonical, fingerprint } from '../../../reconcile/json.ts';
 
 const minRetryMs = 500;
 
@@ -17,7 +17,10 @@ export interface AgentConnectionOptions extends AgentClientOptions {
   readonly random: () => number;
   /** Longest pause, in milliseconds, before an agent that is away is tried again. */
   readonly retryMs: number;
-  /** Tunnels came, went or changed since the last look: those who have one are to look at it. */
+  /**
+   * Tunnels came, went or changed since that was last told: those who have one are to look at it. Told once in `retryMs` at most,
+   * for who is told and fails looks again: an agent that never shows the same twice would be asked for ever.
+   */
   readonly onChange?: (() => void) | undefined;
   /** The number of tunnels may have changed. */
   readonly onCount?: (() => void) | undefined;
@@ -35,8 +38,9 @@ export class AgentConnection implements Connection<AgentClient> {
   /** When the agent was last found to be away: what was seen before may have ended with it. */
   #awayAt = Number.NEGATIVE_INFINITY;
   #status: { readonly at: number; readonly status: AgentStatus } | undefined;
-  /** Of the last list, without what changes all the time. */
+  /** Of the list that was last told of, without what changes all the time. */
   #shape: string | undefined;
+  #toldAt = Number.NEGATIVE_INFINITY;
 
   /** @param key unique in this operator */
   constructor(key: string, options: AgentConnectionOptions) {
@@ -129,14 +133,25 @@ export class AgentConnection implements Connection<AgentClient> {
 
   async *#list(): AsyncIterable<Tunnel> {
     const { tunnels } = await this.client.listTunnels();
-    const shape = canonical(tunnels.map(({ metrics: _, ...rest }) => rest));
-    const changed = this.#shape !== undefined && this.#shape !== shape;
-    this.#shape = shape;
     yield* tunnels;
-    if (!changed) return;
+    if (!this.#isNews(shapeOf(tunnels))) return;
     this.#options.onChange?.();
     this.#options.onCount?.();
   }
+
+  #isNews(shape: string): boolean {
+    const now = this.#options.monotonic.now();
+    const isFirst = this.#shape === undefined;
+    if (this.#shape === shape || (!isFirst && now - this.#toldAt < this.#options.retryMs)) return false;
+    this.#shape = shape;
+    if (!isFirst) this.#toldAt = now;
+    return !isFirst;
+  }
+}
+
+/** The same whatever order they come in. */
+function shapeOf(tunnels: readonly Tunnel[]): string {
+  return fingerprint(tunnels.map(({ metrics: _, ...rest }) => canonical(rest)).sort());
 }
 
 /** What has no status and no tunnels is no agent. */
