@@ -407,6 +407,24 @@ describe('a ConfigMap that somebody touches is restored within a second, without
     expect(started.warnings).toEqual([]);
   });
 
+  test('later and later, where somebody changes it again and again, and that is said', async () => {
+    cloud.seed({ endpoints: many(2) });
+    const started = start({ intervalMs: hourMs });
+    await isSynced(started);
+    started.writes.length = 0;
+    const change = async () => {
+      const isRestored = (await get('ep_0'))?.data?.region === 'us';
+      if (isRestored) await patch('ep_0', { data: { region: 'eu' } });
+      return started.mirror.status().error;
+    };
+    expect(await until('that to be said', change)).toMatch(/^somebody else changes ConfigMap .* again and again/);
+    expect(started.writes.length).toBeLessThanOrEqual(15);
+    expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 1, pending: 1 });
+    expect(started.warnings).toHaveLength(1);
+    await isSynced(started);
+    expect((await get('ep_0'))?.data?.region).toBe('us');
+  });
+
   test('labels and annotations of other tools stay, also when something is restored', async () => {
     cloud.seed({ endpoints: many(1) });
     const started = start({ intervalMs: hourMs });

@@ -17,6 +17,7 @@ import {
   summary,
 } from './config-map.ts';
 import { type ConfigMapAction, ConfigMapWriter, ForeignConfigMapError } from './config-map-writer.ts';
+import { Restorations } from './restorations.ts';
 
 export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   /** Key of the account, unique in the operator. */
@@ -34,7 +35,18 @@ export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic'
   readonly log: Log;
 }
 
+/** Somebody else changes it again and again. */
+class ContestedConfigMapError extends Error {
+  override readonly name = 'ContestedConfigMapError';
+
+  constructor(key: string) {
+    super(`somebody else changes ConfigMap ${key} again and again, and so it is restored less often: stop that`);
+  }
+}
+
 const concurrentWrites = 8;
+/** What is restored later than that is said to be contested. */
+const promisedMs = 1_000;
 const mostDeleted = 10_000;
 
 /**
@@ -52,6 +64,7 @@ export class ConfigMapSet {
   readonly #desired = new Map<string, string>();
   /** Those that were deleted as no endpoint's, until they are one's again. */
   readonly #deleted = new Set<string>();
+  readonly #restorations: Restorations;
   readonly #maker: Maker;
   /** ConfigMaps that are not known to be right, and what stood in the way last. */
   readonly #pending = new Map<string, Error | undefined>();
@@ -67,6 +80,7 @@ export class ConfigMapSet {
     this.#log = log;
     this.#informer = new Informer({ ...cached, monotonic, random, log });
     this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, maker: this.#maker, takeOver });
+    this.#restorations = new Restorations({ monotonic, random });
     this.#queue = new WorkQueue({ monotonic, random });
     this.#controller = new Controller({
       name: 'endpointmirror',
@@ -145,18 +159,35 @@ export class ConfigMapSet {
   #changed({ type, object, initial }: Change<ConfigMap>): void {
     const key = keyOf(object);
     // One that only lost its labels is known again when it is found to be there.
-    if (type === 'delete' && !this.#desired.has(key)) this.#writer.forget(key);
+    if (type === 'delete' && !this.#desired.has(key)) {
+      this.#writer.forget(key);
+      this.#restorations.forget(key);
+    }
     const action = this.#actionFor(key);
     if (initial || action === 'none') return;
     // What another took over is in the way from now on, which is to be said.
-    if (action !== 'foreign')
-      this.#log.info('somebody else changed a ConfigMap; restoring it', { configMap: key, change: type });
-    this.#enqueue(key, 'change');
+    if (action === 'foreign') this.#enqueue(key, 'change');
+    else this.#restore(key, type);
   }
 
-  #enqueue(key: string, priority: Priority): void {
+  #restore(key: string, change: string): void {
+    // Its time is set, and whatever becomes of it by then is restored at once.
+    if (this.#pending.get(key) instanceof ContestedConfigMapError) return;
+    const ms = this.#restorations.next(key);
+    if (ms < promisedMs) {
+      this.#log.info('somebody else changed a ConfigMap; restoring it', { configMap: key, change });
+      this.#enqueue(key, 'change', ms);
+      return;
+    }
+    const error = new ContestedConfigMapError(key);
+    this.#log.warn(error.message, { configMap: key, change, delayMs: Math.round(ms) });
+    this.#enqueue(key, 'change', ms);
+    this.#pending.set(key, error);
+  }
+
+  #enqueue(key: string, priority: Priority, ms = 0): void {
     if (!this.#pending.has(key)) this.#pending.set(key, undefined);
-    this.#queue.add(key, priority);
+    this.#queue.addAfter(key, ms, priority);
   }
 
   #actionFor(key: string): ConfigMapAction | 'foreign' {

@@ -1,0 +1,37 @@
+import { Backoff } from '../../common/backoff.ts';
+import type { Runtime } from '../../common/runtime.ts';
+
+/** Short for the first ten or so, which together take a second. */
+const delays = { minMs: 1, maxMs: 300_000 };
+const calmMs = 600_000;
+
+/**
+ * When to restore what somebody else changed: at once, and later and later what is changed again and again. Two who restore
+ * it, each as he knows it, would otherwise write as fast as they can, for ever.
+ */
+export class Restorations {
+  readonly #clock: Runtime['monotonic'];
+  readonly #backoff: Backoff;
+  /** By key, when what was last asked for was due. */
+  readonly #dueAt = new Map<string, number>();
+
+  constructor({ monotonic, random }: Pick<Runtime, 'monotonic' | 'random'>) {
+    this.#clock = monotonic;
+    this.#backoff = new Backoff(delays, random);
+  }
+
+  /** Counts a change by somebody else; answers in how many milliseconds to restore it. */
+  next(key: string): number {
+    const now = this.#clock.now();
+    if (now - (this.#dueAt.get(key) ?? now) >= calmMs) this.#backoff.forget(key);
+    const ms = this.#backoff.next(key);
+    this.#dueAt.set(key, now + ms);
+    return ms;
+  }
+
+  /** It is to be restored no more. */
+  forget(key: string): void {
+    this.#backoff.forget(key);
+    this.#dueAt.delete(key);
+  }
+}
