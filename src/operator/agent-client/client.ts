@@ -57,6 +57,7 @@ const tunnelsPath = '/api/tunnels';
 const requestsPath = '/api/requests/http';
 // Captures hold whole messages, in base64, and the list has all of them.
 const largestAnswerMiB = 256;
+const largestOtherMiB = 8;
 const mostSecrets = 100;
 
 const read = {
@@ -95,13 +96,15 @@ export class AgentClient {
   }
 
   /** GET /api/status */
-  status(): Promise<AgentStatus> {
-    return this.#send({ name: 'status.get', method: 'GET', path: '/api/status', read: read.status });
+  status({ mostMiB = largestOtherMiB } = {}): Promise<AgentStatus> {
+    const largest = { largestAnswerMiB: mostMiB };
+    return this.#send({ name: 'status.get', method: 'GET', path: '/api/status', read: read.status, ...largest });
   }
 
   /** GET /api/tunnels: those that run. */
-  listTunnels(): Promise<TunnelList> {
-    return this.#send({ name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList });
+  listTunnels({ mostMiB = largestOtherMiB } = {}): Promise<TunnelList> {
+    const largest = { largestAnswerMiB: mostMiB };
+    return this.#send({ name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList, ...largest });
   }
 
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */

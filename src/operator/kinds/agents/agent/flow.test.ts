@@ -5,6 +5,7 @@ import { RefusedError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { Agents } from '../registry/agents.ts';
+import { saidIn } from '../registry/words.ts';
 import { AgentFlow } from './flow.ts';
 
 const object = {
@@ -28,7 +29,7 @@ describe('what an agent says of itself', () => {
   const long = 'x'.repeat(3_000_000);
   const leg = { region: long, latency: `a\n${long}` };
   const answer = (status: string) => ({
-    status: { status, agent_version: long, session: { legs: Array(50_000).fill(leg) }, uri: long },
+    status: saidIn({ status, agent_version: long, session: { legs: Array(50_000).fill(leg) }, uri: long }),
     tunnels: 1,
   });
 

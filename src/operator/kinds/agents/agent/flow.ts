@@ -8,14 +8,10 @@ import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resou
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';
-import { words } from '../registry/words.ts';
 import type { Status } from './schema.ts';
 
 /** Tunnels that are not in the cache are not seen going: they are looked for this often. */
 const tunnelsRetryMs = 5_000;
-
-/** An agent has one or two. */
-const mostLegs = 16;
 
 type Legs = NonNullable<Status['legs']>;
 
@@ -64,26 +60,22 @@ export class AgentFlow implements Flow<undefined> {
 
 async function check(context: Context, agent: AgentConnection): Promise<Outcome> {
   const { status, tunnels } = await agent.check(freshSince(context), context.call);
-  const said = words(status.status);
   context.facts.observed = true;
   const { url } = agent;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     url,
-    agentVersion: words(status.agent_version),
-    status: said,
+    agentVersion: status.agent_version,
+    status: status.status,
     legs: legsOf(context, status),
     tunnelCount: tunnels,
   };
   if (status.status === 'online') return report('Available', `the agent at ${url} is online`, { fields });
-  const message = `the agent at ${url} answers, but is ${JSON.stringify(said)}, not "online"`;
+  const message = `the agent at ${url} answers, but is ${JSON.stringify(status.status)}, not "online"`;
   return report('Unreachable', message, { fields, retry: { kind: 'resync' } });
 }
 
 /** Latencies are never the same twice: those that are shown stay, or every look would be a write. */
-function legsOf({ occasion, resource: { object } }: Context, { session }: AgentStatus): Legs {
-  const legs = session.legs
-    .slice(0, mostLegs)
-    .map(({ region, latency }) => ({ region: words(region), latency: words(latency) }));
+function legsOf({ occasion, resource: { object } }: Context, { session: { legs } }: AgentStatus): Legs {
   const shown = (object.status?.legs ?? []) as Legs;
   const same = JSON.stringify(shown.map(({ region }) => region)) === JSON.stringify(legs.map(({ region }) => region));
   return same && !occasion.requested && conditionOf(object, 'Ready')?.status === 'True' ? shown : legs;

@@ -22,6 +22,7 @@ const status = { status: 'online', agent_version: '1', session: { legs: [] }, ur
 let server: Server;
 let asked: string[];
 let tunnels: object[];
+let said: object;
 /** Requests are not answered before `answerHeld`. */
 let silent: boolean;
 let held: (() => void)[];
@@ -34,10 +35,10 @@ let agent: AgentConnection;
 
 beforeEach(async () => {
   [asked, tunnels, broken, now, changes, counts] = [[], [tunnelOf('web')], undefined, 1_000, 0, 0];
-  [silent, held] = [false, []];
+  [silent, held, said] = [false, [], status];
   server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
-    const body = request.url === '/api/status' ? status : { tunnels, uri: '/api/tunnels' };
+    const body = request.url === '/api/status' ? said : { tunnels, uri: '/api/tunnels' };
     if (silent) await new Promise<void>((resolve) => held.push(resolve));
     if (request.method === 'DELETE') response.writeHead(204).end();
     else if (request.method === 'POST') response.writeHead(201).end(JSON.stringify(tunnelOf('new')));
@@ -168,6 +169,15 @@ describe('tunnels that came, went or changed', () => {
     expect(await look([tunnelOf('new')])).toBe(2);
     expect(counts).toBe(2);
   });
+});
+
+test('an agent that says more than is to be kept is away, and of its status only what is shown is kept', async () => {
+  said = { ...status, agent_version: 'x'.repeat(1_000_000), session: { legs: [], more: 'y' }, more: 'y' };
+  const { status: kept } = await agent.check(now, call);
+  expect(kept).toEqual({ ...status, agent_version: `${'x'.repeat(255)}…` });
+  tunnels = [{ ...tunnelOf('web'), more: 'y'.repeat(2 * 1024 * 1024) }];
+  now += 1;
+  await expect(agent.check(now, call)).rejects.toThrow('larger than 2 MiB');
 });
 
 test('what has no tunnels is no agent', async () => {

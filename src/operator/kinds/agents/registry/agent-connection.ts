@@ -7,8 +7,12 @@ import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
 import type { Connection } from '../../../reconcile/connection.ts';
 import { canonical, fingerprint } from '../../../reconcile/json.ts';
+import { saidIn } from './words.ts';
 
 const minRetryMs = 500;
+
+/** Thousands of tunnels. Whatever listens there may answer more, and the lists of all agents are kept. */
+const mostMiB = 2;
 
 export interface AgentConnectionOptions extends AgentClientOptions {
   /** For order: what was seen when. */
@@ -126,13 +130,13 @@ export class AgentConnection implements Connection<AgentClient> {
     const known = this.#status;
     if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
     const at = this.#options.monotonic.now();
-    const status = await this.client.status();
+    const status = saidIn(await this.client.status({ mostMiB }));
     this.#status = { at, status };
     return status;
   }
 
   async *#list(): AsyncIterable<Tunnel> {
-    const { tunnels } = await this.client.listTunnels();
+    const { tunnels } = await this.client.listTunnels({ mostMiB });
     yield* tunnels;
     if (!this.#isNews(shapeOf(tunnels))) return;
     this.#options.onChange?.();
