@@ -208,14 +208,20 @@ describe('who may not keep it', () => {
     const time = new ManualClock();
     const store = new MemoryStore(time);
     store.errors.push(...forbidden());
-    const { ask, sent } = start(time, store, { 'a/own': 120 });
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+    const { ask, sent } = start(time, store, { 'a/own': 120 }, { log });
     ask(200);
     await pass(time, 0);
     expect(sent).toHaveLength(7);
+    expect(warnings).toEqual(['cannot record what is sent; a sixteenth of each budget is used for a minute']);
     await pass(time, 59_000);
     expect(sent).toHaveLength(7);
     for (let second = 0; second < 20; second += 1) await pass(time, 1_000);
     expect(mostInAMinute(sent)).toBe(120);
+    expect(warnings.at(-1)).toBe(
+      'cannot record what is sent; a restart may exceed the budgets of accounts for a minute',
+    );
   });
 
   test('and is started again and again sends no more than its budget', async () => {

@@ -355,7 +355,9 @@ export class UseRecord {
 
   #warn(error: unknown): void {
     const cause = error instanceof Error ? error.message : String(error);
-    const more = this.#isOff ? '; a restart may exceed the budgets of accounts for a minute' : '';
+    const isFirst = this.#state === undefined && this.#refusedSince !== undefined;
+    const soFar = isFirst ? '; a sixteenth of each budget is used for a minute' : '';
+    const more = this.#isOff ? '; a restart may exceed the budgets of accounts for a minute' : soFar;
     this.#options.log.warn(`cannot record what is sent${more}`, { error: cause });
   }
 }
