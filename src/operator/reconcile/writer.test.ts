@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceType } from '../kube/types.ts';
 import { annotation, finalizer } from './annotations.ts';
-import { BehindError } from './outcome.ts';
+import { BehindError, DependencyError } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -24,15 +24,23 @@ const cache = {
   learn: (object: ManagedObject) => void learnt.push(object),
 };
 
+type Patch = { metadata: { finalizers?: string[]; annotations?: Record<string, string | null> } };
+
+function patched(object: ManagedObject, { metadata: { finalizers, annotations } }: Patch): ManagedObject {
+  const all = Object.entries({ ...object.metadata.annotations, ...annotations });
+  const kept = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));
+  return { ...object, metadata: { ...object.metadata, ...(finalizers && { finalizers }), annotations: kept } };
+}
+
 /** A server that has `there`; answers the writes that it took. */
 function serverOf(there: ManagedObject) {
   const taken: unknown[] = [];
   const client = {
     get: async () => there,
-    patch: async (_: unknown, __: unknown, { body }: { body: { metadata: { resourceVersion: string } } }) => {
+    patch: async (_: unknown, __: unknown, { body }: { body: Patch & { metadata: { resourceVersion: string } } }) => {
       if (body.metadata.resourceVersion !== there.metadata.resourceVersion) throw conflict;
       taken.push(body);
-      return there;
+      return patched(there, body);
     },
   };
   return { writer: new ObjectWriter(client as unknown as KubeClient, type, cache, () => 'one'), taken };
@@ -164,4 +172,42 @@ test('with its first record goes what a manifest that was copied brought along, 
   const own = { [annotation.account]: 'default', [annotation.installation]: 'one', [annotation.recordOf]: 'u' };
   expect(taken).toMatchObject([{ metadata: { annotations: { ...own, [annotation.createdID]: null } } }]);
   expect(Object.keys((taken[0] as ManagedObject).metadata.annotations ?? {})).not.toContain(annotation.externalID);
+});
+
+describe('records that Kubernetes takes no part of', () => {
+  const records = { [annotation.createIntent]: 'x' };
+  const object = widget('1', {});
+  /** @param admit what becomes of a write on its way */
+  const writerOf = (admit: (patch: Patch) => Patch) => {
+    const patch = async (_: unknown, __: unknown, { body }: { body: Patch }) => patched(object, admit(body));
+    return new ObjectWriter({ patch } as unknown as KubeClient, type, cache, () => 'one');
+  };
+  const strip = ({ metadata: { annotations, ...rest } }: Patch): Patch => ({ metadata: rest });
+  const unguard = ({ metadata: { finalizers, ...rest } }: Patch): Patch => ({ metadata: rest });
+  const deny = () => {
+    throw new KubeError('patching Widget a/b', { status: 403, reason: 'Forbidden', message: 'denied by a policy' });
+  };
+
+  test('are kept', async () => {
+    const writer = writerOf((patch) => patch);
+    const { metadata } = await writer.record(object, { ...records, [annotation.createdID]: null });
+    expect([metadata.finalizers, metadata.annotations]).toEqual([[finalizer], expect.objectContaining(records)]);
+  });
+
+  test.each([
+    ['an annotation that is taken out', strip, /did not keep the annotation edge-operator.dev\/create-intent: /],
+    ['a finalizer that is taken out', unguard, /did not keep the finalizer edge-operator.dev\/external-resource: /],
+    ['a write that is forbidden', deny, /^no record of it can be kept: .*denied by a policy$/],
+  ])('%s: nothing is done that relies on it', async (_, admit, message) => {
+    const failure = writerOf(admit).record(object, records);
+    await expect(failure).rejects.toThrow(DependencyError);
+    await expect(failure).rejects.toThrow(message);
+  });
+
+  test.each([
+    ['an annotation', (writer: ObjectWriter) => writer.annotate(object, records)],
+    ['what must not be lost', (writer: ObjectWriter) => writer.insist(object, () => records)],
+  ])('%s that is taken out is missed', async (_, write) => {
+    await expect(write(writerOf(strip))).rejects.toThrow(/did not keep the annotation/);
+  });
 });

@@ -4,7 +4,7 @@ import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
-import { BehindError } from './outcome.ts';
+import { BehindError, DependencyError } from './outcome.ts';
 import { installationOf, isSameInstallation } from './ownership.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
 
@@ -85,17 +85,34 @@ export class ObjectWriter {
     // What a manifest that was copied brought along would be this resource's own from now on.
     const annotations = hasRecords(object) ? own : { ...withoutRecords(object), ...own };
     if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
-    return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });
+    const patch = { metadata: { finalizers: withFinalizer(object), annotations } };
+    const recorded = await keeping(
+      () => this.#patch(object, patch),
+      () => annotations,
+    );
+    if (!hasFinalizer(recorded)) throw notKept(`the finalizer ${finalizer}`);
+    return recorded;
   }
 
   /** Annotations alone. */
   async annotate(object: ManagedObject, annotations: Annotations): Promise<ManagedObject> {
-    return this.#patch(object, { metadata: { annotations } });
+    return keeping(
+      () => this.#patch(object, { metadata: { annotations } }),
+      () => annotations,
+    );
   }
 
   /** As `annotate`, of what must not be lost to somebody else's change of the same object. */
   async insist(object: ManagedObject, annotations: (latest: ManagedObject) => Annotations): Promise<ManagedObject> {
-    return this.#insist(object, (latest) => ({ metadata: { annotations: annotations(latest) } }));
+    let written: Annotations = {};
+    const patch = (latest: ManagedObject) => {
+      written = annotations(latest);
+      return { metadata: { annotations: written } };
+    };
+    return keeping(
+      () => this.#insist(object, patch),
+      () => written,
+    );
   }
 
   /** Makes the status exactly `next`; no write when it is that already. */
@@ -165,6 +182,26 @@ export class ObjectWriter {
       this.#client.patch<ManagedObject>(this.#type, object.metadata, { type: 'merge', body }, options),
     );
   }
+}
+
+/**
+ * Nothing may be done that relies on a record which is not there: who admits writes may refuse it, or take it out. Throws
+ * DependencyError then.
+ */
+async function keeping(write: () => Promise<ManagedObject>, written: () => Annotations): Promise<ManagedObject> {
+  const latest = await write().catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    throw new DependencyError(`no record of it can be kept: ${error.message}`, { cause: error });
+  });
+  const missing = Object.entries(written()).find(([name, value]) => !hasAnnotations(latest, { [name]: value }));
+  if (missing !== undefined) throw notKept(`the annotation ${missing[0]}`);
+  return latest;
+}
+
+function notKept(what: string): DependencyError {
+  return new DependencyError(
+    `Kubernetes did not keep ${what}: let no admission policy or webhook change what the operator writes`,
+  );
 }
 
 export function hasFinalizer(object: ManagedObject): boolean {
