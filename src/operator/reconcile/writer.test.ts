@@ -178,8 +178,8 @@ describe('records that Kubernetes takes no part of', () => {
   const records = { [annotation.createIntent]: 'x' };
   const object = widget('1', {});
   /** @param admit what becomes of a write on its way */
-  const writerOf = (admit: (patch: Patch) => Patch) => {
-    const patch = async (_: unknown, __: unknown, { body }: { body: Patch }) => patched(object, admit(body));
+  const writerOf = (admit: (patch: Patch) => Patch, there = object) => {
+    const patch = async (_: unknown, __: unknown, { body }: { body: Patch }) => patched(there, admit(body));
     return new ObjectWriter({ patch } as unknown as KubeClient, type, cache, () => 'one');
   };
   const strip = ({ metadata: { annotations, ...rest } }: Patch): Patch => ({ metadata: rest });
@@ -209,5 +209,14 @@ describe('records that Kubernetes takes no part of', () => {
     ['what must not be lost', (writer: ObjectWriter) => writer.insist(object, () => records)],
   ])('%s that is taken out is missed', async (_, write) => {
     await expect(write(writerOf(strip))).rejects.toThrow(/did not keep the annotation/);
+  });
+
+  test.each([
+    ['removeFinalizer', unguard, /kept the finalizer edge-operator.dev\/external-resource: /],
+    ['removeFinalizerAsRead', unguard, /kept the finalizer/],
+  ] as const)('a finalizer that stays: %s', async (method, admit, message) => {
+    const held = { ...object, metadata: { ...object.metadata, finalizers: [finalizer] } };
+    await expect(writerOf(admit, held)[method](held)).rejects.toThrow(message);
+    await expect(writerOf((patch) => patch, held)[method](held)).resolves.toBeUndefined();
   });
 });

@@ -90,7 +90,7 @@ export class ObjectWriter {
       () => this.#patch(object, patch),
       () => annotations,
     );
-    if (!hasFinalizer(recorded)) throw notKept(`the finalizer ${finalizer}`);
+    if (!hasFinalizer(recorded)) throw ignored(`did not keep the finalizer ${finalizer}`);
     return recorded;
   }
 
@@ -137,10 +137,10 @@ export class ObjectWriter {
     await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
   }
 
-  async #release(object: ManagedObject, perform: () => Promise<unknown>): Promise<void> {
+  async #release(object: ManagedObject, perform: () => Promise<ManagedObject>): Promise<void> {
     if (!hasFinalizer(object)) return;
     try {
-      await perform();
+      if (hasFinalizer(await perform())) throw ignored(`kept the finalizer ${finalizer}`);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -194,14 +194,12 @@ async function keeping(write: () => Promise<ManagedObject>, written: () => Annot
     throw new DependencyError(`no record of it can be kept: ${error.message}`, { cause: error });
   });
   const missing = Object.entries(written()).find(([name, value]) => !hasAnnotations(latest, { [name]: value }));
-  if (missing !== undefined) throw notKept(`the annotation ${missing[0]}`);
+  if (missing !== undefined) throw ignored(`did not keep the annotation ${missing[0]}`);
   return latest;
 }
 
-function notKept(what: string): DependencyError {
-  return new DependencyError(
-    `Kubernetes did not keep ${what}: let no admission policy or webhook change what the operator writes`,
-  );
+function ignored(what: string): DependencyError {
+  return new DependencyError(`Kubernetes ${what}: let no admission policy or webhook change what the operator writes`);
 }
 
 export function hasFinalizer(object: ManagedObject): boolean {

@@ -202,7 +202,11 @@ export class Exchange {
   }
 }
 
-const asked = (flight: Flight, { path }: Effect): ServerRequest => (path === undefined ? flight : { ...flight, path });
+const asked = (flight: Flight, { path = flight.path, body = flight.body }: Effect): ServerRequest => ({
+  ...flight,
+  path,
+  body,
+});
 
 const hostOf = ({ origin }: Service): string => origin.slice('http://'.length);
 

@@ -51,6 +51,8 @@ export interface Effect {
   readonly halfTheBody?: boolean;
   /** What the service is asked in place of the path and query that the client asked for. */
   readonly path?: string;
+  /** What it is sent in place of the body. */
+  readonly body?: string;
   /** Of a watch: sent before what the service sends. */
   readonly ahead?: string;
 }

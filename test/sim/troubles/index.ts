@@ -19,6 +19,7 @@ import { kube403 } from './kubernetes/kube-403.ts';
 import { kubeConflicts } from './kubernetes/kube-conflicts.ts';
 import { kubeLostAnswers } from './kubernetes/kube-lost-answers.ts';
 import { kubeRestored } from './kubernetes/kube-restored.ts';
+import { kubeStrips } from './kubernetes/kube-strips.ts';
 import { staleLists } from './kubernetes/stale-lists.ts';
 import { watchesCut } from './kubernetes/watches-cut.ts';
 import { watchesFrozen } from './kubernetes/watches-frozen.ts';
@@ -69,6 +70,7 @@ export const troubles: Readonly<Record<string, TroubleKind>> = {
   'kube-5xx': kube5xx,
   'kube-conflicts': kubeConflicts,
   'kube-lost-answers': kubeLostAnswers,
+  'kube-strips': kubeStrips,
   'stale-lists': staleLists,
   'kube-restored': kubeRestored,
   crashes: crashes,
