@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError, type ApiErrorOptions } from '../../common/http/errors.ts';
-import { DependencyError, MissingError, reportFailure } from './outcome.ts';
+import { DependencyError, MissingError, reportFailure, UnrecordedError } from './outcome.ts';
 
 function failure(fields: Partial<ApiErrorOptions> & Pick<ApiErrorOptions, 'reason'>): ApiError {
   return new ApiError('what happened', { definite: true, ...fields });
@@ -12,6 +12,7 @@ test('what a person need not look at says so', () => {
 
 describe('an error becomes a reason and a retry', () => {
   const cases: readonly [error: Error, reason: string, stalled: boolean, retry: object, pauseMs?: number][] = [
+    [new UnrecordedError('no record'), 'DependencyNotReady', false, { kind: 'backoff' }],
     [failure({ reason: 'Unreachable' }), 'Unreachable', false, { kind: 'backoff' }],
     [
       failure({ reason: 'Unreachable', retryAfterMs: 7_000 }),

@@ -86,6 +86,7 @@ export function report(
 /** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
 export function reportFailure(error: unknown): Report {
   if (error instanceof RefusedError) return report('Rejected', error.message);
+  if (error instanceof UnrecordedError) return report('DependencyNotReady', error.message);
   if (error instanceof DependencyError) {
     const more = error instanceof MissingError ? { pauseMs: firstPauseMs.unsettled } : {};
     return report('DependencyNotReady', error.message, error.isPending ? { ...more, isPending: true } : more);
@@ -140,6 +141,11 @@ export class MissingError extends DependencyError {
 /** What this resource refers to is not read yet: nothing is to be said of it, for it may be there. */
 export class UnreadError extends DependencyError {
   override readonly name = 'UnreadError';
+}
+
+/** Kubernetes does not keep what is to be on record of this resource: nothing may be done that relies on it. Of calls it says nothing. */
+export class UnrecordedError extends Error {
+  override readonly name = 'UnrecordedError';
 }
 
 /** What was read of this resource is behind: nothing is to be done, or said, by it. */

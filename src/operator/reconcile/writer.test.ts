@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { KubeError } from '../kube/errors.ts';
 import type { ResourceType } from '../kube/types.ts';
 import { annotation, finalizer } from './annotations.ts';
-import { BehindError, DependencyError } from './outcome.ts';
+import { BehindError, UnrecordedError } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { ObjectWriter } from './writer.ts';
 
@@ -200,7 +200,7 @@ describe('records that Kubernetes takes no part of', () => {
     ['a write that is forbidden', deny, /^no record of it can be kept: .*denied by a policy$/],
   ])('%s: nothing is done that relies on it', async (_, admit, message) => {
     const failure = writerOf(admit).record(object, records);
-    await expect(failure).rejects.toThrow(DependencyError);
+    await expect(failure).rejects.toThrow(UnrecordedError);
     await expect(failure).rejects.toThrow(message);
   });
 

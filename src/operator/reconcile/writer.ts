@@ -4,7 +4,7 @@ import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
-import { BehindError, DependencyError } from './outcome.ts';
+import { BehindError, UnrecordedError } from './outcome.ts';
 import { installationOf, isSameInstallation } from './ownership.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
 
@@ -186,20 +186,20 @@ export class ObjectWriter {
 
 /**
  * Nothing may be done that relies on a record which is not there: who admits writes may refuse it, or take it out. Throws
- * DependencyError then.
+ * UnrecordedError then.
  */
 async function keeping(write: () => Promise<ManagedObject>, written: () => Annotations): Promise<ManagedObject> {
   const latest = await write().catch((error: unknown) => {
     if (!isForbidden(error)) throw error;
-    throw new DependencyError(`no record of it can be kept: ${error.message}`, { cause: error });
+    throw new UnrecordedError(`no record of it can be kept: ${error.message}`, { cause: error });
   });
   const missing = Object.entries(written()).find(([name, value]) => !hasAnnotations(latest, { [name]: value }));
   if (missing !== undefined) throw ignored(`did not keep the annotation ${missing[0]}`);
   return latest;
 }
 
-function ignored(what: string): DependencyError {
-  return new DependencyError(`Kubernetes ${what}: let no admission policy or webhook change what the operator writes`);
+function ignored(what: string): UnrecordedError {
+  return new UnrecordedError(`Kubernetes ${what}: let no admission policy or webhook change what the operator writes`);
 }
 
 export function hasFinalizer(object: ManagedObject): boolean {
