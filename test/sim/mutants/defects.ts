@@ -148,8 +148,9 @@ export const defects: readonly Defect[] = [
     name: 'no-finalizer-with-the-record',
     sort: 'missing precondition',
     file: 'reconcile/writer.ts',
-    find: 'return this.#patch(object, { metadata: { finalizers: withFinalizer(object), annotations } });',
-    replace: 'return this.#patch(object, { metadata: { annotations } });',
+    find: 'const patch = { metadata: { finalizers: withFinalizer(object), annotations } };',
+    replace:
+      'if (annotations !== undefined) return this.#patch(object, { metadata: { annotations } });\n    const patch = {};',
     only: ['deletes'],
   },
   {
