@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, WallClock } from '../common/clock.ts';
 import { type Lease, leaseType } from './controller/lease.ts';
-import { mostText, type Stored, type UseStore, type WrittenAt } from './kinds/cloud/accounts/use-record.ts';
+import { mostText, type Stored, type UseStore, type WrittenAt } from './kinds/cloud/accounts/use-store.ts';
 import type { KubeClient } from './kube/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from './kube/errors.ts';
 import { microTime } from './kube/micro-time.ts';
@@ -80,7 +80,7 @@ export class BudgetLease implements UseStore {
     return this.#lease?.metadata.uid;
   }
 
-  /** Without the right, or where it takes no more, which may be put right; of a namespace that is not there nobody is sent on. */
+  /** Without the right, or where it takes no more, after a minute; without the namespace, as on somebody's own machine, at once. */
   lastsMs(error: unknown): number | undefined {
     if (!(error instanceof KubeError)) return undefined;
     const { status } = error;

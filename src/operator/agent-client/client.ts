@@ -97,14 +97,14 @@ export class AgentClient {
 
   /** GET /api/status */
   status({ mostMiB = largestOtherMiB } = {}): Promise<AgentStatus> {
-    const largest = { largestAnswerMiB: mostMiB };
-    return this.#send({ name: 'status.get', method: 'GET', path: '/api/status', read: read.status, ...largest });
+    const request = { name: 'status.get', method: 'GET', path: '/api/status', read: read.status } as const;
+    return this.#send({ ...request, largestAnswerMiB: mostMiB });
   }
 
   /** GET /api/tunnels: those that run. */
   listTunnels({ mostMiB = largestOtherMiB } = {}): Promise<TunnelList> {
-    const largest = { largestAnswerMiB: mostMiB };
-    return this.#send({ name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList, ...largest });
+    const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList } as const;
+    return this.#send({ ...request, largestAnswerMiB: mostMiB });
   }
 
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */

@@ -207,5 +207,5 @@ describe('decide', () => {
 test('a summary keeps no content', () => {
   const kept = JSON.stringify(summary(mapped({ ...required, ...optional })));
   expect(kept).not.toContain('example.test');
-  expect(kept.length).toBeLessThan(520);
+  expect(kept.length).toBeLessThan(500);
 });

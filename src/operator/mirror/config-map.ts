@@ -10,8 +10,8 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean;
   /** Of the content, which a {@link summary} does not keep. */
   readonly digest?: string;
-  /** Whether the content is what a mirror writes under this name; of a summary. */
-  readonly isWhole?: boolean;
+  /** The content is not what a mirror writes under this name; of a summary. */
+  readonly isAltered?: true;
 }
 
 /** Whose a mirrored ConfigMap is. */
@@ -118,7 +118,7 @@ export function originOf(configMap: ConfigMap, maker: Maker): Origin {
  * on what it made.
  */
 export function isWhole(configMap: ConfigMap): boolean {
-  return configMap.isWhole ?? isMirror(configMap);
+  return configMap.digest === undefined ? isMirror(configMap) : configMap.isAltered !== true;
 }
 
 function isMirror({ metadata, data = {}, binaryData }: ConfigMap): boolean {
@@ -139,7 +139,7 @@ function isMirror({ metadata, data = {}, binaryData }: ConfigMap): boolean {
 /** What a cache needs of a ConfigMap: a digest stands for its content. */
 export function summary(configMap: ConfigMap): ConfigMap {
   const { data: _data, binaryData: _binaryData, ...rest } = configMap;
-  return { ...rest, digest: digestOf(configMap), isWhole: isWhole(configMap) };
+  return { ...rest, digest: digestOf(configMap), ...(isWhole(configMap) ? {} : { isAltered: true }) };
 }
 
 /** Content is compared whole; of labels, annotations and owners only the mirror's, because other tools may keep theirs there. */

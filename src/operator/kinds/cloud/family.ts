@@ -19,7 +19,7 @@ import { CloudConnection, type CloudConnectionOptions } from './accounts/cloud-c
 import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 import { DefaultAccountUsers } from './accounts/default-account.ts';
 import { Homes } from './accounts/homes.ts';
-import type { UseStore } from './accounts/use-record.ts';
+import type { UseStore } from './accounts/use-store.ts';
 
 /** As accountKeyOf has it. */
 const defaultKey = 'default';

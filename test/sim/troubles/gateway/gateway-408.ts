@@ -1,37 +1,7 @@
-import { z } from 'zod';
-import { empty, html, json } from '../answers.ts';
-import type { TroubleKind } from '../kind.ts';
-import { options, probability } from '../options.ts';
-import { lasting } from '../plan.ts';
-import { toRequests } from '../requests.ts';
-import { gatewayShape, passesGateway } from './calls.ts';
-import { insteadOf } from './instead.ts';
+import { answeringItself } from './foreign-words.ts';
 
-const statuses = [408, 499, 460] as const;
-
-export const gateway408: TroubleKind = {
+export const gateway408 = answeringItself('gateway-408', {
   about: 'a gateway before the cloud gives up on a call: 408, 499 or 460, though the cloud may have carried it out',
-  begin: toRequests({
-    name: 'gateway-408',
-    options: options({
-      ...gatewayShape,
-      /** Default any of them. */
-      status: z.literal(statuses).optional(),
-      /** The share of the calls that the cloud carried out nevertheless. */
-      carriedOut: probability.default(0.5),
-    }),
-    concerns: passesGateway,
-    effect: (_, { options, chance }) => {
-      const status = options.status ?? chance.pick(statuses);
-      const message = 'the request timed out';
-      const answer = chance.pick([empty(status), html(status, message), json(status, { message })]);
-      return insteadOf(answer, chance.chance(options.carriedOut));
-    },
-  }),
-  plan: (chance) =>
-    lasting(chance, [2, 90], {
-      calls: chance.pick(['all', 'mutating']),
-      probability: chance.pick([0.3, 1]),
-      carriedOut: chance.pick([0, 0.5, 1]),
-    }),
-};
+  statuses: [408, 499, 460],
+  message: 'the request timed out',
+});

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { empty, html, json } from '../answers.ts';
 import type { TroubleKind } from '../kind.ts';
 import { options, probability } from '../options.ts';
 import { lasting } from '../plan.ts';
 import { toRequests } from '../requests.ts';
 import { gatewayShape, passesGateway } from './calls.ts';
+import { inForeignWords } from './foreign-words.ts';
 import { insteadOf } from './instead.ts';
 
 const statuses = [500, 502, 503, 504] as const;
@@ -27,11 +27,7 @@ export const gateway5xx: TroubleKind = {
       const status = options.status ?? chance.pick(statuses);
       const headers: Record<string, string> =
         status === 503 && options.retryAfter !== undefined ? { 'retry-after': String(options.retryAfter) } : {};
-      const answer = chance.pick([
-        empty(status, headers),
-        html(status, `${status}`, headers),
-        json(status, { message: 'upstream failed' }, headers),
-      ]);
+      const answer = inForeignWords(chance, status, 'upstream failed', headers);
       return insteadOf(answer, chance.chance(options.carriedOut));
     },
   }),

@@ -4,7 +4,7 @@ import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
 import { mayBeTwoKeys } from '../../../reconcile/key-mark.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
-import type { Stored } from './use-record.ts';
+import type { Stored } from './use-store.ts';
 
 type Account = { -readonly [field in keyof BudgetUser]: BudgetUser[field] };
 

@@ -4,7 +4,8 @@ import type { BudgetUser } from './budgets.ts';
 import { Charges } from './charges.ts';
 import { keyOf } from './credential.ts';
 import { type Sender, Senders } from './senders.ts';
-import { type AccountUse, UseRecord, type UseRecordOptions, type UseStore } from './use-record.ts';
+import { type AccountUse, UseRecord, type UseRecordOptions } from './use-record.ts';
+import type { UseStore } from './use-store.ts';
 
 /** Where is recorded what is sent. */
 export interface RecordingOptions extends Pick<UseRecordOptions, 'monotonic' | 'random' | 'uuid' | 'log'> {

@@ -2,7 +2,7 @@ import { silentLog } from '../../../../common/log.ts';
 import { randomFrom } from '../../../cloud/limiter.fixture.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
-import type { Stored, UseStore, WrittenAt } from './use-record.ts';
+import type { Stored, UseStore, WrittenAt } from './use-store.ts';
 
 /** Where processes keep their record, one after the other and at once: what an API server would have of the Lease. */
 export class Place {

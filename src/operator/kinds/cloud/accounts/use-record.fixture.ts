@@ -1,7 +1,7 @@
 import { type Log, silentLog } from '../../../../common/log.ts';
 import type { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { Budgets, type BudgetUser } from './budgets.ts';
-import type { Stored, UseStore } from './use-record.ts';
+import type { Stored, UseStore } from './use-store.ts';
 
 /** A record in memory, with the clock of who keeps it. */
 export class MemoryStore implements UseStore {

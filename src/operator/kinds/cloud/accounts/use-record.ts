@@ -2,6 +2,7 @@ import { Backoff } from '../../../../common/backoff.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { type Leaving, leftBeside, leftBy } from './leaving.ts';
+import { Refused } from './refused.ts';
 import { Room } from './room.ts';
 import {
   aheadOf,
@@ -19,35 +20,7 @@ import {
   without,
   withoutOpen,
 } from './use-state.ts';
-
-/** The record as it is kept. */
-export interface Stored {
-  /** What each of those before wrote who may have sent for the same accounts. */
-  readonly texts: readonly string[];
-  /** Undefined when not known. */
-  readonly writtenAt: WrittenAt | undefined;
-}
-
-/** Milliseconds since the epoch. */
-export interface WrittenAt {
-  /** By the clock of who keeps it, which is nobody's of ours. */
-  readonly keepers: number;
-  /** By that of the process that wrote it. */
-  readonly writers: number;
-}
-
-/** Where the record is kept. */
-export interface UseStore {
-  read(signal: AbortSignal): Promise<Stored>;
-  /** Answers what stands there then; undefined when somebody else wrote since it was read or written here last. */
-  write(text: string, signal: AbortSignal): Promise<Stored | undefined>;
-  /** The same for each process, and unknown to who may not read what is kept there; undefined before anything is. */
-  readonly secret?: string | undefined;
-  /** How many characters it takes; default {@link mostText}. */
-  readonly most?: number;
-  /** How long it is to last until it is taken for granted, as a right that is missing; undefined of what passes. */
-  lastsMs(error: unknown): number | undefined;
-}
+import { between, mostText, type Stored, type UseStore } from './use-store.ts';
 
 /** What an account has used. */
 export interface AccountUse {
@@ -61,12 +34,8 @@ export interface AccountUse {
 }
 
 const lastWriteMs = 5_000;
-/** Who keeps it dates to the second. */
-const datedToMs = 1_000;
 /** Not sooner, or who uses now a little more and now a little less would write all the time. */
 const relaxMs = 5 * 60_000;
-/** Characters of a record, where the place that keeps it has room for more. */
-export const mostText = 100_000;
 const closingTries = 3;
 
 export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' | 'uuid'> {
@@ -109,10 +78,7 @@ export class UseRecord {
   #takeovers = 0;
   /** Somebody else wrote since. */
   #isStale = false;
-  /** It cannot be kept, which may be set right: another process may begin meanwhile. */
-  #refusedSince: number | undefined;
-  /** There is nowhere to keep it. */
-  #isOff = false;
+  readonly #refused = new Refused();
   #isWriting = false;
   #writing: Promise<void> | undefined;
 
@@ -140,13 +106,13 @@ export class UseRecord {
 
   /** How many requests an account that is on record may have in its window; undefined of one that is not. */
   openOf(name: string): number | undefined {
-    return this.#isOff ? undefined : this.#state?.named.get(name)?.open;
+    return this.#refused.isForGood ? undefined : this.#state?.named.get(name)?.open;
   }
 
   /** Of a limit, what others may use that are not on record: nothing before the record is known, or is not to be had. */
   freeOf(limit: number): number {
-    if (this.#isOff) return Number.POSITIVE_INFINITY;
-    const isFree = this.#state?.free ?? this.#refusedSince !== undefined;
+    if (this.#refused.isForGood) return Number.POSITIVE_INFINITY;
+    const isFree = this.#state?.free ?? this.#refused.isSo;
     return isFree ? freeShareOf(limit) : 0;
   }
 
@@ -171,7 +137,7 @@ export class UseRecord {
   async close(): Promise<boolean> {
     this.#ended.abort(new Error('the operator stops'));
     await this.#writing;
-    if (this.#state === undefined || this.#isOff) return false;
+    if (this.#state === undefined || this.#refused.isForGood) return false;
     const timeout = this.#options.monotonic.timeout(lastWriteMs);
     await this.#leave(this.#state, timeout).catch((error: unknown) => this.#warn(error));
     return true;
@@ -227,24 +193,15 @@ export class UseRecord {
     try {
       await this.#writeOnce();
       this.#backoff.forget();
-      this.#refusedSince = undefined;
-      this.#isOff = false;
+      this.#refused.over();
     } catch (error) {
       if (signal.aborted) return false;
-      const wasOff = this.#isOff;
-      this.#failed(store.lastsMs(error));
-      if (!wasOff) this.#warn(error);
-      if (!this.#isOff) pauseMs = this.#backoff.next();
+      if (this.#refused.failed(store.lastsMs(error), this.#now())) this.#warn(error);
+      if (!this.#refused.isForGood) pauseMs = this.#backoff.next();
     }
     onChange();
     if (pauseMs > 0) await monotonic.sleep(pauseMs, signal).catch(() => {});
-    return !this.#isOff;
-  }
-
-  #failed(lastsMs: number | undefined): void {
-    const now = this.#now();
-    this.#refusedSince = lastsMs === undefined ? undefined : (this.#refusedSince ?? now);
-    this.#isOff = lastsMs !== undefined && now - (this.#refusedSince ?? now) >= lastsMs;
+    return !this.#refused.isForGood;
   }
 
   async #writeOnce(): Promise<void> {
@@ -353,19 +310,16 @@ export class UseRecord {
     return this.#options.monotonic.now();
   }
 
+  get #meanwhile(): string {
+    if (this.#refused.isForGood) return '; a restart may exceed the budgets of accounts for a minute';
+    const isFirst = this.#state === undefined && this.#refused.isSo;
+    return isFirst ? '; a sixteenth of each budget is used for a minute' : '';
+  }
+
   #warn(error: unknown): void {
     const cause = error instanceof Error ? error.message : String(error);
-    const isFirst = this.#state === undefined && this.#refusedSince !== undefined;
-    const soFar = isFirst ? '; a sixteenth of each budget is used for a minute' : '';
-    const more = this.#isOff ? '; a restart may exceed the budgets of accounts for a minute' : soFar;
-    this.#options.log.warn(`cannot record what is sent${more}`, { error: cause });
+    this.#options.log.warn(`cannot record what is sent${this.#meanwhile}`, { error: cause });
   }
-}
-
-/** No longer than either clock says: one may have been set meanwhile, and what counts too long does for a minute at most. */
-function between(from: WrittenAt | undefined, to: WrittenAt | undefined): number {
-  if (from === undefined || to === undefined) return 0;
-  return Math.max(0, Math.min(to.keepers - from.keepers - datedToMs, to.writers - from.writers));
 }
 
 /** Who is gone, and sent nothing in its window, needs nothing; and who sent nothing has a part in what is free, where something is. */
