@@ -184,8 +184,8 @@ describe('records that Kubernetes takes no part of', () => {
   };
   const strip = ({ metadata: { annotations, ...rest } }: Patch): Patch => ({ metadata: rest });
   const unguard = ({ metadata: { finalizers, ...rest } }: Patch): Patch => ({ metadata: rest });
-  const deny = () => {
-    throw new KubeError('patching Widget a/b', { status: 403, reason: 'Forbidden', message: 'denied by a policy' });
+  const deny = (status: number) => () => {
+    throw new KubeError('patching Widget a/b', { status, message: 'denied by a policy' });
   };
 
   test('are kept', async () => {
@@ -197,7 +197,8 @@ describe('records that Kubernetes takes no part of', () => {
   test.each([
     ['an annotation that is taken out', strip, /did not keep the annotation edge-operator.dev\/create-intent: /],
     ['a finalizer that is taken out', unguard, /did not keep the finalizer edge-operator.dev\/external-resource: /],
-    ['a write that is forbidden', deny, /^no record of it can be kept: .*denied by a policy$/],
+    ['a write that a role or a webhook denies', deny(403), /^no record of it can be kept: .*denied by a policy$/],
+    ['a write that an admission policy denies', deny(422), /^no record of it can be kept: .*denied by a policy$/],
   ])('%s: nothing is done that relies on it', async (_, admit, message) => {
     const failure = writerOf(admit).record(object, records);
     await expect(failure).rejects.toThrow(UnrecordedError);

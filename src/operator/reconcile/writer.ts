@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isForbidden, isNotFound } from '../kube/errors.ts';
+import { isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
@@ -190,12 +190,17 @@ export class ObjectWriter {
  */
 async function keeping(write: () => Promise<ManagedObject>, written: () => Annotations): Promise<ManagedObject> {
   const latest = await write().catch((error: unknown) => {
-    if (!isForbidden(error)) throw error;
+    if (!isDenied(error)) throw error;
     throw new UnrecordedError(`no record of it can be kept: ${error.message}`, { cause: error });
   });
   const missing = Object.entries(written()).find(([name, value]) => !hasAnnotations(latest, { [name]: value }));
   if (missing !== undefined) throw ignored(`did not keep the annotation ${missing[0]}`);
   return latest;
+}
+
+/** By a role, a policy, a webhook or the definition, each of which answers in its own way. */
+function isDenied(error: unknown): error is KubeError {
+  return error instanceof KubeError && [400, 403, 422].includes(error.status);
 }
 
 function ignored(what: string): UnrecordedError {
