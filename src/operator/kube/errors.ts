@@ -83,6 +83,11 @@ export function isForbidden(error: unknown): error is KubeError {
   return hasStatus(error, 403);
 }
 
+/** A write that is not admitted: by a role, a policy, a webhook or the definition, each of which answers in its own way. */
+export function isDenied(error: unknown): error is KubeError {
+  return error instanceof KubeError && [400, 403, 422].includes(error.status);
+}
+
 /** The namespace is being deleted, so nothing can be created in it. */
 export function isNamespaceTerminating(error: unknown): error is KubeError {
   return hasStatus(error, 403) && error.causes.some((cause) => cause.reason === 'NamespaceTerminating');

@@ -28,6 +28,9 @@ let patches: number;
 let conflicts: number;
 /** Of the right to read and write Secrets. */
 let isForbidden: boolean;
+/** By who admits writes, who says so or takes the finalizers out. */
+let isDenied: boolean;
+let isIgnored: boolean;
 let warnings: [message: string, fields: object | undefined][];
 let held: HeldSecrets;
 
@@ -50,7 +53,9 @@ const client = {
     const before = secrets.get(name);
     if (conflicts-- > 0 || before?.metadata.resourceVersion !== body.metadata.resourceVersion)
       throw new KubeError('patching', { status: 409, reason: 'Conflict', message: 'has been modified' });
-    give(name, body.metadata.finalizers ?? []);
+    if (isDenied) throw new KubeError('patching', { status: 422, reason: 'Invalid', message: 'policy denied it' });
+    if (!isIgnored) give(name, body.metadata.finalizers ?? []);
+    return secrets.get(name);
   },
 };
 
@@ -80,7 +85,7 @@ beforeEach(() => {
   secrets = new Map();
   patches = 0;
   conflicts = 0;
-  [isForbidden, isGone] = [false, false];
+  [isForbidden, isDenied, isIgnored, isGone] = [false, false, false, false];
   warnings = [];
   [others, lists] = [[holder({}, 'another')], 0];
   give('key', [foreign]);
@@ -126,6 +131,19 @@ test('one that may not be held, nor let go of later, is told of once for each', 
       expect.stringMatching(/^may not let go of a Secret: .*taken off by hand$/),
       expect.objectContaining({ namespace: 'ns', holder: 'a', secret: 'other', finalizer: own }),
     ],
+  ]);
+});
+
+test.each([
+  ['denies', 'policy denied it'],
+  ['undoes', 'did not keep the change'],
+])('what an admission policy %s is told of once for each, and its holder can go', async (how, why) => {
+  [isDenied, isIgnored] = [how === 'denies', how === 'undoes'];
+  for (const _ of [1, 2]) await held.hold(current(holder()), secret('key'));
+  await held.letGo(holder(recording('other')));
+  expect(warnings).toEqual([
+    [expect.stringMatching(/^may not hold a Secret/), expect.objectContaining({ error: expect.stringContaining(why) })],
+    [expect.stringMatching(/^may not let go/), expect.objectContaining({ error: expect.stringContaining(why) })],
   ]);
 });
 

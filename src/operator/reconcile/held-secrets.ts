@@ -1,6 +1,6 @@
 import type { Log } from '../../common/log.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
+import { isConflict, isDenied, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
 import { type KubeObject, namespaceType, type ObjectMeta, type ResourceType, secretType } from '../kube/types.ts';
 import { annotation, holderFinalizer, isHolderFinalizer, recordIn } from './annotations.ts';
 import type { CurrentResource } from './current-resource.ts';
@@ -115,41 +115,43 @@ export class HeldSecrets {
 
   async #change(holder: ManagedObject, name: string, change: FinalizerChange, uid?: string): Promise<void> {
     try {
-      await this.#attempt(holder, { name, uid }, change, mostAttempts);
+      const isKept = await this.#attempt(holder, { name, uid }, change, mostAttempts);
+      if (!isKept) this.#tellRefused(holder, name, change, 'Kubernetes did not keep the change');
     } catch (error) {
       if (isNotFound(error)) return;
-      if (!isForbidden(error)) throw error;
-      this.#tellRefused(holder, name, change, error);
+      if (!isDenied(error)) throw error;
+      this.#tellRefused(holder, name, change, error.message);
     }
   }
 
-  /** Once more where the Secret has changed meanwhile. */
+  /** Once more where the Secret has changed meanwhile; answers whether it is as it is to be. */
   async #attempt(
     holder: ManagedObject,
     meant: { readonly name: string; readonly uid: string | undefined },
     change: FinalizerChange,
     attempts: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { namespace } = holder.metadata;
     const { name } = meant;
     const selection = { namespace, fieldSelector: `metadata.name=${name}` };
     const [secret] = (await this.#client.list<KubeObject>(secretType, { ...selection, metadataOnly: true })).items;
-    if (secret === undefined) return;
+    if (secret === undefined) return true;
     const { finalizers: present = [], resourceVersion, uid } = secret.metadata;
-    if (meant.uid !== undefined && meant.uid !== uid) return;
+    if (meant.uid !== undefined && meant.uid !== uid) return true;
     const own = holderFinalizer(holder);
     const strays = await this.#strays(
       holder,
       present.filter((each) => isHolderFinalizer(each) && each !== own),
     );
     const finalizers = change.of(present, own).filter((each) => !strays.has(each));
-    if (canonical(finalizers) === canonical(present)) return;
+    if (canonical(finalizers) === canonical(present)) return true;
     const body = { metadata: { finalizers, resourceVersion, uid } };
     try {
-      await this.#client.patch(secretType, { namespace, name }, { type: 'merge', body });
+      const { metadata } = await this.#client.patch<KubeObject>(secretType, { namespace, name }, { type: 'merge', body });
+      return metadata.finalizers?.includes(own) === finalizers.includes(own);
     } catch (error) {
       if (!isConflict(error) || attempts === 1) throw error;
-      await this.#attempt(holder, meant, change, attempts - 1);
+      return this.#attempt(holder, meant, change, attempts - 1);
     }
   }
 
@@ -169,13 +171,13 @@ export class HeldSecrets {
     }
   }
 
-  #tellRefused(resource: ManagedObject, secret: string, change: FinalizerChange, error: KubeError) {
+  #tellRefused(resource: ManagedObject, secret: string, change: FinalizerChange, error: string) {
     const { namespace, name: holder, uid = '' } = resource.metadata;
     const told = this.#refused.get(uid) ?? new Set();
     if (told.has(change)) return;
     this.#refused.set(uid, told.add(change));
     const finalizer = holderFinalizer(resource);
-    this.#log.warn(change.refused, { namespace, holder, secret, finalizer, error: error.message });
+    this.#log.warn(change.refused, { namespace, holder, secret, finalizer, error });
   }
 }
 

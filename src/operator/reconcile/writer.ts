@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
+import { isConflict, isDenied, isForbidden, isNotFound } from '../kube/errors.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
 import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from './annotations.ts';
 import { withoutForeign } from './bulk.ts';
@@ -196,11 +196,6 @@ async function keeping(write: () => Promise<ManagedObject>, written: () => Annot
   const missing = Object.entries(written()).find(([name, value]) => !hasAnnotations(latest, { [name]: value }));
   if (missing !== undefined) throw ignored(`did not keep the annotation ${missing[0]}`);
   return latest;
-}
-
-/** By a role, a policy, a webhook or the definition, each of which answers in its own way. */
-function isDenied(error: unknown): error is KubeError {
-  return error instanceof KubeError && [400, 403, 422].includes(error.status);
 }
 
 function ignored(what: string): UnrecordedError {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { forbidden } from '../../../../src/reference/kube-api/api-error.ts';
+import { forbidden, invalid } from '../../../../src/reference/kube-api/api-error.ts';
 import { parseRoute } from '../../../../src/reference/kube-api/route.ts';
 import type { Flight } from '../../core/network.ts';
 import { kubeRefusal } from '../answers.ts';
@@ -12,10 +12,13 @@ import { toRequests } from '../requests.ts';
 const objects = ['own', 'secrets', 'configmaps', 'leases', 'events'] as const;
 /** `records` are annotations and finalizers. */
 const acts = ['all', 'writes', 'records', 'status'] as const;
-const reasons = [
-  'User "system:serviceaccount:edge-operator:edge-operator" cannot do that',
-  'admission webhook "policy.example.com" denied the request: not now',
-];
+/** A role forbids, as a webhook may; a ValidatingAdmissionPolicy calls a write invalid. */
+const ways = ['role', 'webhook', 'policy'] as const;
+const reasons: Readonly<Record<(typeof ways)[number], string>> = {
+  role: 'User "system:serviceaccount:edge-operator:edge-operator" cannot do that',
+  webhook: 'admission webhook "policy.example.com" denied the request: not now',
+  policy: "ValidatingAdmissionPolicy 'policy' with binding 'policy' denied request: not now",
+};
 
 const routeOf = ({ path }: Flight) => parseRoute(path.split('?', 1)[0] ?? '');
 
@@ -44,7 +47,13 @@ export const kube403: TroubleKind = {
     concerns: (flight, { of, act }) => flight.to.name === 'kube' && isOf(flight, of) && isAct(flight, act),
     effect: (flight, { chance }) => {
       const { group = '', plural = '', name = '' } = routeOf(flight) ?? {};
-      return { instead: kubeRefusal(forbidden({ group, plural }, name, chance.pick(reasons))) };
+      const way = chance.pick(isMutating(flight) ? ways : (['role'] as const));
+      const message = reasons[way];
+      const error =
+        way === 'policy'
+          ? invalid(group, plural, name, [{ reason: 'FieldValueInvalid', message, field: '<nil>' }])
+          : forbidden({ group, plural }, name, message);
+      return { instead: kubeRefusal(error) };
     },
   }),
   plan: (chance) =>

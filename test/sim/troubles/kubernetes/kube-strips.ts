@@ -12,10 +12,11 @@ interface Patch {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Of a resource, and not of its status. */
+/** Of a resource, and not of its status, or of a Secret that one holds. */
 function isRecord({ to, method, path }: Flight): boolean {
-  const { group, subresource } = parseRoute(path.split('?', 1)[0] ?? '') ?? {};
-  return to.name === 'kube' && method === 'PATCH' && group === 'edge-operator.dev' && subresource === undefined;
+  const { group, plural, subresource } = parseRoute(path.split('?', 1)[0] ?? '') ?? {};
+  const isOurs = group === 'edge-operator.dev' || plural === 'secrets';
+  return to.name === 'kube' && method === 'PATCH' && isOurs && subresource === undefined;
 }
 
 function without({ metadata = {}, ...patch }: Patch, part: (typeof parts)[number]): Patch {
