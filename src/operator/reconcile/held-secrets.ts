@@ -147,7 +147,11 @@ export class HeldSecrets {
     if (canonical(finalizers) === canonical(present)) return true;
     const body = { metadata: { finalizers, resourceVersion, uid } };
     try {
-      const { metadata } = await this.#client.patch<KubeObject>(secretType, { namespace, name }, { type: 'merge', body });
+      const { metadata } = await this.#client.patch<KubeObject>(
+        secretType,
+        { namespace, name },
+        { type: 'merge', body },
+      );
       return metadata.finalizers?.includes(own) === finalizers.includes(own);
     } catch (error) {
       if (!isConflict(error) || attempts === 1) throw error;

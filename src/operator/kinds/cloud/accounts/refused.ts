@@ -8,6 +8,11 @@ export class Refused {
     return this.#since !== undefined;
   }
 
+  /** For so long at least. */
+  hasLasted(ms: number, now: number): boolean {
+    return this.#since !== undefined && now - this.#since >= ms;
+  }
+
   /** For so long that there is nowhere to keep it. */
   get isForGood(): boolean {
     return this.#isForGood;

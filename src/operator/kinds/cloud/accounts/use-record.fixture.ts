@@ -10,6 +10,8 @@ export class MemoryStore implements UseStore {
   /** How far clocks are ahead. */
   ahead = { keepers: 0, writers: 0 };
   writes = 0;
+  /** It may be read, and not written. */
+  isReadOnly = false;
   /** What the next calls fail with. */
   readonly errors: Error[] = [];
   #seen: Stored = this.stored;
@@ -26,6 +28,7 @@ export class MemoryStore implements UseStore {
 
   async write(text: string): Promise<Stored | undefined> {
     this.#fail();
+    if (this.isReadOnly) throw new Error('forbidden');
     if (this.#seen !== this.stored) return undefined;
     this.writes += 1;
     const { keepers, writers } = this.ahead;

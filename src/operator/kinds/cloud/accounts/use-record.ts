@@ -1,6 +1,7 @@
 import { Backoff } from '../../../../common/backoff.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
+import { windowMs } from '../../../cloud/rolling-window.ts';
 import { type Leaving, leftBeside, leftBy } from './leaving.ts';
 import { Refused } from './refused.ts';
 import { Room } from './room.ts';
@@ -37,6 +38,8 @@ const lastWriteMs = 5_000;
 /** Not sooner, or who uses now a little more and now a little less would write all the time. */
 const relaxMs = 5 * 60_000;
 const closingTries = 3;
+/** A sixteenth of a minute for a sixteenth of what may be sent in one: however often who may keep no record is started again. */
+const unrecordedMs = windowMs / 16;
 
 export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' | 'uuid'> {
   readonly store: UseStore;
@@ -53,7 +56,8 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' |
  * free for all its accounts together: one word at the start says so for all keys. Beyond that an account is on record by its name,
  * with twice of what it uses, which is withdrawn after minutes in which it was not needed: who uses little writes nothing.
  * Where no more names fit, who is not among them has a part in the free share, or waits. Where it may not be kept, that share is
- * all for a minute: who is started again and again would have a fresh budget each time. From then on it is done without.
+ * all for a minute, and nothing where somebody before may have sent: who is started again and again would have a fresh budget each
+ * time. From then on it is done without.
  *
  * Each process says of what it wrote that it was itself. So what it finds of its own, where an answer was lost or somebody else
  * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clocks
@@ -112,8 +116,13 @@ export class UseRecord {
   /** Of a limit, what others may use that are not on record: nothing before the record is known, or is not to be had. */
   freeOf(limit: number): number {
     if (this.#refused.isForGood) return Number.POSITIVE_INFINITY;
-    const isFree = this.#state?.free ?? this.#refused.isSo;
-    return isFree ? freeShareOf(limit) : 0;
+    return (this.#state?.free ?? this.#isUnrecordedFree) ? freeShareOf(limit) : 0;
+  }
+
+  /** Without a record: what those before may have sent is not known to be over, and so many may come one after the other. */
+  get #isUnrecordedFree(): boolean {
+    const { starts, named } = this.#found;
+    return starts.length === 0 && named.size === 0 && this.#refused.hasLasted(unrecordedMs, this.#now());
   }
 
   /** What earlier processes may have sent, and which look at it this is; undefined while that is not known. */
@@ -313,7 +322,7 @@ export class UseRecord {
   get #meanwhile(): string {
     if (this.#refused.isForGood) return '; a restart may exceed the budgets of accounts for a minute';
     const isFirst = this.#state === undefined && this.#refused.isSo;
-    return isFirst ? '; a sixteenth of each budget is used for a minute' : '';
+    return isFirst ? '; a sixteenth of each budget at most is used for a minute' : '';
   }
 
   #warn(error: unknown): void {
