@@ -26,6 +26,7 @@ import { isAsWritten, isHeld, noteOthers, noteRecords, recordsFor } from './reco
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
+import { Unkept } from './unkept.ts';
 import { hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
 
 /** What the reconciler of one kind works with. */
@@ -52,6 +53,7 @@ type Waiting = Pick<Call, 'signal' | 'away'>;
 export class Reconciler<Client> {
   readonly #options: ReconcilerOptions<Client>;
   readonly #flow: Flow<Client>;
+  readonly #unkept = new Unkept();
 
   constructor(options: ReconcilerOptions<Client>, flow: Flow<Client>) {
     this.#options = options;
@@ -69,7 +71,14 @@ export class Reconciler<Client> {
     const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID, ...uses?.(object) });
     const { conditions = [] } = this.#flow;
     const conditionsOf = (of: ManagedObject) => this.#flow.conditionsOf?.(of) ?? [];
-    const options = { ...this.#options, log, conditions, conditionsOf, ...heard(this.#options.events) };
+    const options = {
+      ...this.#options,
+      log,
+      conditions,
+      conditionsOf,
+      unkept: this.#unkept,
+      ...heard(this.#options.events),
+    };
     const foreign = options.installation.otherOf(object);
     if (foreign !== undefined) {
       const facts = this.#factsOf(object);

@@ -6,9 +6,12 @@ import { conditionsOf } from './conditions.ts';
 import { type Report, report, reportFailure } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
+import { Unkept } from './unkept.ts';
+
+type Status = Readonly<Record<string, unknown>>;
 
 /** What is written of a resource that names an external id, and has one. */
-async function written(named: string, id: string | undefined): Promise<Readonly<Record<string, unknown>>> {
+async function written(named: string, id: string | undefined): Promise<Status> {
   const annotations = { [annotation.externalID]: named };
   const object: ManagedObject = {
     apiVersion: 'edge-operator.dev/v1alpha1',
@@ -16,7 +19,7 @@ async function written(named: string, id: string | undefined): Promise<Readonly<
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1, annotations },
     spec: {},
   };
-  let status: Readonly<Record<string, unknown>> = {};
+  let status: Status = {};
   const options = {
     ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
     ...{
@@ -27,10 +30,12 @@ async function written(named: string, id: string | undefined): Promise<Readonly<
       hasTold: () => false,
     },
     writer: {
-      writeStatus: async (_: ManagedObject, next: typeof status) => {
+      writeStatus: async (_: ManagedObject, next: Status) => {
         status = next;
+        return { status };
       },
     },
+    unkept: new Unkept(),
   };
   await conclude(options, 'ns/a', object, report('ExternalNotFound', 'no', { fields: { id } }));
   return status;
@@ -43,6 +48,38 @@ test('what was looked for is on record where the id does not say so', async () =
 
 test('what is no id is not, as it may be as long as an annotation', async () => {
   expect((await written('x'.repeat(200_000), undefined)).lastHandledExternalID).toBeUndefined();
+});
+
+describe('a definition that does not know a field', () => {
+  const unkept = new Unkept();
+  const warnings: string[] = [];
+  const object: ManagedObject = {
+    ...{ apiVersion: 'edge-operator.dev/v1alpha1', kind: 'BotUser', spec: {} },
+    metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
+  };
+
+  function concluded(ms: number, keeps: (status: Status) => Status) {
+    const options = {
+      ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 60_000 } },
+      ...{ events: { record: () => {} }, installation: { name: 'one' }, conditions: [], conditionsOf: () => [] },
+      ...{ hasTold: () => false, unkept, log: { ...silentLog, warn: (line: string) => void warnings.push(line) } },
+      writer: { writeStatus: async (_: ManagedObject, next: Status) => ({ status: keeps(next) }) },
+    };
+    const said = report('Updating', 'on its way', { fields: { uri: 'u' }, retry: { kind: 'after', ms } });
+    return conclude(options, 'ns/a', object, said);
+  }
+
+  const older = ({ uri: _, ...status }: Status) => status;
+
+  test('is told of once, and what waits for its record alone does not ask all the time', async () => {
+    expect(await concluded(0, (status) => status)).toMatchObject({ kind: 'after', ms: 0 });
+    expect(warnings).toEqual([]);
+    expect(await concluded(0, older)).toEqual({ kind: 'backoff' });
+    expect(await concluded(1_000, older)).toMatchObject({ kind: 'after', ms: 1_000 });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Kubernetes does not keep .* of BotUser: status\.uri; are the def/),
+    ]);
+  });
 });
 
 describe('what is told', () => {
@@ -74,7 +111,8 @@ describe('what is told', () => {
         record: ({ type, reason, note }: Record<'type' | 'reason' | 'note', string>) =>
           void events.push(`${type} ${reason} ${note}`),
       },
-      writer: { writeStatus: async () => {} },
+      writer: { writeStatus: async (_: ManagedObject, status: Status) => ({ status }) },
+      unkept: new Unkept(),
     };
     await conclude(options, 'ns/a', object, outcome);
     return { events, lines };

@@ -10,13 +10,15 @@ import type { Outcome, Report, Retry } from './outcome.ts';
 import type { Reason } from './reasons.ts';
 import { conditionOf, type ManagedObject, managedStatus, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
+import type { Unkept } from './unkept.ts';
 
 export interface StatusOptions extends Telling {
   readonly cache: Pick<ResourceCache, 'get'>;
   readonly writer: {
     /** As ObjectWriter does. */
-    writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<unknown>;
+    writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<Pick<ManagedObject, 'status'>>;
   };
+  readonly unkept: Unkept;
   readonly time: Pick<Time, 'wall'>;
   readonly schedule: Pick<Schedule, 'msUntilDue'>;
   readonly installation: Pick<Installation, 'name'>;
@@ -39,13 +41,18 @@ export async function conclude(
   const latest = options.cache.get(key);
   if (latest === undefined || latest.metadata.uid !== object.metadata.uid) return { kind: 'done' };
   tell(options, latest, outcome);
+  const { writer, unkept, log } = options;
   try {
-    await options.writer.writeStatus(latest, statusOf(options, object, latest, outcome));
+    const next = statusOf(options, object, latest, outcome);
+    const { status } = await writer.writeStatus(latest, next);
+    const result = resultOf(options, object, outcome.retry);
+    const isUnkept = status !== latest.status && unkept.look({ ...status }, next, object.kind, log);
+    // What waits for nothing but its record would wait for ever, and ask all the time.
+    return isUnkept && result.kind === 'after' && result.ms === 0 ? { kind: 'backoff' } : result;
   } catch (error) {
     if (isNotFound(error)) return { kind: 'done' };
     throw error;
   }
-  return resultOf(options, object, outcome.retry);
 }
 
 /** Whatever else is waited for, drift is looked for when it is due. */

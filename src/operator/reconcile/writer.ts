@@ -122,10 +122,11 @@ export class ObjectWriter {
     return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), 'status');
   }
 
-  /** Says in the status in which shard it is from now on, and nothing else. */
+  /** Says in the status in which shard it is from now on, and nothing else. Throws UnrecordedError where that is not kept. */
   async place(object: ManagedObject, shard: string): Promise<void> {
     try {
-      await this.#patch(object, { status: { shard } }, 'status');
+      const { status } = await this.#patch(object, { status: { shard } }, 'status');
+      if (status?.shard !== shard) throw ignored('did not keep status.shard');
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -199,7 +200,9 @@ async function keeping(write: () => Promise<ManagedObject>, written: () => Annot
 }
 
 function ignored(what: string): UnrecordedError {
-  return new UnrecordedError(`Kubernetes ${what}: let no admission policy or webhook change what the operator writes`);
+  return new UnrecordedError(
+    `Kubernetes ${what}: let no admission policy, webhook or older definition change what the operator writes`,
+  );
 }
 
 export function hasFinalizer(object: ManagedObject): boolean {

@@ -28,6 +28,7 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'watches-lag': ['edits', 'deletes', 'pauses'],
   compacted: ['edits', 'deletes'],
   'kube-403': ['edits', 'deletes', 'restarts'],
+  'kube-prunes': ['tunnels', 'edits', 'deletes', 'replays'],
   'kube-strips': ['edits', 'deletes', 'crashes'],
   'kube-5xx': ['edits', 'deletes'],
   'kube-conflicts': ['edits', 'deletes'],

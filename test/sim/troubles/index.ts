@@ -18,6 +18,7 @@ import { kube5xx } from './kubernetes/kube-5xx.ts';
 import { kube403 } from './kubernetes/kube-403.ts';
 import { kubeConflicts } from './kubernetes/kube-conflicts.ts';
 import { kubeLostAnswers } from './kubernetes/kube-lost-answers.ts';
+import { kubePrunes } from './kubernetes/kube-prunes.ts';
 import { kubeRestored } from './kubernetes/kube-restored.ts';
 import { kubeStrips } from './kubernetes/kube-strips.ts';
 import { staleLists } from './kubernetes/stale-lists.ts';
@@ -70,6 +71,7 @@ export const troubles: Readonly<Record<string, TroubleKind>> = {
   'kube-5xx': kube5xx,
   'kube-conflicts': kubeConflicts,
   'kube-lost-answers': kubeLostAnswers,
+  'kube-prunes': kubePrunes,
   'kube-strips': kubeStrips,
   'stale-lists': staleLists,
   'kube-restored': kubeRestored,

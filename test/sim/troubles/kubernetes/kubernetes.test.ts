@@ -10,12 +10,18 @@ const isConflict = (it: Passage) => isInstead(it, 409) && it.seen?.body.includes
 const isStripped = ({ flight, seen }: Passage) =>
   /"annotations":\{"[^}]*create-intent":"/.test(flight.body ?? '') && seen?.body.includes('create-intent') === false;
 
+const isPruned = ({ flight, seen }: Passage) =>
+  flight.method === 'PATCH' &&
+  /"status":\{[^}]*"uri":"/.test(flight.body ?? '') &&
+  seen?.body.includes('"uri":') === false;
+
 testInTurn([
   ['watches-cut', { everyMs: 8_000, cleanly: 0 }, (it) => it.flight.isWatch && it.code === 'ECONNRESET'],
   ['kube-5xx', {}, (it) => isTo(it, 'kube') && isInstead(it, 500, 503, 429)],
   ['kube-5xx', { status: 429, retryAfter: 3 }, (it) => isInstead(it, 429) && it.seen?.headers['retry-after'] === '3'],
   ['kube-403', { act: 'records' }, (it) => isInstead(it, 403) && isMutating(it) && !it.flight.path.endsWith('/status')],
   ['kube-403', { act: 'status' }, (it) => isInstead(it, 403) && it.flight.path.endsWith('/status')],
+  ['kube-prunes', {}, isPruned],
   ['kube-strips', { part: 'both' }, isStripped],
   ['kube-conflicts', { probability: 0.6 }, (it) => isMutating(it) && isConflict(it)],
   ['kube-lost-answers', {}, (it) => isTo(it, 'kube') && isMutating(it) && it.flight.answer !== undefined && !it.seen],
