@@ -1,6 +1,7 @@
 import type { Flight } from '../../core/network.ts';
 import type { Trouble } from '../../core/run.ts';
 import type { Answer } from '../../core/server.ts';
+import { installationOf } from '../../oracles/who.ts';
 import type { TroubleKind } from '../kind.ts';
 import { options, probability } from '../options.ts';
 import { lasting } from '../plan.ts';
@@ -34,16 +35,21 @@ const begin: Trouble = (world, given) => {
   };
 };
 
-/** What is alike whatever object it is about, where it is about one. */
-function askedOf({ to, method, path }: Flight): string | undefined {
+/**
+ * What is alike whatever object it is about, where it is about one. Each operator has a gateway of its own: what others made
+ * just now, who are no resources, is not told apart from what was asked for (docs/reliability.md).
+ */
+function askedOf({ from, to, method, path }: Flight): string | undefined {
   const [, collection = '', id] = /^\/(reserved_addrs|bot_users)(\/[^/?]+)?$/.exec(path) ?? [];
   const isOfOne = method === 'POST' || id !== undefined;
-  return to.name === 'cloud' && collection !== '' && isOfOne ? `${method} ${collection}` : undefined;
+  const by = installationOf(from.name);
+  const isConcerned = by !== undefined && to.name === 'cloud' && collection !== '' && isOfOne;
+  return isConcerned ? `${by} ${method} ${collection}` : undefined;
 }
 
 export const mixedAnswers: TroubleKind = {
   about:
-    'something before the cloud mixes up answers: a call about an object gets that of an earlier one about another',
+    'something between an operator and the cloud mixes up answers: a call about an object gets that of an earlier one about another',
   begin,
   plan: (chance) => lasting(chance, [10, 120], { probability: chance.pick([0.3, 1]) }),
 };
