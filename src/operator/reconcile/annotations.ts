@@ -1,3 +1,4 @@
+import { isUsableID } from '../../common/cloud-id.ts';
 import type { KubeObject } from '../kube/types.ts';
 
 const domain = 'edge-operator.dev';
@@ -100,10 +101,12 @@ export interface CreateIntent {
   readonly clock: 'service' | 'own';
   /** Fingerprint of what was asked for: the spec may have changed since. */
   readonly content: string;
+  /** The id that was answered, of what is otherwise and may be another's. */
+  readonly answered?: string | undefined;
 }
 
-export function formatIntent({ at, clock, content }: CreateIntent): string {
-  return JSON.stringify({ at, clock, content });
+export function formatIntent({ at, clock, content, answered }: Partial<CreateIntent>): string {
+  return JSON.stringify({ at, clock, content, answered });
 }
 
 /** What is written there, with `undefined` for what a person garbled: a garbled intent is still an unresolved create. */
@@ -111,11 +114,12 @@ export function intentOf(object: KubeObject): Partial<CreateIntent> | undefined 
   const text = recordIn(object, annotation.createIntent);
   if (text === undefined) return undefined;
   try {
-    const { at, clock, content } = JSON.parse(text) as Record<string, unknown>;
+    const { at, clock, content, answered } = JSON.parse(text) as Record<string, unknown>;
     return {
       ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}),
       ...(clock === 'service' || clock === 'own' ? { clock } : {}),
       ...(typeof content === 'string' ? { content } : {}),
+      ...(typeof answered === 'string' && isUsableID(answered) ? { answered } : {}),
     };
   } catch {
     return {};

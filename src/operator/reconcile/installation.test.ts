@@ -43,6 +43,13 @@ test('what another takes back that was taken from it is let be: both may take ov
   expect(operator.otherOf(of('blue'))).toBeUndefined();
 });
 
+test('also where it is taken back before its own word is ever seen', () => {
+  const [operator, blue] = [green(true), resource({ installation: 'blue' })];
+  expect(operator.otherOf(blue)).toBeUndefined();
+  operator.wrote(blue);
+  expect(operator.otherOf(blue)).toBe('blue');
+});
+
 describe('where what it made is', () => {
   const made = { apiURL: 'https://a.test/' };
   test.each([

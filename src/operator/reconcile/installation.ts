@@ -44,13 +44,19 @@ export class Installation {
     if (holder === undefined) return undefined;
     const taken = this.#taken.get(uid);
     if (isSameInstallation(holder, this.name)) {
-      if (taken !== undefined) taken.isDone = true;
+      this.wrote(object);
       return undefined;
     }
     if (annotationOf(object, annotation.takeOver) === holder) return undefined;
     if (!this.#options.takeOver || (taken?.holder === holder && taken.isDone)) return holder;
     if (taken?.holder !== holder) this.#taken.set(uid, { holder, isDone: false });
     return undefined;
+  }
+
+  /** It says whose it is now: who takes it back at once may be all that a watch ever shows. */
+  wrote({ metadata: { uid = '' } }: Pick<ManagedObject, 'metadata'>): void {
+    const taken = this.#taken.get(uid);
+    if (taken !== undefined) taken.isDone = true;
   }
 
   /** Whether to write that the resource is another installation's. */

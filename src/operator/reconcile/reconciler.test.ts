@@ -52,7 +52,13 @@ async function reconcile(
         return recorded;
       },
     } as never,
-    installation: { name: 'one', otherOf: () => undefined, movedAddress: () => undefined, forget: () => {} } as never,
+    installation: {
+      name: 'one',
+      otherOf: () => undefined,
+      movedAddress: () => undefined,
+      forget: () => {},
+      wrote: () => {},
+    } as never,
     ...changes,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);

@@ -24,7 +24,7 @@ async function written(named: string, id: string | undefined): Promise<Status> {
     ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
     ...{
       events: { record: () => {} },
-      installation: { name: 'one' },
+      installation: { name: 'one', wrote: () => {} },
       conditions: [],
       conditionsOf: () => [],
       hasTold: () => false,
@@ -61,7 +61,12 @@ describe('a definition that does not know a field', () => {
   function concluded(ms: number, keeps: (status: Status) => Status) {
     const options = {
       ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 60_000 } },
-      ...{ events: { record: () => {} }, installation: { name: 'one' }, conditions: [], conditionsOf: () => [] },
+      ...{
+        events: { record: () => {} },
+        installation: { name: 'one', wrote: () => {} },
+        conditions: [],
+        conditionsOf: () => [],
+      },
       ...{ hasTold: () => false, unkept, log: { ...silentLog, warn: (line: string) => void warnings.push(line) } },
       writer: { writeStatus: async (_: ManagedObject, next: Status) => ({ status: keeps(next) }) },
     };
@@ -102,7 +107,7 @@ describe('what is told', () => {
       ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 } },
       ...{
         log: { ...silentLog, info: line, warn: line },
-        installation: { name: 'one' },
+        installation: { name: 'one', wrote: () => {} },
         conditions: [],
         conditionsOf: () => [],
         hasTold: () => hasTold,

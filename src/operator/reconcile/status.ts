@@ -21,7 +21,7 @@ export interface StatusOptions extends Telling {
   readonly unkept: Unkept;
   readonly time: Pick<Time, 'wall'>;
   readonly schedule: Pick<Schedule, 'msUntilDue'>;
-  readonly installation: Pick<Installation, 'name'>;
+  readonly installation: Pick<Installation, 'name' | 'wrote'>;
   /** Types of the conditions beside Ready that are this kind's. */
   readonly conditions: readonly string[];
   /** Of those, what a resource has by its spec. */
@@ -41,10 +41,11 @@ export async function conclude(
   const latest = options.cache.get(key);
   if (latest === undefined || latest.metadata.uid !== object.metadata.uid) return { kind: 'done' };
   tell(options, latest, outcome);
-  const { writer, unkept, log } = options;
+  const { writer, installation, unkept, log } = options;
   try {
     const next = statusOf(options, object, latest, outcome);
     const { status } = await writer.writeStatus(latest, next);
+    if (outcome.isForeign !== true) installation.wrote(latest);
     const result = resultOf(options, object, outcome.retry);
     const isUnkept = status !== latest.status && unkept.look({ ...status }, next, object.kind, log);
     // What waits for nothing but its record would wait for ever, and ask all the time.

@@ -100,7 +100,7 @@ export const defects: readonly Defect[] = [
     name: 'what-another-create-made-is-taken',
     sort: 'wrong definite',
     file: create,
-    find: ' || this.#isAwaited(observed)',
+    find: ' || this.#isAwaited(content)',
     replace: '',
     only: ['mixed-answers', 'twins', 'edits', 'deletes', 'imports'],
   },

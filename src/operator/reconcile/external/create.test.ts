@@ -1,10 +1,10 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import type { Call, Reserved } from '../../../common/priority.ts';
-import { annotation, formatIntent } from '../annotations.ts';
+import { annotation, formatIntent, intentOf } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import { fingerprint } from '../json.ts';
-import { managedSpecSchema } from '../resource.ts';
+import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
 import { Claims } from './claims.ts';
 import { SafeCreate } from './create.ts';
@@ -179,7 +179,6 @@ test.each([
       ...thing.contract,
       identity: ({ id }: { readonly id: string }) => ({ id, createdAt }),
       contentOf: () => 'theirs',
-      diff: () => [{ field: 'name' }],
       create: async () => other,
     };
     const context = thing.context();
@@ -192,15 +191,65 @@ test.each([
         annotations: { [annotation.createIntent]: intent, [annotation.recordOf]: 'v' },
       },
     };
-    const peers = { claimants: () => [], list: () => [thing.object, theirs] } as unknown as typeof context.peers;
+    const list = () => [thing.object, theirs];
+    const peers = { claimants: () => [], list, isOneAccount: () => true } as unknown as typeof context.peers;
     const create = new SafeCreate({ ...context, peers }, contract, pending);
     const report = await create.perform(managedSpecSchema.parse({}));
     expect(report).toMatchObject({ reason: 'Unreachable', message: expect.stringContaining('shows another thing') });
     expect(report?.message).not.toContain(other.id);
     expect(thing.object.metadata.annotations).toHaveProperty([annotation.createIntent]);
     expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
+    // What nobody else has may be the one all the same.
+    expect(intentOf(thing.object)?.answered).toBe(isHeld ? undefined : other.id);
   },
 );
+
+describe('what an answer showed that may be another’s', () => {
+  /** Made so long after the create, by its stamp. */
+  const look = async (afterMs: number, others: readonly ManagedObject[] = []) => {
+    thing.clock.advance(100_000);
+    const at = new Date(thing.clock.now()).toISOString();
+    const intent = formatIntent({ at, clock: 'own', content: fingerprint({}), answered: other.id });
+    await thing.annotate(thing.object, { [annotation.createIntent]: intent, [annotation.recordOf]: 'u' });
+    const createdAt = new Date(thing.clock.now() + afterMs).toISOString();
+    thing.serve(
+      {
+        identity: ({ id }) => ({ id, createdAt }),
+        contentOf: () => 'a form of its own',
+        list: async function* () {
+          yield other;
+        },
+      },
+      others,
+    );
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
+    await thing.settle();
+    return thing.reconcile();
+  };
+
+  test('is taken where it was made since, and nobody has it by then', async () => {
+    expect(await look(0)).toMatchObject({ reason: 'Available', fields: { id: other.id } });
+    expect(thing.creates).toBe(0);
+  });
+
+  test('is a person’s to decide of where it is older, and nothing is made besides', async () => {
+    const said = await look(-90_000);
+    expect(said).toMatchObject({ reason: 'AmbiguousCreate', message: expect.stringContaining(other.id) });
+    thing.show(said);
+    await thing.annotate(thing.object, { [annotation.externalID]: other.id });
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: other.id } });
+    expect(thing.creates).toBe(0);
+  });
+
+  test('is nothing to one where another one has it by then', async () => {
+    const annotations = { [annotation.externalID]: other.id, [annotation.recordOf]: 'v' };
+    const metadata = { ...thing.object.metadata, uid: 'v', name: 'b', annotations };
+    await look(0, [{ ...thing.object, metadata, status: { id: other.id, ownership: { id: other.id } } }]);
+    thing.clock.advance(10_000);
+    await thing.reconcile();
+    expect(thing.creates).toBe(1);
+  });
+});
 
 test('an answer whose stamp is behind the service’s clock as far as the two may differ is the create’s, though otherwise', async () => {
   thing.clock.advance(100_000);

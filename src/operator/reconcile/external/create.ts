@@ -106,7 +106,9 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       throw error;
     });
     const { id } = this.#contract.identity(observed);
-    if (this.#isAnothers(observed, spec)) {
+    const isAnothers = this.#isAnothers(id);
+    if (isAnothers || this.#mayBeAnothers(observed, spec)) {
+      if (!isAnothers) await this.#keepAnswer(id);
       // Whose it is may be another tenant.
       const message = `the answer shows another ${this.#contract.displayName} than was asked for`;
       throw new ApiError(message, { reason: 'Unreachable', definite: false });
@@ -120,25 +122,37 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return id;
   }
 
-  /**
-   * What stands in between may mix answers up: what is another resource's was not made just now, nor what is otherwise than asked
-   * and was there before, or is what another one asked for.
-   */
-  #isAnothers(observed: Observed, spec: Spec): boolean {
+  /** What stands in between may mix answers up: what is another resource's was not made just now. */
+  #isAnothers(id: string): boolean {
     const { resource, peers } = this.#context;
-    const identity = this.#contract.identity(observed);
-    const { id } = identity;
     if (this.#pending.claims.isTaken(id)) return true;
-    if (peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid)) return true;
-    if (this.#contract.diff(spec, observed).length === 0) return false;
-    return isOlderThanMark(identity, intentOf(resource.object) ?? {}) || this.#isAwaited(observed);
+    return peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid);
+  }
+
+  /** It is otherwise than asked, and was there before, or is what another one asked for. Yet services may have forms of their own. */
+  #mayBeAnothers(observed: Observed, spec: Spec): boolean {
+    const content = fingerprint(this.#contract.contentOf(observed));
+    if (content === fingerprint(this.#contract.content(spec))) return false;
+    const intent = intentOf(this.#context.resource.object) ?? {};
+    return isOlderThanMark(this.#contract.identity(observed), intent) || this.#isAwaited(content);
+  }
+
+  /** If nobody turns out to have it, nothing is made besides it. */
+  #keepAnswer(answered: string): Promise<void> {
+    return this.#context.resource.insist((latest) => ({
+      [annotation.createIntent]: formatIntent({ ...intentOf(latest), answered }),
+    }));
   }
 
   /** Another resource's create of just that is under way, or of unknown fate. */
-  #isAwaited(observed: Observed): boolean {
+  #isAwaited(content: string): boolean {
     const { resource, peers } = this.#context;
-    const content = fingerprint(this.#contract.contentOf(observed));
-    return peers.list().some((each) => each.metadata.uid !== resource.uid && intentOf(each)?.content === content);
+    const isOther = ({ metadata: { uid } }: ManagedObject) => uid !== resource.uid;
+    return peers
+      .list()
+      .some(
+        (each) => isOther(each) && intentOf(each)?.content === content && peers.isOneAccount(each, resource.object),
+      );
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */

@@ -105,7 +105,11 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (!this.#isKeptTooLong() && unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
 
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
-    const chosen = 'ids' in resolution ? chosenOf(latest, resolution.ids) : undefined;
+    const claimed = this.#claimed(resources);
+    const { answered = '' } = intent;
+    const isFree = answered !== '' && !claimed.has(answered) && !mayBeHeld.has(answered);
+    const ids = [...('ids' in resolution ? resolution.ids : []), ...(isFree ? [answered] : [])];
+    const chosen = chosenOf(latest, ids);
     if (chosen !== undefined) return this.#choose(latest, chosen);
     if (resolution.kind === 'adopt') {
       const { id } = resolution;
@@ -116,7 +120,6 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       delete unresolved.lookedAt;
       return this.#ambiguous(resolution.ids);
     }
-    const claimed = this.#claimed(resources);
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
     const unread = mayBeMade(mine, odd);
     const [first] = unread;
@@ -125,7 +128,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
-    if (resolution.kind === 'unlikely') return this.#ambiguous(resolution.ids);
+    if (isFree && resolution.kind === 'none' && this.#isMadeSince(mine, answered, found))
+      return this.#adopt(answered, found);
+    if (ids.length > 0) return this.#ambiguous(ids);
     return this.#madeNothing(firstLook, { content, backTo, unread });
   }
 
@@ -252,6 +257,14 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     await recordCreated(resource, id);
     const { displayName } = this.#contract;
     journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
+  }
+
+  /** Though it is otherwise than asked. */
+  #isMadeSince(mine: UnresolvedCreate, id: string, { items }: Recent<Observed>): boolean {
+    const identity = items()
+      .map((each) => this.#contract.identity(each))
+      .find((each) => each.id === id);
+    return identity !== undefined && !isOlder(identity, mine);
   }
 
   /** Only a delete meets a spec that cannot be read. */

@@ -3,6 +3,11 @@ import { ApiError } from '../../../common/http/errors.ts';
 import type { Call } from '../../../common/priority.ts';
 import { guarded } from './pending-creates.ts';
 
+/** What is made at each second is named by it. */
+const identityOf = (second: string | number) => ({
+  id: String(second),
+  createdAt: new Date(Number(second) * 1_000 || 0).toISOString(),
+});
 const call: Call = { priority: 'resync', signal: new AbortController().signal };
 
 test('while the service is away one list in a while is sent for all, later and later', async () => {
@@ -14,6 +19,7 @@ test('while the service is away one list in a while is sent for all, later and l
       yield 'a';
     },
     now: () => state.now,
+    identityOf,
   });
   const ask = () => list(call, () => {});
   for (; state.now <= 120_000; state.now += 100) await expect(ask()).rejects.toThrow('away');
@@ -41,29 +47,42 @@ test.each([
       yield 'a';
     },
     now: () => 0,
+    identityOf,
   });
   await expect(list(call, () => {})).rejects.toThrow(`${status}`);
   refused = false;
   expect(await list(call, () => {})).toEqual(['a']);
 });
 
-test('no page is read beyond what is wanted', async () => {
-  const read: number[] = [];
+const seconds = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+
+/** Of those that are made after the second 1,000. */
+async function wantedOf(items: readonly number[]) {
+  let read = 0;
   const list = guarded({
     list: async function* () {
-      for (const item of [5, 4, 3, 2, 1]) {
-        read.push(item);
+      for (const item of items) {
+        read += 1;
         yield item;
       }
     },
     now: () => 0,
+    identityOf,
   });
-  expect(
-    await list(
-      call,
-      () => {},
-      (item) => item > 3,
-    ),
-  ).toEqual([5, 4]);
-  expect(read).toEqual([5, 4, 3]);
+  const isWanted = (item: number) => item > 1_000;
+  return { found: await list(call, () => {}, isWanted), read };
+}
+
+test('little is read beyond what is wanted of a list that is newest first', async () => {
+  expect(await wantedOf(seconds(1_002).reverse())).toEqual({ found: [1_002, 1_001], read: 22 });
+});
+
+test.each([
+  ['oldest first', seconds(1_002)],
+  ['of one second and then of later ones', [...seconds(500).map(() => 7), 1_001, 1_002]],
+  ['in no order', seconds(1_002).map((n) => ((n * 389) % 1_002) + 1)],
+  ['newest first for a while', [...seconds(19).reverse(), 1_001, 500, 1_002]],
+])('one that is %s is read to its end', async (_, items) => {
+  const { found, read } = await wantedOf(items);
+  expect([found.toSorted(), read]).toEqual([[1_001, 1_002], items.length]);
 });

@@ -5,6 +5,7 @@ import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Claims } from './claims.ts';
+import type { Identity } from './contract.ts';
 import { LastCount } from './count.ts';
 
 export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
@@ -57,19 +58,36 @@ export class PendingCreates<Observed> {
 export function guarded<Observed>({
   list,
   now,
-}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now'>): ExternalCacheOptions<Observed>['list'] {
+  identityOf,
+}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now' | 'identityOf'>): ExternalCacheOptions<Observed>['list'] {
   const breaker = new Breaker({ minMs: 500, maxMs: 10_000, now });
   return async (call, onOdd, isWanted = () => true) => {
     breaker.check();
-    return breaker.try(() => Array.fromAsync(takeWhile(list(call, onOdd), isWanted)), failureOf);
+    return breaker.try(() => Array.fromAsync(takeWhile(list(call, onOdd), isWanted, identityOf)), failureOf);
   };
 }
 
-/** Reads no page beyond the first item that is not wanted. */
-async function* takeWhile<Item>(items: AsyncIterable<Item>, isWanted: (item: Item) => boolean): AsyncIterable<Item> {
+/** So many in a row, each no younger than the one before, show that what follows is older still. */
+const sureCount = 20;
+
+/**
+ * What is wanted; of a list that is newest first no page is read beyond it. That it is, as the service's lists are, is not documented:
+ * one in another order is read to its end.
+ */
+async function* takeWhile<Item>(
+  items: AsyncIterable<Item>,
+  isWanted: (item: Item) => boolean,
+  identityOf: (item: Item) => Identity,
+): AsyncIterable<Item> {
+  let [count, isFalling, last] = [0, false, Number.NEGATIVE_INFINITY];
   for await (const item of items) {
-    if (!isWanted(item)) return;
-    yield item;
+    const at = Date.parse(identityOf(item).createdAt);
+    const isUnwanted = !isWanted(item);
+    count = isUnwanted && at <= last ? count + 1 : 0;
+    isFalling = count > 0 && (isFalling || at < last);
+    last = at;
+    if (count >= sureCount && isFalling) return;
+    if (!isUnwanted) yield item;
   }
 }
 
