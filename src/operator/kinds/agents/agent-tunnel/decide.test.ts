@@ -49,6 +49,14 @@ describe('decide', () => {
     ],
     ['options, which are not shown', asking({ options }), asks(), shows(), { kind: 'replace', fields: ['options'] }],
     ['the agent writes addr in its way', asking(), asks(), shows({ addr: 'http://localhost:8080' }), { kind: 'none' }],
+    ['with a slash', asking(), asks(), shows({ addr: 'http://LOCALHOST:8080/' }), { kind: 'none' }],
+    [
+      'and not with a path',
+      asking(),
+      asks(),
+      shows({ addr: 'http://localhost:8080/a' }),
+      { kind: 'conflict', field: 'addr' },
+    ],
     [
       'the agent showed it otherwise when it started it',
       asking(),

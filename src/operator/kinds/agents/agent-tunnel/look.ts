@@ -34,8 +34,10 @@ export function differingField(shown: Shown, asked: Shown): 'proto' | 'addr' | '
   return asked.inspect === undefined || shown.inspect === asked.inspect ? undefined : 'inspect';
 }
 
-/** Agents show `8080` as `localhost:8080` or `http://localhost:8080` too. */
+/** Agents show `8080` as `localhost:8080` or `http://localhost:8080` too, with a slash at its end or without. */
 function address(addr: string): string {
   const bare = addr.replace(/^(http|tcp|tls):\/\//, '');
-  return /^\d+$/.test(bare) ? `localhost:${bare}` : bare;
+  if (/^\d+$/.test(bare)) return `localhost:${bare}`;
+  const isOrigin = /^(\w+:\/\/)?[^/]+\/?$/.test(bare);
+  return isOrigin ? bare.replace(/\/$/, '').toLowerCase() : bare;
 }
