@@ -87,7 +87,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const content = intent.content ?? this.#contentOf(object);
     if (typeof content !== 'string') return content;
     const isSentHere = facts.unresolved?.sentAt !== undefined;
-    if (!isSentHere && isAhead(intent, connection.serviceTime?.())) return this.#redate(content);
+    if (!isSentHere && isAhead(intent, connection.serviceTime?.())) return this.#redate({ ...intent, content });
     const unresolved = this.#begun();
     const { since: keySince } = connection;
     const looks = this.#looksAt(startedAt - unresolved.since);
@@ -106,9 +106,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
     const claimed = this.#claimed(resources);
-    const { answered = '' } = intent;
-    const isFree = answered !== '' && !claimed.has(answered) && !mayBeHeld.has(answered);
-    const ids = [...('ids' in resolution ? resolution.ids : []), ...(isFree ? [answered] : [])];
+    const answered = [intent.answered ?? []].flat().filter((id) => !claimed.has(id) && !mayBeHeld.has(id));
+    const ids = [...('ids' in resolution ? resolution.ids : []), ...answered];
     const chosen = chosenOf(latest, ids);
     if (chosen !== undefined) return this.#choose(latest, chosen);
     if (resolution.kind === 'adopt') {
@@ -128,8 +127,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
-    if (isFree && resolution.kind === 'none' && this.#isMadeSince(mine, answered, found))
-      return this.#adopt(answered, found);
+    const made = resolution.kind === 'none' ? answered.find((id) => this.#isMadeSince(mine, id, found)) : undefined;
+    if (made !== undefined) return this.#adopt(made, found);
     if (ids.length > 0) return this.#ambiguous(ids);
     return this.#madeNothing(firstLook, { content, backTo, unread });
   }
@@ -191,10 +190,10 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Of our clock, and of now: as one that proves nothing of what is older, also when the service's clock has caught up. */
-  async #redate(content: string): Promise<Report> {
+  async #redate(intent: Partial<CreateIntent>): Promise<Report> {
     const { resource, time } = this.#context;
-    const intent = formatIntent({ at: new Date(time.wall()).toISOString(), clock: 'own', content });
-    await resource.annotate({ [annotation.createIntent]: intent });
+    const redated = { ...intent, at: new Date(time.wall()).toISOString(), clock: 'own' } as const;
+    await resource.annotate({ [annotation.createIntent]: formatIntent(redated) });
     return this.#wait(0);
   }
 
