@@ -49,6 +49,17 @@ describe('ExternalCache', () => {
     expect(observations.current()).toEqual([{ id: 'a', value: 2 }]);
   });
 
+  test('what a list shows is listed until a call of its own shows it', async () => {
+    const { state, observations } = world();
+    await observations.sweep(1_000, call);
+    expect([observations.isListed('a'), observations.isListed('b')]).toEqual([true, false]);
+    observations.record({ id: 'a', value: 2 }, 1_500);
+    expect(observations.isListed('a')).toBe(false);
+    state.now = 2_000;
+    await observations.sweep(2_000, call);
+    expect(observations.isListed('a')).toBe(true);
+  });
+
   test('everybody who asks at the same time shares one list', async () => {
     const { state, observations } = world();
     await Promise.all(Array.from({ length: 50 }, () => observations.sweep(1_000, call)));

@@ -99,6 +99,12 @@ export class ExternalCache<Observed> {
     return sweptAt >= since ? swept : undefined;
   }
 
+  /** What is known of it last is from a list, not from a call for it alone. */
+  isListed(id: string): boolean {
+    const { startedAt, items } = this.#last ?? { startedAt: 0, items: new Map<string, Observed>() };
+    return items.has(id) && startedAt > (this.#seen.get(id)?.at ?? Number.NEGATIVE_INFINITY);
+  }
+
   /** When the last list began that came to its end; on the monotonic clock. */
   get sweptAt(): number | undefined {
     return this.#last?.startedAt;

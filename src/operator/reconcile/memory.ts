@@ -60,6 +60,8 @@ export interface Facts {
   failing?: { readonly since: number; readonly at: number };
   /** By what was attempted. */
   refused?: Map<string, Refusal>;
+  /** Of the object that was put back, and of each part that was changed, which fields were sent to have it as one spec asks. */
+  sent?: Map<string, { readonly as: string; readonly fields: readonly string[] }>;
   /** What it left to another one who has it too, by claim: that one is not to leave it to this one. */
   left?: Set<string>;
   /** A flow of this process has written to the resource, or it was read from Kubernetes: it was there then. */

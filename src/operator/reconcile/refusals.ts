@@ -51,6 +51,25 @@ export function refusedLately({ facts, occasion, time, connection }: Attempting,
   return report(reason, message, { stalled, retry: { kind: 'after', ms: until - time.now() } });
 }
 
+/**
+ * Notes which fields were sent of what is there. True where one of them was sent before for the same and has become otherwise
+ * since: the answer to a write may show what was sent, and no more.
+ * @param as what it is to be
+ */
+export function isSentAgain(
+  { facts }: Pick<Attempting, 'facts'>,
+  name: string,
+  as: string,
+  fields: readonly string[],
+): boolean {
+  if (fields.length === 0) return false;
+  const last = facts.sent?.get(name);
+  const before = last?.as === as ? last.fields : [];
+  facts.sent ??= new Map();
+  facts.sent.set(name, { as, fields: [...new Set([...before, ...fields])] });
+  return fields.some((field) => before.includes(field));
+}
+
 /** @param fields of the spec, by name */
 export function notTaken(displayName: string, fields: readonly string[]): Report {
   const message = `the cloud accepted an update of the ${displayName} but did not take ${fields.join(', ')}: change the value`;

@@ -49,6 +49,21 @@ describe('few-reads', () => {
     expect(world.said).toEqual([expect.stringContaining('op reads cloud/main more than 65 times in 10 minutes')]);
   });
 
+  test('what differs, and is only observed, is looked at alone at each check, and no more', async () => {
+    for (let n = 0; n < 20; n += 1) {
+      const spec = { name: 'x', managementPolicy: 'Observe', resyncIntervalSeconds: 60 };
+      await world.write('BotUser', `bot-${n}`, { spec });
+      await world.write('BotUser', `bot-${n}`, { status: unready(1, 'DriftDetected', 'Stalled'), by: operator });
+    }
+    for (let n = 0; n < 40; n += 1) {
+      await read('/bot_users/bot_other', 20, 1);
+      await world.pass(60_000);
+    }
+    expect(world.said).toEqual([]);
+    await read('/bot_users/bot_other', 1_000, 1_000);
+    expect(world.said).toEqual([expect.stringContaining('op reads cloud/main more than')]);
+  });
+
   test('after a change everybody may look', async () => {
     for (let n = 0; n < 10; n += 1) {
       await world.write('BotUser', 'bot', { spec: { name: `n${n}` } });

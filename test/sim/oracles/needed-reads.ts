@@ -61,9 +61,13 @@ function pagesOf(world: Witness, account: AccountID, collection: string): number
 const collectionOf = ({ kind, version }: Pick<Resource, 'kind' | 'version'>): string | undefined =>
   impliedObject(kind, version.spec)?.collection;
 
-/** Of what was not there, a list would show that it came: however often that is read, single reads need be rare. */
+/**
+ * Of what was not there, a list would show that it came: however often that is read, single reads need be rare. What a list
+ * shows otherwise than asked is read at each check.
+ */
 function singlyReadEvery(resource: Resource, intervalMs: number): number {
-  return collectionOf(resource) === undefined ? intervalMs : Math.max(intervalMs, rareMs);
+  const isOfList = collectionOf(resource) !== undefined && resource.ready?.reason !== 'DriftDetected';
+  return isOfList ? Math.max(intervalMs, rareMs) : intervalMs;
 }
 
 /** What no list shows: modules, accounts, and objects that are not there. */

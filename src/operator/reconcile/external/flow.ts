@@ -20,7 +20,7 @@ import {
   unusableID,
 } from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
-import { notTaken, unlessRefused } from '../refusals.ts';
+import { isSentAgain, notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import { doubtRetryMs } from './census.ts';
@@ -170,7 +170,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   ): Promise<Report | undefined> {
     const { object } = context.resource;
     const id = externalIDOf(object);
-    const observed = id === undefined ? undefined : await means.presence.observe(id);
+    const isAsAsked = (listed: Observed) => this.#contract.diff(spec, listed).length === 0;
+    const observed = id === undefined ? undefined : await means.presence.observe(id, isAsAsked);
     // What another one has just made may have been named meanwhile.
     const conflict = this.#conflict(context);
     if (conflict !== undefined) return conflict;
@@ -217,6 +218,9 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         // An import that was never taken over is not shown as one that was.
         if (failure !== undefined) return imported ? failure : { ...failure, ...shown };
         for (const field of action.fields) sent.add(field);
+        const as = `${id} by generation ${object.metadata.generation}`;
+        if (context.occasion.drift && isSentAgain(context, displayName, as, action.fields))
+          await means.presence.look(id as string);
         return undefined;
       }
     }

@@ -62,10 +62,10 @@ export class Presence<Observed, Client> {
    * What is out there under this id; undefined when it certainly does not exist. Something a person asked for is answered
    * by a fresh get; everything else by the account-wide sweep, as long as it began after the resource was last due for a
    * check, after its last failed call, after the key was put in force, and after an answer that it is not there: that one
-   * is overruled by a get alone.
+   * is overruled by a get alone. So is a list that shows it otherwise than asked: it may lag behind, or show less.
    */
-  async observe(id: string): Promise<Observed | undefined> {
-    const { facts, occasion, call, connection, time } = this.#context;
+  async observe(id: string, isAsAsked: (listed: Observed) => boolean = () => true): Promise<Observed | undefined> {
+    const { facts, occasion, call, time } = this.#context;
     const { cache } = this.#pending;
     const absent = this.#absent(id);
     const askedAt = time.now();
@@ -77,12 +77,8 @@ export class Presence<Observed, Client> {
       // A list would show that it came: alone it is looked for now and then.
       if (observed === undefined && absent !== undefined && time.now() - absent.lookedAt < rareMs) return undefined;
     }
-    if (observed === undefined || absent !== undefined) {
-      const sentAt = time.now();
-      observed = await this.#contract.get(connection.client, id, call);
-      if (observed !== undefined) cache.record(observed, sentAt);
-      else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt }), lookedAt: sentAt };
-    }
+    const isOtherwise = observed !== undefined && cache.isListed(id) && !isAsAsked(observed);
+    if (observed === undefined || absent !== undefined || isOtherwise) observed = await this.look(id);
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
@@ -90,6 +86,16 @@ export class Presence<Observed, Client> {
       // Not when it was answered: with another key in force by then, it was seen with the one before.
       facts.seen = { ...first, at: askedAt };
     }
+    return observed;
+  }
+
+  /** By a get, whatever else is known of it. */
+  async look(id: string): Promise<Observed | undefined> {
+    const { facts, call, connection, time } = this.#context;
+    const sentAt = time.now();
+    const observed = await this.#contract.get(connection.client, id, call);
+    if (observed !== undefined) this.#pending.cache.record(observed, sentAt);
+    else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt }), lookedAt: sentAt };
     return observed;
   }
 

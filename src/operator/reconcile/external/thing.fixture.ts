@@ -16,6 +16,7 @@ import { ExternalFlow } from './flow.ts';
 
 interface Thing {
   readonly id: string;
+  readonly text?: string;
 }
 
 type ThingContract = ExternalContract<z.infer<typeof managedSpecSchema>, Thing, undefined>;

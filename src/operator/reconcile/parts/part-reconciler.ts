@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
 import { rivalName } from '../ownership.ts';
-import { notTaken, refusedLately, unlessRefused } from '../refusals.ts';
+import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
 import type { ReadReference } from './part.ts';
@@ -68,14 +68,20 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (conflict !== undefined) return { observed, report: conflict.report, isForeign: !this.#scope.applied };
     let replaced: unknown;
     let isForeign = false;
-    const outcome = await unlessRefused(this.#context, this.#attemptTo('put', body), async () => {
+    const attempt = this.#attemptTo('put', body);
+    const outcome = await unlessRefused(this.#context, attempt, async () => {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
         isForeign = !this.#scope.applied && isDefinite(error);
         throw error;
       }
-      return this.#taken(body, replaced);
+      if (isSentAgain(this.#context, this.part.name, attempt, action.fields)) {
+        // Without an answer it is not known.
+        this.#scope.seen.delete(this.#scope.claim);
+        replaced = await this.#read();
+      }
+      return this.#taken(body, replaced, action.fields);
     });
     return { observed: replaced ?? observed, report: outcome, isForeign };
   }
@@ -120,16 +126,23 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** Whether what is out there is known as of now; reports why not, where that is for long. */
   async #look(): Promise<Report | undefined> {
-    const { occasion, connection, call, time } = this.#context;
+    const { occasion, connection } = this.#context;
     const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
     const since = occasion.requested ? occasion.startedAt : dueSince;
     const known = sightOf(this.#scope, this.#context);
     if (known !== undefined && known.at >= since) return undefined;
-    const sentAt = time.now();
     return unlessRefused(this.#context, this.#attemptTo('get'), async () => {
-      this.#remember(await this.part.get(connection.client, this.#scope.spec, call), sentAt);
+      await this.#read();
       return undefined;
     });
+  }
+
+  async #read(): Promise<unknown> {
+    const { connection, call, time } = this.#context;
+    const sentAt = time.now();
+    const observed: unknown = await this.part.get(connection.client, this.#scope.spec, call);
+    this.#remember(observed, sentAt);
+    return observed;
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
@@ -259,8 +272,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** The service may accept a PUT and do otherwise. */
-  #taken(body: unknown, replaced: unknown): Report {
-    const ignored = this.part.diff(body, replaced);
+  #taken(body: unknown, replaced: unknown, sent: readonly string[]): Report {
+    const ignored = replaced === undefined ? sent : this.part.diff(body, replaced);
     return ignored.length === 0 ? this.#available() : notTaken(this.part.displayName, ignored);
   }
 
