@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { parseSettings, settingsHelp } from '../operator/settings.ts';
 import { stopSignals } from './stop-signal.ts';
+import { unknownVariables } from './variables.ts';
 
 /** A pod is killed 30 s after SIGTERM: what is not finished by then is given up in an orderly way. */
 const shutdownMs = 25_000;
@@ -17,6 +18,11 @@ export function runCommand(): Command {
     command.addOption(new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable));
   }
   return command.action((options: Record<string, unknown>) => run({ ...options, ...switchesOf(command) }));
+}
+
+/** Those of the flags, that of the key, and that of the commands for an agent. */
+function variables(): readonly string[] {
+  return [...settingsHelp().map(({ variable }) => variable), 'EDGE_OPERATOR_API_KEY', 'EDGE_OPERATOR_AGENT_URL'];
 }
 
 /** The variables of switches as they are: commander takes one that is there for true, whatever it says. */
@@ -49,6 +55,7 @@ async function run(options: Record<string, unknown>): Promise<void> {
     import('../common/logger.ts'),
   ]);
   const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
+  for (const told of unknownVariables(process.env, variables())) log.warn(told);
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(1);

@@ -436,6 +436,13 @@ describe.each(durations)('%s.%s', (group, name, most) => {
   });
 });
 
+test.each<[string, Values]>([
+  ['in the namespace of the release', { watchNamespaces: ['a', release.namespace] }],
+  ['by its url', { watchNamespaces: ['a'], settings: { allowedAgentHosts: ['x-agent.edge-system.svc:4040'] } }],
+])('with namespaces given, the agent is reached %s', async (_, values) => {
+  await expect(render({ account, ...values, agent: { enabled: true } })).resolves.toBeDefined();
+});
+
 describe('values that cannot be used', () => {
   const cases: readonly [why: string, values: Values, message: RegExp][] = [
     ['an unknown key', { acount: {} }, /additional properties 'acount' not allowed/],
@@ -461,6 +468,16 @@ describe('values that cannot be used', () => {
       'an account in a namespace that nobody watches',
       { account, watchNamespaces: ['a'], accounts: [{ name: 'x', apiKey: 'k' }] },
       /namespace edge-system is not in watchNamespaces/,
+    ],
+    [
+      'a sample in a namespace that nobody watches',
+      { account, watchNamespaces: ['a'], test: { sample: { namespace: 'b' } } },
+      /test\.sample\.namespace: b is not in watchNamespaces/,
+    ],
+    [
+      'an agent that no Agent reaches',
+      { account, watchNamespaces: ['a'], agent: { enabled: true } },
+      /agent\.enabled: its namespace edge-system is not in watchNamespaces: add it, or its host/,
     ],
     [
       'no parameter of the agent',

@@ -72,7 +72,8 @@ describe('helm test', () => {
   });
 
   test.each(Object.keys(matrix))('passes the restricted pod security standard: %s', async (name) => {
-    const values = { ...matrix[name], test: { sample: { namespace: 'samples' } } };
+    const [watched = 'samples'] = (matrix[name]?.watchNamespaces as readonly string[] | undefined) ?? [];
+    const values = { ...matrix[name], test: { sample: { namespace: watched } } };
     const pods = hooks(await render(values, { tests: true })).filter(({ kind }) => kind === 'Pod');
     expect(pods).toHaveLength(2);
     for (const { spec } of pods) expect(restrictedProblems(spec)).toEqual([]);

@@ -206,6 +206,8 @@ describe.each(kindCases)('$kind', (row) => {
     await gone(object);
     expect(mutations()).toEqual([]);
     expect(await statuses(object)).toEqual(all(200));
+    const notes = await stage.notesOf(object, 'Orphaned');
+    expect(notes).toEqual([expect.stringMatching(/ is left behind: deletionPolicy is Retain$/)]);
   });
 
   test('Observe sends no mutating call, reports drift and lets go without deleting', async () => {
@@ -220,6 +222,7 @@ describe.each(kindCases)('$kind', (row) => {
     expect(conditionOf(drifted, 'Stalled')?.status).toBe('True');
     await gone(object);
     expect(mutations()).toEqual([]);
+    expect(await stage.notesOf(object, 'Orphaned', 0)).toEqual([]);
   });
 
   test('Observe of nothing says so', async () => {

@@ -39,6 +39,14 @@ test('a field that leaves the spec is taken back by one PUT of what is left, and
   expect(stage.mutations()).toEqual([expect.objectContaining({ method: 'PUT', path: saml.path(stage.parents) })]);
 });
 
+test('a list that is emptied beside `enabled` detaches all, as docs/gitops.md says', async () => {
+  await available('a', { ipRestriction: { enabled: true, ...ipRestriction.spec } });
+  stage.world.cloud.clearRequests();
+  await available('a', { ipRestriction: { enabled: true, ipPolicyIDs: [] } });
+  expect((await stage.call('GET', ipRestriction)).body).toEqual({ enabled: true, ip_policies: [] });
+  expect(stage.mutations()).toEqual([expect.objectContaining({ method: 'PUT', body: { enabled: true } })]);
+});
+
 test('a part whose removal fails says so and is removed later', async () => {
   await available('a', { saml: saml.spec, compression: {} });
   stage.world.cloud.fault(`DELETE ${compression.path(stage.parents)} status=500`);

@@ -183,6 +183,16 @@ JSON.
 {{- fail (printf "%s: its namespace %s is not in watchNamespaces" $what $namespace) }}
 {{- end }}
 {{- end }}
+{{- with .Values.test.sample.namespace }}
+{{- if and $.Values.watchNamespaces (not (has . $.Values.watchNamespaces)) }}
+{{- fail (printf "test.sample.namespace: %s is not in watchNamespaces" .) }}
+{{- end }}
+{{- end }}
+{{- /* An Agent elsewhere may name it by a url that is allowed, and its own tunnels need none. */}}
+{{- $isReached := or (not .Values.watchNamespaces) (has .Release.Namespace .Values.watchNamespaces) .Values.settings.allowedAgentHosts }}
+{{- if and .Values.agent.enabled (not (or $isReached .Values.agent.config.tunnels)) }}
+{{- fail (printf "agent.enabled: its namespace %s is not in watchNamespaces: add it, or its host to settings.allowedAgentHosts" .Release.Namespace) }}
+{{- end }}
 {{- if and .Values.rbac.secrets .Values.rbac.secretNames }}
 {{- fail "rbac.secrets and rbac.secretNames exclude each other: give one of them" }}
 {{- end }}

@@ -80,13 +80,22 @@ describe('definitions', () => {
 describe('rights', () => {
   const options = { watchNamespaces: [], ownNamespace: 'edge' };
   /** The answer is as it is on a cluster: without a name. */
-  const asked = (allows: (right: Right) => boolean) => {
+  const asked = (allows: (right: Right) => boolean, inCluster = true) => {
     const request = async ({ body = '' }: { body?: string }) => {
       const allowed = allows(JSON.parse(body).spec.resourceAttributes);
       return { status: 201, text: async () => JSON.stringify({ metadata: {}, status: { allowed } }) };
     };
-    return { request } as unknown as KubeConnection;
+    return { request, inCluster } as unknown as KubeConnection;
   };
+
+  test.each([
+    ['in a pod', true, /^may not create leases/, /^bring the roles/],
+    ['elsewhere', false, /^whoever runs doctor may not create leases/, /^these are your rights, not the operator's/],
+  ])('whose they are is told %s', async (_, inCluster, problem, cure) => {
+    const connection = asked(({ resource, verb }) => resource !== 'leases' || verb !== 'create', inCluster);
+    const { findings } = await rightsCheck({ ...options, connection }).run();
+    expect(findings).toEqual([{ problem: expect.stringMatching(problem), cure: expect.stringMatching(cure) }]);
+  });
 
   test('what is refused is named, with where', async () => {
     const refusing = (right: Right) => right.resource !== 'configmaps' && right.subresource === undefined;
@@ -188,9 +197,12 @@ describe('a sample', () => {
       },
     } as unknown as KubeClient;
   };
-  const run = async (client: KubeClient) => {
+  const looked = (client: KubeClient) => {
     const options = { ...waits, client, namespace: 'team', account: 'acct', timeoutMs: 5 };
-    return (await sampleCheck(options).run()).findings.map(({ problem }) => problem.replace(/-\w{8} /, ' '));
+    return sampleCheck(options).run();
+  };
+  const run = async (client: KubeClient) => {
+    return (await looked(client)).findings.map(({ problem }) => problem.replace(/-\w{8} /, ' '));
   };
 
   test('is a bot user that may not act, and leaves nothing behind', async () => {
@@ -202,11 +214,17 @@ describe('a sample', () => {
     expect(await run(cluster({ ready: false, gone: true }))).toEqual([
       'BotUser team/edge-operator-sample is not Ready: Rejected: not so',
     ]);
+    const [finding] = (await looked(cluster({ ready: false, gone: true }))).findings;
+    expect(finding?.cure).toMatch(
+      /^do what .* says about Rejected; .*events .*involvedObject\.name=edge-operator-sample-/,
+    );
   });
 
   test('that does not go is told', async () => {
     expect(await run(cluster({ ready: true, gone: false }))).toEqual([
       'BotUser team/edge-operator-sample is not gone: Rejected: not so',
     ]);
+    const [finding] = (await looked(cluster({ ready: true, gone: false }))).findings;
+    expect(finding?.cure).toMatch(/^kubectl -n team describe botuser edge-operator-sample-/);
   });
 });

@@ -36,7 +36,7 @@ export function rightsCheck({ connection, ...where }: RightsOptions): Check {
       const refused = await refusedOf(connection, rights);
       return refused === undefined
         ? { at: 'nothing: this API server asks for none', findings: [] }
-        : { at: `${rights.length} of them`, findings: refused.map(findingOf) };
+        : { at: `${rights.length} of them`, findings: refused.map((right) => findingOf(right, connection.inCluster)) };
     },
   };
 }
@@ -95,11 +95,15 @@ async function isAllowed(connection: KubeConnection, resourceAttributes: Right):
   return review.status?.allowed === true;
 }
 
-function findingOf({ verb, group, resource, subresource, namespace, name }: Right): Finding {
+/** @param inCluster whoever asks has the rights of a pod, as the operator has */
+function findingOf({ verb, group, resource, subresource, namespace, name }: Right, inCluster: boolean): Finding {
   const what = [resource, subresource].filter(Boolean).join('/') + (group === '' ? '' : `.${group}`);
   const where = namespace === undefined ? 'in all namespaces' : `in namespace ${namespace}`;
+  const problem = `may not ${verb} ${what}${name === undefined ? '' : ` ${name}`} ${where}`;
+  if (inCluster)
+    return { problem, cure: 'bring the roles of this version along, with helm upgrade or kubectl apply -k deploy' };
   return {
-    problem: `may not ${verb} ${what}${name === undefined ? '' : ` ${name}`} ${where}`,
-    cure: 'bring the roles of this version along, with helm upgrade or kubectl apply -k deploy',
+    problem: `whoever runs doctor ${problem}`,
+    cure: "these are your rights, not the operator's: look at those with helm test, or with doctor in its pod",
   };
 }

@@ -58,15 +58,23 @@ class Sample {
   }
 
   #finding(object: ManagedObject) {
-    const { reason, message } = conditionOf(object, 'Ready') ?? {
-      reason: 'no condition yet',
-      message: 'no operator saw it',
-    };
+    const ready = conditionOf(object, 'Ready');
+    const said = ready === undefined ? 'no condition yet: no operator saw it' : `${ready.reason}: ${ready.message}`;
     const { namespace, name } = this.#ref;
-    const state = object.metadata.deletionTimestamp === undefined ? 'not Ready' : 'not gone';
+    const isLeft = object.metadata.deletionTimestamp !== undefined;
     return {
-      problem: `${type.kind} ${namespace}/${name} is ${state}: ${reason}: ${message}`,
-      cure: `kubectl -n ${namespace} describe ${definition.singular} ${name}`,
+      problem: `${type.kind} ${namespace}/${name} is ${isLeft ? 'not gone' : 'not Ready'}: ${said}`,
+      cure: isLeft
+        ? `kubectl -n ${namespace} describe ${definition.singular} ${name}`
+        : this.#cureOfOneThatWent(ready?.reason),
     };
+  }
+
+  /** It is deleted by the time that somebody reads this; its events stay for a while. */
+  #cureOfOneThatWent(reason: string | undefined): string {
+    const { namespace, name } = this.#ref;
+    if (reason === undefined) return `see whether an operator acts, and watches ${namespace}: doctor without --sample`;
+    const events = `kubectl -n ${namespace} get events --field-selector involvedObject.name=${name}`;
+    return `do what docs/conditions.md says about ${reason}; what happened: ${events}`;
   }
 }

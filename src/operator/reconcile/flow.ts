@@ -1,6 +1,7 @@
 import type { ReconcileContext } from './context.ts';
 import type { CurrentResource } from './current-resource.ts';
 import type { Outcome } from './outcome.ts';
+import { appliedParts, ownedIDOf } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 
 /**
@@ -14,7 +15,7 @@ export interface Flow<Client> {
   remove?(context: ReconcileContext<Client>): Promise<Outcome>;
   /** Nothing of the deleted resource is to be removed outside: by its policy, or because it never made anything. */
   leavesNothing?(object: ManagedObject): boolean;
-  /** What stays outside when a person lets the resource go by force. */
+  /** What stays outside when the resource goes by force or by policy. */
   leftBehind?(object: ManagedObject): string;
   /**
    * What the resource began to make is not known to be there yet, nor not to be. That is found out in the account in which it was
@@ -44,5 +45,16 @@ export interface Flow<Client> {
 
 /** By policy, a deleted resource is not to touch what it stands for. */
 export function isKept(object: ManagedObject): boolean {
-  return object.spec.deletionPolicy === 'Retain' || object.spec.managementPolicy === 'Observe';
+  return keepingPolicy(object) !== undefined;
+}
+
+/** The policy by which what the resource owns stays outside when it is deleted; what it only observes is nobody's concern. */
+export function policyThatLeaves(object: ManagedObject): string | undefined {
+  const isOwner = ownedIDOf(object) !== undefined || appliedParts(object).size > 0;
+  return isOwner ? keepingPolicy(object) : undefined;
+}
+
+function keepingPolicy({ spec }: ManagedObject): string | undefined {
+  if (spec.managementPolicy === 'Observe') return 'managementPolicy is Observe';
+  return spec.deletionPolicy === 'Retain' ? 'deletionPolicy is Retain' : undefined;
 }

@@ -181,6 +181,50 @@ test.each([
   expect(released).toBe(count);
 });
 
+const made = { installation: 'one', account: 'default', how: 'Created', id: 'x' } as const;
+test.each<[string, ManagedObject['spec'], object, readonly string[]]>([
+  ['made, with Retain', { deletionPolicy: 'Retain' }, made, ['Orphaned x is left behind: deletionPolicy is Retain']],
+  [
+    'made, with Observe',
+    { managementPolicy: 'Observe' },
+    made,
+    ['Orphaned x is left behind: managementPolicy is Observe'],
+  ],
+  [
+    'imported and then managed',
+    { deletionPolicy: 'Retain' },
+    { ...made, how: 'Imported' },
+    ['Orphaned x is left behind: deletionPolicy is Retain'],
+  ],
+  [
+    'applied as parts',
+    { managementPolicy: 'Observe' },
+    { installation: 'one', account: 'default', parts: ['a'] },
+    ['Orphaned x is left behind: managementPolicy is Observe'],
+  ],
+  ['only ever observed', { managementPolicy: 'Observe' }, { installation: 'one' }, []],
+])('one that is deleted tells once of what it leaves behind: %s', async (_, spec, ownership, told) => {
+  const metadata = { ...object.metadata, finalizers: [finalizer], deletionTimestamp: '2026-01-02T03:04:05Z' };
+  const annotations = { [annotation.externalID]: 'x', [annotation.recordOf]: 'u', [annotation.appliedParts]: 'a' };
+  const parts = 'parts' in ownership ? annotations : { [annotation.externalID]: 'x' };
+  cached = { ...object, metadata: { ...metadata, annotations: parts }, spec, status: { id: 'x', ownership } as never };
+  const events: string[] = [];
+  const record = ({ reason, note }: { reason: string; note: string }) => void events.push(`${reason} ${note}`);
+  let isRefused = true;
+  const removeFinalizerAsRead = async () => {
+    if (isRefused) throw new BehindError('changed meanwhile');
+  };
+  const writer = { removeFinalizerAsRead, record: async (given: ManagedObject) => given } as never;
+  const remove = () => Promise.reject(new Error('called'));
+  const end = () =>
+    reconcile(() => {}, { writer, events: { record } }, { remove, leavesNothing: () => true, leftBehind: () => 'x' });
+  await end();
+  expect(events).toEqual([]);
+  isRefused = false;
+  await end();
+  expect(events).toEqual(told);
+});
+
 test('of a manifest that was copied onto it only the id that it names is taken', async () => {
   const others = { [annotation.appliedParts]: 'a,b', [annotation.createIntent]: '{}', [annotation.externalID]: 'x' };
   const records = { [annotation.recordOf]: 'u', [annotation.appliedParts]: 'a', [annotation.externalID]: 'y' };

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
 import { emit, Journal, type Recorder, type Telling } from './events.ts';
-import type { Flow } from './flow.ts';
+import { type Flow, policyThatLeaves } from './flow.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
@@ -195,6 +195,9 @@ export class Reconciler<Client> {
     if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
     if (forced || leavesNothing || flow.remove === undefined) {
       await (forced ? options.writer.removeFinalizer(object) : options.writer.removeFinalizerAsRead(object));
+      const policy = forced ? undefined : policyThatLeaves(object);
+      if (policy !== undefined)
+        emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind: ${policy}`);
       return { kind: 'finished' };
     }
     try {

@@ -56,8 +56,8 @@ describe('decide', () => {
   });
 
   test.each([
-    ['Manage', 'or remove it to create one'],
-    ['Observe', 'or delete this resource'],
+    ['Manage', 'external-id, remove it to create one, or delete this resource and create another'],
+    ['Observe', 'external-id, or delete this resource and create another'],
   ] as const)('of an import that is not there under %s: %s', (managementPolicy, orElse) => {
     const action = decide({ ...managed, managementPolicy, imported: true, owned: false, exists: false });
     expect(action).toMatchObject({ message: expect.stringContaining(orElse) });

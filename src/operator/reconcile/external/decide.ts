@@ -39,13 +39,14 @@ function stop(reason: Reason, message: string): Action {
 }
 
 function nothingToObserve(s: Situation): string {
-  return `managementPolicy is Observe and nothing is named: set the annotation edge-operator.dev/external-id to the id of the ${s.displayName}`;
+  return `managementPolicy is Observe and nothing is named: set the annotation edge-operator.dev/external-id to the id of the ${s.displayName}, or delete this resource and create one that has it`;
 }
 
 function vanished(s: Situation): string {
   const creates = s.managementPolicy === 'Manage' && !s.owned;
-  const orElse = creates ? 'or remove it to create one' : 'or delete this resource';
-  return `${s.displayName} ${s.id} does not exist: correct the annotation edge-operator.dev/external-id, ${orElse}`;
+  const remedy = `correct the annotation edge-operator.dev/external-id${creates ? ', remove it to create one' : ''}`;
+  // Who may not change the annotation later may do this.
+  return `${s.displayName} ${s.id} does not exist: ${remedy}, or delete this resource and create another`;
 }
 
 function differs({ displayName, id }: Situation, fields: readonly string[]): string {

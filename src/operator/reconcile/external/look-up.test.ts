@@ -54,6 +54,19 @@ test.each([
   },
 );
 
+test('what is found of one that is to go and keeps what it made is told of', async () => {
+  thing.object = { ...thing.object, spec: { deletionPolicy: 'Retain' } };
+  thing.serve({
+    list: async function* () {
+      yield { id: 'thing_lost' };
+    },
+    delete: () => Promise.reject(new Error('called')),
+  });
+  thing.clock.advance(settleMs);
+  expect(await thing.remove()).toEqual({ kind: 'finished' });
+  expect(thing.told.at(-1)).toBe('Orphaned thing thing_lost is left behind: deletionPolicy is Retain');
+});
+
 test('what could not be read is read again, and not taken from a list that was there before', async () => {
   let isOdd = true;
   thing.serve({
