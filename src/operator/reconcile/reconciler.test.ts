@@ -20,7 +20,10 @@ let cached: ManagedObject | undefined;
 let memory: Memory;
 let writes: number;
 let held: number;
+/** The last one first. */
+let reconcilers: Reconciler<undefined>[];
 beforeEach(() => {
+  reconcilers = [];
   [cached, memory, writes, held] = [object, new Memory(), 0, 0];
 });
 
@@ -56,6 +59,7 @@ async function reconcile(
     ...changes,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
+  reconcilers.unshift(reconciler);
   return reconciler.reconcile({ key: 'ns/a', id: '1', signal } as never);
 }
 
@@ -173,6 +177,58 @@ test.each([
   const remove = () => Promise.reject(new Error('called'));
   await reconcile(() => {}, { writer }, { remove, leftBehind: () => 'x' });
   expect(released).toBe(count);
+});
+
+describe('one that goes from Kubernetes without the operator', () => {
+  const held = { [annotation.recordOf]: 'u', [annotation.createdID]: 'x' };
+  const ending = { deletionTimestamp: '2026-01-02T03:04:05Z', finalizers: [finalizer], annotations: held };
+
+  /** What is told when it goes, after a reconcile in which it is removed like that. */
+  async function told(remove: Flow<undefined>['remove'], changes: Partial<ReconcilerOptions<undefined>> = {}) {
+    cached = { ...object, metadata: { ...object.metadata, ...ending } };
+    const events: string[] = [];
+    const lines: string[] = [];
+    const log = { ...silentLog, warn: (line: string) => void lines.push(line), child: () => log };
+    const options = {
+      log,
+      events: {
+        record: ({ reason, note }: Record<'reason' | 'note', string>) => void events.push(`${reason} ${note}`),
+      },
+      writer: {
+        confirm: async () => cached,
+        removeFinalizer: async () => {},
+        writeStatus: async (_: ManagedObject, status: object) => ({ status }),
+      } as never,
+      ...changes,
+    };
+    const flow = { remove, leavesNothing: () => false, leftBehind: () => 'thing x' } as Partial<Flow<undefined>>;
+    await reconcile(() => {}, options, flow);
+    [events.length, lines.length] = [0, 0];
+    const last = { ...object, metadata: { ...object.metadata, annotations: held } };
+    for (let times = 0; times < 2; times += 1) reconcilers[0]?.gone(last);
+    return { events, lines };
+  }
+
+  const stuck = async () => report('Unreachable', 'deleting: no answer');
+  const note = 'thing x is left behind, if it is still there: the finalizer was taken off';
+
+  test('is told of once, by an event and in the log', async () => {
+    expect(await told(stuck)).toEqual({ events: [`Orphaned ${note}`], lines: [note] });
+  });
+
+  test.each<[string, Flow<undefined>['remove'], Partial<ReconcilerOptions<undefined>>]>([
+    [
+      'was let go just before',
+      async ({ resource }) => {
+        await resource.release();
+        return { kind: 'finished' };
+      },
+      {},
+    ],
+    ['another replica works on', stuck, { isMine: () => false }],
+  ])('is not where it %s', async (_, remove, changes) => {
+    expect(await told(remove, changes)).toEqual({ events: [], lines: [] });
+  });
 });
 
 test('of a manifest that was copied onto it only the id that it names is taken', async () => {

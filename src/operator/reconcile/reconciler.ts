@@ -1,4 +1,4 @@
-import type { LogFields } from '../../common/log.ts';
+import type { Log, LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';
@@ -11,6 +11,7 @@ import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { isRequested, occasionOf, priorityOf } from './occasion.ts';
+import { orphanOf } from './orphans.ts';
 import {
   BehindError,
   type Outcome,
@@ -66,9 +67,7 @@ export class Reconciler<Client> {
     const cached = cache.get(key);
     const object = cached && (await cache.whole(cached));
     if (object === undefined) return { kind: 'done' };
-    const { namespace, name } = object.metadata;
-    const { uses } = this.#options;
-    const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID, ...uses?.(object) });
+    const log = this.#logOf(object, { reconcileID });
     const { conditions = [] } = this.#flow;
     const conditionsOf = (of: ManagedObject) => this.#flow.conditionsOf?.(of) ?? [];
     const options = {
@@ -126,6 +125,7 @@ export class Reconciler<Client> {
 
   /** The resource has gone from Kubernetes. */
   gone(object: ManagedObject): void {
+    if (this.#options.isMine?.(object) !== false) this.#tellOfOrphan(object);
     this.#flow.gone?.(object);
     this.forget(object);
   }
@@ -145,6 +145,22 @@ export class Reconciler<Client> {
     }
     const recorded = await this.#recorded(options, object);
     return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
+  }
+
+  /** A person had it go without the operator, which would have removed what it made. */
+  #tellOfOrphan(object: ManagedObject): void {
+    const { installation, memory, time } = this.#options;
+    const known = memory.known(object.metadata.uid ?? '');
+    const left = orphanOf(this.#flow, object, { known, installation: () => installation.name, now: time.now() });
+    if (left === undefined) return;
+    const note = `${left} is left behind, if it is still there: the finalizer was taken off`;
+    emit({ ...this.#options, log: this.#logOf(object) }, object, 'Orphaned', note);
+  }
+
+  #logOf(object: ManagedObject, more: LogFields = {}): Log {
+    const { log, uses } = this.#options;
+    const { namespace, name } = object.metadata;
+    return log.child({ kind: object.kind, namespace, name, ...more, ...uses?.(object) });
   }
 
   /** Another replica works on it, or another installation began to. */
@@ -193,10 +209,9 @@ export class Reconciler<Client> {
     const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
     const forced = !leavesNothing && isForced(object);
     if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
-    if (forced || leavesNothing || flow.remove === undefined) {
-      await (forced ? options.writer.removeFinalizer(object) : options.writer.removeFinalizerAsRead(object));
-      return { kind: 'finished' };
-    }
+    if (forced) await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
+    else if (leavesNothing) await options.writer.removeFinalizerAsRead(object);
+    if (forced || leavesNothing || flow.remove === undefined) return { kind: 'finished' };
     try {
       const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
