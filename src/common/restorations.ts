@@ -1,5 +1,5 @@
-import { Backoff } from '../../common/backoff.ts';
-import type { Runtime } from '../../common/runtime.ts';
+import { Backoff } from './backoff.ts';
+import type { Runtime } from './runtime.ts';
 
 /** Short for the first ten or so, which together take a second. */
 const delays = { minMs: 1, maxMs: 300_000 };
