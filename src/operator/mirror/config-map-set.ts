@@ -1,6 +1,6 @@
 import type { Log } from '../../common/log.ts';
 import type { Priority } from '../../common/priority.ts';
-import { Restorations } from '../../common/restorations.ts';
+import { promisedMs, Restorations } from '../../common/restorations.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ReconcileResult } from '../controller/controller.ts';
 import { type Change, Informer } from '../controller/informer.ts';
@@ -45,8 +45,6 @@ class ContestedConfigMapError extends Error {
 }
 
 const concurrentWrites = 8;
-/** What is restored later than that is said to be contested. */
-const promisedMs = 1_000;
 const mostDeleted = 10_000;
 
 /**

@@ -1,5 +1,6 @@
 import type { Log, LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
+import { Restorations } from '../../common/restorations.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import {
   Controller,
@@ -137,6 +138,7 @@ export function kindController<Client>(
       peers,
       time: { now, wall: () => options.clock.now() },
       schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
+      restorations: new Restorations({ monotonic, random }),
       isMine: (object) => placement.isMine(object),
       ...{ connectionOf, memory, installation, events, log, uses, onDriftCorrected: metrics.drift(type.kind) },
     },

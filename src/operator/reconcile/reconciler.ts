@@ -1,5 +1,6 @@
 import type { Log, LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
+import type { Restorations } from '../../common/restorations.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
@@ -14,6 +15,7 @@ import { isRequested, occasionOf, priorityOf } from './occasion.ts';
 import { orphanOf } from './orphans.ts';
 import {
   BehindError,
+  ContestedError,
   type Outcome,
   type Report,
   report,
@@ -41,6 +43,8 @@ export interface ReconcilerOptions<Client> extends Telling {
   readonly time: Time;
   readonly schedule: Schedule;
   readonly installation: Installation;
+  /** Of finalizers and records, by uid. */
+  readonly restorations: Restorations;
   /** Whether this process may work on it now; default it may. */
   readonly isMine?: (object: ManagedObject) => boolean;
   /** What a resource uses, for its lines in the log: `{ account: 'team-a/main' }`. */
@@ -99,7 +103,7 @@ export class Reconciler<Client> {
     if (isTooSoon(outcome)) return { kind: 'backoff' };
     if (cache.get(key)?.metadata.uid !== object.metadata.uid) {
       // It went meanwhile, and was forgotten: what was learned of it since would be kept for ever.
-      this.#options.memory.forget(object.metadata.uid ?? '');
+      this.#forget(object);
       return { kind: 'done' };
     }
     // What was given up because the process ends, something more urgent came, or another replica goes on with it, says
@@ -132,9 +136,14 @@ export class Reconciler<Client> {
 
   /** As where another replica goes on with the resource: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
-    this.#options.memory.forget(object.metadata.uid ?? '');
+    this.#forget(object);
     this.#options.installation.forget(object.metadata.uid ?? '');
     this.#flow.forget?.(object);
+  }
+
+  #forget({ metadata: { uid = '' } }: ManagedObject): void {
+    this.#options.memory.forget(uid);
+    this.#options.restorations.forget(uid);
   }
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
@@ -173,7 +182,8 @@ export class Reconciler<Client> {
   /**
    * A replacement wipes what its manifest does not have, or brings back what it was saved with; without its record, what the
    * resource made would be left behind. Who updates it whole may keep the finalizer and change the records alone. Of one that
-   * came while nobody was there the status tells: it is held before anything else is found to be wrong with it.
+   * came while nobody was there the status tells: it is held before anything else is found to be wrong with it. Who does so again
+   * and again is not answered as fast: throws a ContestedError meanwhile, for nothing may be done that relies on the record.
    */
   async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
     // What is large is not as the cache has it, and whose it is may have changed without it.
@@ -183,9 +193,12 @@ export class Reconciler<Client> {
     const isKnown = records !== undefined || provenAccountOf(object) !== undefined;
     const isWhole = hasFinalizer(object) && (records === undefined || isAsWritten(object, records));
     if (!isKnown || isWhole) return object;
-    options.log.warn('finalizer or records were changed by somebody else; putting them back');
     const resource = new CurrentResource(object, options.writer, facts);
+    const waitMs = options.restorations.wait(resource.uid);
+    if (waitMs > 0) throw new ContestedError(waitMs);
+    options.log.warn('finalizer or records were changed by somebody else; putting them back');
     await resource.record(recordsFor(object, records));
+    options.restorations.restored(resource.uid);
     return resource.object;
   }
 
