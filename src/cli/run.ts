@@ -1,5 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
+import { systemRuntime } from '../common/runtime.ts';
+import type { KubeConnection } from '../operator/kube/connection.ts';
 import { parseSettings, settingsHelp } from '../operator/settings.ts';
 import { stopSignals } from './stop-signal.ts';
 import { unknownVariables } from './variables.ts';
@@ -67,5 +69,10 @@ async function run(options: Record<string, unknown>): Promise<void> {
     }, shutdownMs).unref();
   };
   for (const name of stopSignals) process.on(name, onSignal);
-  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log }, stop.signal);
+  const look = async (connection: KubeConnection, signal: AbortSignal) => {
+    // Needed once: not by the start.
+    const { tellOfDefinitions } = await import('../operator/doctor/at-start.ts');
+    await tellOfDefinitions(connection, { ...systemRuntime, log }, signal);
+  };
+  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, look }, stop.signal);
 }

@@ -27,6 +27,8 @@ export interface OperatorOptions {
   readonly log: Log;
   /** Default the system's. */
   readonly runtime?: Runtime;
+  /** What is looked at once, beside everything else. Never rejects. */
+  readonly look?: (connection: KubeConnection, signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface OperatorOptions {
  * that cannot be used, and LeadershipLostError when another replica took over.
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
-  const { settings, log, runtime = systemRuntime } = options;
+  const { settings, log, runtime = systemRuntime, look } = options;
   const credential = await credentialOf({ keyFile: settings.apiKeyFile, variable: options.apiKey }, runtime);
   await using stack = new AsyncDisposableStack();
   const now = () => runtime.monotonic.now();
@@ -91,7 +93,10 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   stack.defer(() => agents.close());
   await serveTelemetry(stack, { settings, metrics, cloud, agents, log });
   watch(stack, (watching) =>
-    Promise.all([cloud, agents].flatMap((each) => [each.watch(watching), each.run(watching)])),
+    Promise.all([
+      ...[cloud, agents].flatMap((each) => [each.watch(watching), each.run(watching)]),
+      look?.(server, watching),
+    ]),
   );
   for (let shard = 0; shard < shards; shard += 1) metrics.holds(shard, false);
   log.info('started', { version, server: connection.server, apiURL: settings.apiUrl });

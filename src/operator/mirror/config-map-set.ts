@@ -1,5 +1,6 @@
 import type { Log } from '../../common/log.ts';
 import type { Priority } from '../../common/priority.ts';
+import { promisedMs, Restorations } from '../../common/restorations.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Controller, type ReconcileResult } from '../controller/controller.ts';
 import { type Change, Informer } from '../controller/informer.ts';
@@ -17,7 +18,6 @@ import {
   summary,
 } from './config-map.ts';
 import { type ConfigMapAction, ConfigMapWriter, ForeignConfigMapError } from './config-map-writer.ts';
-import { Restorations } from './restorations.ts';
 
 export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random' | 'uuid'> {
   /** Key of the account, unique in the operator. */
@@ -45,8 +45,6 @@ class ContestedConfigMapError extends Error {
 }
 
 const concurrentWrites = 8;
-/** What is restored later than that is said to be contested. */
-const promisedMs = 1_000;
 const mostDeleted = 10_000;
 
 /**

@@ -4,7 +4,7 @@ import { noteWritten } from './records.ts';
 import type { ManagedObject } from './resource.ts';
 import type { Annotations, Fate, ObjectWriter } from './writer.ts';
 
-type Known = Pick<Facts, 'wasThere' | 'records' | 'recordsOpenUntil'>;
+type Known = Pick<Facts, 'wasThere' | 'records' | 'recordsOpenUntil' | 'isLetGo'>;
 
 /**
  * The resource that a reconcile is about, as it was last written: every write of a flow goes through this, so that none
@@ -15,7 +15,7 @@ export class CurrentResource {
   readonly #facts: Known;
   #object: ManagedObject;
 
-  /** @param facts where this process remembers that it was there, and what it has on record */
+  /** @param facts where this process remembers that it was there, what it has on record, and that it let go of it */
   constructor(object: ManagedObject, writer: ObjectWriter, facts: Known = {}) {
     this.#object = object;
     this.#writer = writer;
@@ -87,6 +87,8 @@ export class CurrentResource {
 
   /** Whatever else was changed meanwhile: what the finalizer guards is gone. */
   release(): Promise<void> {
+    // Kubernetes may tell of its end before it answers.
+    this.#facts.isLetGo = true;
     return this.#writer.removeFinalizer(this.#object);
   }
 

@@ -1,5 +1,6 @@
 import type { Log, LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
+import { Restorations } from '../../common/restorations.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import {
   Controller,
@@ -99,6 +100,9 @@ interface KindFlow<Client> {
 /** Those that wait for the same connection take memory, a few KB each, however many there are. */
 const mostInLane = 64;
 
+/** Who replaces a resource by a manifest without records every minute is answered each time: that costs a write. */
+const calmOfRecordsMs = 30_000;
+
 /** What a resource waits for, and whose it is: of its namespace those that use one connection. */
 function laneIn(resources: InformerGroup<ManagedObject>, placement: Placement): (key: string) => string {
   return (key) => {
@@ -137,6 +141,7 @@ export function kindController<Client>(
       peers,
       time: { now, wall: () => options.clock.now() },
       schedule: new Schedule({ now, resyncIntervalMs, epochOf }),
+      restorations: new Restorations({ monotonic, random, calmMs: calmOfRecordsMs }),
       isMine: (object) => placement.isMine(object),
       ...{ connectionOf, memory, installation, events, log, uses, onDriftCorrected: metrics.drift(type.kind) },
     },

@@ -80,6 +80,8 @@ export interface Facts {
   realizedGeneration?: number;
   /** External object that is known to be deleted while its resource still waits to go. */
   deletedID?: string;
+  /** It is released, or is about to be: what it made is gone, or was left behind as a person asked. */
+  isLetGo?: boolean;
   /** What it made is at another address than its account is now, or is another installation's. */
   isElsewhere?: boolean;
   /** What is to be on record, as far as this process knows; and until when what another one wrote may come to light. See records.ts. */

@@ -86,7 +86,7 @@ export function report(
 /** The one place where an error becomes a condition and a retry. Rethrows what is no failed call. */
 export function reportFailure(error: unknown): Report {
   if (error instanceof RefusedError) return report('Rejected', error.message);
-  if (error instanceof UnrecordedError) return report('DependencyNotReady', error.message);
+  if (error instanceof UnrecordedError) return report('DependencyNotReady', error.message, error.more);
   if (error instanceof DependencyError) {
     const more = error instanceof MissingError ? { pauseMs: firstPauseMs.unsettled } : {};
     return report('DependencyNotReady', error.message, error.isPending ? { ...more, isPending: true } : more);
@@ -145,7 +145,23 @@ export class UnreadError extends DependencyError {
 
 /** Kubernetes does not keep what is to be on record of this resource: nothing may be done that relies on it. Of calls it says nothing. */
 export class UnrecordedError extends Error {
-  override readonly name = 'UnrecordedError';
+  override readonly name: string = 'UnrecordedError';
+  /** Of its report. */
+  readonly more: Partial<Pick<Report, 'retry'>> = {};
+}
+
+/** What is on record of this resource is taken away as soon as it is there: it is put back later and later. */
+export class ContestedError extends UnrecordedError {
+  override readonly name = 'ContestedError';
+  override readonly more: Pick<Report, 'retry'>;
+
+  /** @param ms until it is put back */
+  constructor(ms: number) {
+    super(
+      "somebody else takes the operator's annotations or finalizer away again and again, and so they are put back less often: stop that",
+    );
+    this.more = { retry: { kind: 'after', ms } };
+  }
 }
 
 /** What was read of this resource is behind: nothing is to be done, or said, by it. */

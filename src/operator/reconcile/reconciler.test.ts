@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
+import { Restorations } from '../../common/restorations.ts';
 import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
@@ -20,7 +21,14 @@ let cached: ManagedObject | undefined;
 let memory: Memory;
 let writes: number;
 let held: number;
+let now: number;
+let restorations: Restorations;
+/** The last one first. */
+let reconcilers: Reconciler<undefined>[];
 beforeEach(() => {
+  reconcilers = [];
+  now = 0;
+  restorations = new Restorations({ monotonic: { now: () => now } as never, random: () => 1 });
   [cached, memory, writes, held] = [object, new Memory(), 0, 0];
 });
 
@@ -40,7 +48,7 @@ async function reconcile(
     ...more,
   };
   const options: Partial<ReconcilerOptions<undefined>> = {
-    ...{ memory, log: silentLog, time: { now: () => 0, wall: () => 0 } },
+    ...{ memory, restorations, log: silentLog, time: { now: () => 0, wall: () => 0 } },
     cache: { get: () => cached, whole: async (known) => known },
     connectionOf: () => ({ key: 'default', client: undefined }),
     schedule: new Schedule({ now: () => 0, resyncIntervalMs: 60_000, epochOf: () => 0 }),
@@ -62,6 +70,7 @@ async function reconcile(
     ...changes,
   };
   const reconciler = new Reconciler(options as ReconcilerOptions<undefined>, flow);
+  reconcilers.unshift(reconciler);
   return reconciler.reconcile({ key: 'ns/a', id: '1', signal } as never);
 }
 
@@ -225,6 +234,58 @@ test.each<[string, ManagedObject['spec'], object, readonly string[]]>([
   expect(events).toEqual(told);
 });
 
+describe('one that goes from Kubernetes without the operator', () => {
+  const held = { [annotation.recordOf]: 'u', [annotation.createdID]: 'x' };
+  const ending = { deletionTimestamp: '2026-01-02T03:04:05Z', finalizers: [finalizer], annotations: held };
+
+  /** What is told when it goes, after a reconcile in which it is removed like that. */
+  async function told(remove: Flow<undefined>['remove'], changes: Partial<ReconcilerOptions<undefined>> = {}) {
+    cached = { ...object, metadata: { ...object.metadata, ...ending } };
+    const events: string[] = [];
+    const lines: string[] = [];
+    const log = { ...silentLog, warn: (line: string) => void lines.push(line), child: () => log };
+    const options = {
+      log,
+      events: {
+        record: ({ reason, note }: Record<'reason' | 'note', string>) => void events.push(`${reason} ${note}`),
+      },
+      writer: {
+        confirm: async () => cached,
+        removeFinalizer: async () => {},
+        writeStatus: async (_: ManagedObject, status: object) => ({ status }),
+      } as never,
+      ...changes,
+    };
+    const flow = { remove, leavesNothing: () => false, leftBehind: () => 'thing x' } as Partial<Flow<undefined>>;
+    await reconcile(() => {}, options, flow);
+    [events.length, lines.length] = [0, 0];
+    const last = { ...object, metadata: { ...object.metadata, annotations: held } };
+    for (let times = 0; times < 2; times += 1) reconcilers[0]?.gone(last);
+    return { events, lines };
+  }
+
+  const stuck = async () => report('Unreachable', 'deleting: no answer');
+  const note = 'thing x is left behind, if it is still there: the finalizer was taken off';
+
+  test('is told of once, by an event and in the log', async () => {
+    expect(await told(stuck)).toEqual({ events: [`Orphaned ${note}`], lines: [note] });
+  });
+
+  test.each<[string, Flow<undefined>['remove'], Partial<ReconcilerOptions<undefined>>]>([
+    [
+      'was let go just before',
+      async ({ resource }) => {
+        await resource.release();
+        return { kind: 'finished' };
+      },
+      {},
+    ],
+    ['another replica works on', stuck, { isMine: () => false }],
+  ])('is not where it %s', async (_, remove, changes) => {
+    expect(await told(remove, changes)).toEqual({ events: [], lines: [] });
+  });
+});
+
 test('of a manifest that was copied onto it only the id that it names is taken', async () => {
   const others = { [annotation.appliedParts]: 'a,b', [annotation.createIntent]: '{}', [annotation.externalID]: 'x' };
   const records = { [annotation.recordOf]: 'u', [annotation.appliedParts]: 'a', [annotation.externalID]: 'y' };
@@ -260,6 +321,52 @@ describe('records that are otherwise than they were', () => {
     cached = withParts('a', by);
     await reconcile(() => {}, { time, ...changes });
     expect(held).toBe(times);
+  });
+
+  /** Changed, and reconciled at once and when that asks for it, so many times; answers whether a call was sent each time. */
+  async function war(times: number): Promise<readonly boolean[]> {
+    await reconcile(() => {});
+    memory.of('u').recordsOpenUntil = Number.NEGATIVE_INFINITY;
+    const sent: boolean[] = [];
+    for (let time = 0; time < times; time += 1) {
+      cached = withParts('a');
+      let isSent = false;
+      const result = await reconcile(() => {
+        isSent = true;
+      });
+      sent.push(isSent);
+      if (!isSent && result.kind === 'after') now += result.ms;
+    }
+    return sent;
+  }
+
+  test('again and again are put back ten times at once, then later and later, and nothing is sent meanwhile', async () => {
+    cached = withParts('a,b');
+    expect(await war(14)).toEqual([...Array.from({ length: 10 }, () => true), false, true, false, true]);
+    expect(held).toBe(12);
+    expect(now).toBe(1_024 + 2_048);
+  });
+
+  test('and that is in the condition meanwhile', async () => {
+    cached = withParts('a,b');
+    let written: ManagedObject['status'];
+    await war(10);
+    const writeStatus = async (_: ManagedObject, status: ManagedObject['status']) => {
+      written = status;
+      return { status };
+    };
+    expect(await reconcile(() => {}, { writer: { writeStatus } as never })).toMatchObject({ kind: 'after', ms: 1_024 });
+    expect(written?.conditions?.[0]).toMatchObject({
+      reason: 'DependencyNotReady',
+      message: expect.stringContaining("takes the operator's annotations or finalizer away again and again"),
+    });
+  });
+
+  test('are put back at once where the resource of that name is another one', async () => {
+    cached = withParts('a,b');
+    await war(11);
+    reconcilers[0]?.forget(withParts('a'));
+    expect(restorations.wait('u')).toBe(0);
   });
 });
 

@@ -1,5 +1,6 @@
-import type { LogFields } from '../../common/log.ts';
+import type { Log, LogFields } from '../../common/log.ts';
 import type { Call } from '../../common/priority.ts';
+import type { Restorations } from '../../common/restorations.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
@@ -11,8 +12,10 @@ import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { isRequested, occasionOf, priorityOf } from './occasion.ts';
+import { orphanOf } from './orphans.ts';
 import {
   BehindError,
+  ContestedError,
   type Outcome,
   type Report,
   report,
@@ -40,6 +43,8 @@ export interface ReconcilerOptions<Client> extends Telling {
   readonly time: Time;
   readonly schedule: Schedule;
   readonly installation: Installation;
+  /** Of finalizers and records, by uid. */
+  readonly restorations: Restorations;
   /** Whether this process may work on it now; default it may. */
   readonly isMine?: (object: ManagedObject) => boolean;
   /** What a resource uses, for its lines in the log: `{ account: 'team-a/main' }`. */
@@ -66,9 +71,7 @@ export class Reconciler<Client> {
     const cached = cache.get(key);
     const object = cached && (await cache.whole(cached));
     if (object === undefined) return { kind: 'done' };
-    const { namespace, name } = object.metadata;
-    const { uses } = this.#options;
-    const log = this.#options.log.child({ kind: object.kind, namespace, name, reconcileID, ...uses?.(object) });
+    const log = this.#logOf(object, { reconcileID });
     const { conditions = [] } = this.#flow;
     const conditionsOf = (of: ManagedObject) => this.#flow.conditionsOf?.(of) ?? [];
     const options = {
@@ -100,7 +103,7 @@ export class Reconciler<Client> {
     if (isTooSoon(outcome)) return { kind: 'backoff' };
     if (cache.get(key)?.metadata.uid !== object.metadata.uid) {
       // It went meanwhile, and was forgotten: what was learned of it since would be kept for ever.
-      this.#options.memory.forget(object.metadata.uid ?? '');
+      this.#forget(object);
       return { kind: 'done' };
     }
     // What was given up because the process ends, something more urgent came, or another replica goes on with it, says
@@ -126,15 +129,21 @@ export class Reconciler<Client> {
 
   /** The resource has gone from Kubernetes. */
   gone(object: ManagedObject): void {
+    if (this.#options.isMine?.(object) !== false) this.#tellOfOrphan(object);
     this.#flow.gone?.(object);
     this.forget(object);
   }
 
   /** As where another replica goes on with the resource: nothing of it need be remembered. */
   forget(object: ManagedObject): void {
-    this.#options.memory.forget(object.metadata.uid ?? '');
+    this.#forget(object);
     this.#options.installation.forget(object.metadata.uid ?? '');
     this.#flow.forget?.(object);
+  }
+
+  #forget({ metadata: { uid = '' } }: ManagedObject): void {
+    this.#options.memory.forget(uid);
+    this.#options.restorations.forget(uid);
   }
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
@@ -147,6 +156,22 @@ export class Reconciler<Client> {
     return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
   }
 
+  /** A person had it go without the operator, which would have removed what it made. */
+  #tellOfOrphan(object: ManagedObject): void {
+    const { installation, memory, time } = this.#options;
+    const known = memory.known(object.metadata.uid ?? '');
+    const left = orphanOf(this.#flow, object, { known, installation: () => installation.name, now: time.now() });
+    if (left === undefined) return;
+    const note = `${left} is left behind, if it is still there: the finalizer was taken off`;
+    emit({ ...this.#options, log: this.#logOf(object) }, object, 'Orphaned', note);
+  }
+
+  #logOf(object: ManagedObject, more: LogFields = {}): Log {
+    const { log, uses } = this.#options;
+    const { namespace, name } = object.metadata;
+    return log.child({ kind: object.kind, namespace, name, ...more, ...uses?.(object) });
+  }
+
   /** Another replica works on it, or another installation began to. */
   #isOthers(object: ManagedObject): boolean {
     const { isMine, installation } = this.#options;
@@ -157,7 +182,8 @@ export class Reconciler<Client> {
   /**
    * A replacement wipes what its manifest does not have, or brings back what it was saved with; without its record, what the
    * resource made would be left behind. Who updates it whole may keep the finalizer and change the records alone. Of one that
-   * came while nobody was there the status tells: it is held before anything else is found to be wrong with it.
+   * came while nobody was there the status tells: it is held before anything else is found to be wrong with it. Who does so again
+   * and again is not answered as fast: throws a ContestedError meanwhile, for nothing may be done that relies on the record.
    */
   async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
     // What is large is not as the cache has it, and whose it is may have changed without it.
@@ -167,9 +193,12 @@ export class Reconciler<Client> {
     const isKnown = records !== undefined || provenAccountOf(object) !== undefined;
     const isWhole = hasFinalizer(object) && (records === undefined || isAsWritten(object, records));
     if (!isKnown || isWhole) return object;
-    options.log.warn('finalizer or records were changed by somebody else; putting them back');
     const resource = new CurrentResource(object, options.writer, facts);
+    const waitMs = options.restorations.wait(resource.uid);
+    if (waitMs > 0) throw new ContestedError(waitMs);
+    options.log.warn('finalizer or records were changed by somebody else; putting them back');
     await resource.record(recordsFor(object, records));
+    options.restorations.restored(resource.uid);
     return resource.object;
   }
 
@@ -193,13 +222,14 @@ export class Reconciler<Client> {
     const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
     const forced = !leavesNothing && isForced(object);
     if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
-    if (forced || leavesNothing || flow.remove === undefined) {
-      await (forced ? options.writer.removeFinalizer(object) : options.writer.removeFinalizerAsRead(object));
-      const policy = forced ? undefined : policyThatLeaves(object);
+    if (forced) await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
+    else if (leavesNothing) {
+      await options.writer.removeFinalizerAsRead(object);
+      const policy = policyThatLeaves(object);
       if (policy !== undefined)
         emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind: ${policy}`);
-      return { kind: 'finished' };
     }
+    if (forced || leavesNothing || flow.remove === undefined) return { kind: 'finished' };
     try {
       const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../common/http/errors.ts';
 import { type LogFields, silentLog } from '../../common/log.ts';
+import { KubeError } from '../kube/errors.ts';
 import { annotation } from './annotations.ts';
 import { conditionsOf } from './conditions.ts';
 import { type Report, report, reportFailure } from './outcome.ts';
@@ -34,6 +35,7 @@ async function written(named: string, id: string | undefined): Promise<Status> {
         status = next;
         return { status };
       },
+      isThere: async () => true,
     },
     unkept: new Unkept(),
   };
@@ -58,7 +60,7 @@ describe('a definition that does not know a field', () => {
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation: 1 },
   };
 
-  function concluded(ms: number, keeps: (status: Status) => Status) {
+  function concluded(ms: number, keeps: (status: Status) => Status, isThere = true) {
     const options = {
       ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 60_000 } },
       ...{
@@ -68,7 +70,10 @@ describe('a definition that does not know a field', () => {
         conditionsOf: () => [],
       },
       ...{ hasTold: () => false, unkept, log: { ...silentLog, warn: (line: string) => void warnings.push(line) } },
-      writer: { writeStatus: async (_: ManagedObject, next: Status) => ({ status: keeps(next) }) },
+      writer: {
+        writeStatus: async (_: ManagedObject, next: Status) => ({ status: keeps(next) }),
+        isThere: async () => isThere,
+      },
     };
     const said = report('Updating', 'on its way', { fields: { uri: 'u' }, retry: { kind: 'after', ms } });
     return conclude(options, 'ns/a', object, said);
@@ -84,6 +89,16 @@ describe('a definition that does not know a field', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^Kubernetes does not keep .* of BotUser: status\.uri; are the def/),
     ]);
+  });
+
+  test('or any of the status, is told of by the failure of each resource that is there', async () => {
+    const absent = () => {
+      throw new KubeError('patching', { status: 404, reason: 'NotFound', message: 'not found' });
+    };
+    const failed =
+      /^writing the status of BotUser ns\/a: the resource is there, and has no status subresource; are the def/;
+    await expect(concluded(0, absent)).rejects.toThrow(failed);
+    expect(await concluded(0, absent, false)).toEqual({ kind: 'done' });
   });
 });
 
@@ -116,7 +131,7 @@ describe('what is told', () => {
         record: ({ type, reason, note }: Record<'type' | 'reason' | 'note', string>) =>
           void events.push(`${type} ${reason} ${note}`),
       },
-      writer: { writeStatus: async (_: ManagedObject, status: Status) => ({ status }) },
+      writer: { writeStatus: async (_: ManagedObject, status: Status) => ({ status }), isThere: async () => true },
       unkept: new Unkept(),
     };
     await conclude(options, 'ns/a', object, outcome);

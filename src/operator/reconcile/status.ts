@@ -1,6 +1,7 @@
 import { isUsableID } from '../../common/cloud-id.ts';
 import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
+import { keyOf } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
 import { conditionsOf, shown } from './conditions.ts';
 import type { Time } from './context.ts';
@@ -17,6 +18,7 @@ export interface StatusOptions extends Telling {
   readonly writer: {
     /** As ObjectWriter does. */
     writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<Pick<ManagedObject, 'status'>>;
+    isThere(object: ManagedObject): Promise<boolean>;
   };
   readonly unkept: Unkept;
   readonly time: Pick<Time, 'wall'>;
@@ -28,6 +30,19 @@ export interface StatusOptions extends Telling {
   readonly conditionsOf: (object: ManagedObject) => readonly string[];
   /** This reconcile has told of something that it did. */
   readonly hasTold: () => boolean;
+}
+
+/** Kubernetes has the resource, and nothing by which its status could be written. */
+class NoStatusError extends Error {
+  override readonly name = 'NoStatusError';
+
+  constructor(object: ManagedObject, options: ErrorOptions) {
+    super(
+      `writing the status of ${object.kind} ${keyOf(object)}: the resource is there, and has no status subresource; ` +
+        'are the definitions of this release installed?',
+      options,
+    );
+  }
 }
 
 /** The one place where an outcome becomes status, conditions, an event and the next time to look. */
@@ -51,8 +66,9 @@ export async function conclude(
     // What waits for nothing but its record would wait for ever, and ask all the time.
     return isUnkept && result.kind === 'after' && result.ms === 0 ? { kind: 'backoff' } : result;
   } catch (error) {
-    if (isNotFound(error)) return { kind: 'done' };
-    throw error;
+    if (!isNotFound(error)) throw error;
+    if (await writer.isThere(latest)) throw new NoStatusError(latest, { cause: error });
+    return { kind: 'done' };
   }
 }
 

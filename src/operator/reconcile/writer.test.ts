@@ -160,6 +160,13 @@ describe('a resource is as it was read', () => {
     const client = { get: () => Promise.reject(forbidden) };
     const writer = new ObjectWriter(client as unknown as KubeClient, type, cache, () => 'one');
     expect(await writer.fateOf(read)).toBe('unknown');
+    expect(await writer.isThere(read)).toBe(false);
+  });
+
+  test('and there, whatever it is by now, unless it is another one of its name', async () => {
+    const there = [later({}), later({ deletionTimestamp: '2026-01-01T00:00:00Z' }), later({ uid: 'v' }), undefined];
+    const found = await Promise.all(there.map((object) => serverOf(object as never).writer.isThere(read)));
+    expect(found).toEqual([true, true, false, false]);
   });
 });
 

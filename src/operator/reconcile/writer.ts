@@ -78,6 +78,17 @@ export class ObjectWriter {
     }
   }
 
+  /** Whether this very resource is still there. One that may not be read, as in a namespace that goes, is taken for gone. */
+  async isThere(object: ManagedObject): Promise<boolean> {
+    try {
+      const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+      return latest !== undefined && latest.metadata.uid === object.metadata.uid;
+    } catch (error) {
+      if (isForbidden(error)) return false;
+      throw error;
+    }
+  }
+
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
   async record(object: ManagedObject, records: Annotations): Promise<ManagedObject> {
     const { uid = '' } = object.metadata;
