@@ -58,6 +58,8 @@ async function run(options: Record<string, unknown>): Promise<void> {
   ]);
   const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
   for (const told of unknownVariables(process.env, variables())) log.warn(told);
+  if (settings.apiKeyFile !== undefined && process.env.EDGE_OPERATOR_API_KEY)
+    log.warn('EDGE_OPERATOR_API_KEY is ignored, for --api-key-file is given too: leave one of them out');
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(1);

@@ -253,11 +253,6 @@ describe('what cannot be used is one line and exit code 2', () => {
     [['--log-level', 'loud'], /--log-level .*error, warn, info or debug/],
     [['--kubeconfig', '/nowhere/config'], /\/nowhere\/config/],
     [['--api-key-file', '/nowhere/key'], /--api-key-file.*\/nowhere\/key/],
-    [
-      ['--api-url', 'http://cloud', '--api-key-file', import.meta.filename],
-      /--api-key-file and EDGE_OPERATOR_API_KEY are both given/,
-      { EDGE_OPERATOR_API_KEY: 'k' },
-    ],
     [['--watch-namespaces', 'A B'], /--watch-namespaces .*"A B" is no list of namespaces/],
     [['--no-such-flag'], /--no-such-flag/],
     [['--api-url', 'http://cloud'], /EDGE_OPERATOR_API_KEY holds no API key/, { EDGE_OPERATOR_API_KEY: 'two\nlines' }],

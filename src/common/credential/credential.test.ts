@@ -46,13 +46,6 @@ test('a key in the variable is trimmed and checked as one in a file', async () =
   await expect(given('one\ntwo')).rejects.toThrow('EDGE_OPERATOR_API_KEY holds no API key');
 });
 
-test('a key in the variable beside one in a file is refused, and not repeated; an empty variable is none', async () => {
-  writeFileSync(path, 'one');
-  const given = (variable: string) => credentialOf({ keyFile: path, variable }, systemRuntime);
-  await expect(given('two')).rejects.toThrow(/^--api-key-file and EDGE_OPERATOR_API_KEY are both given: leave one/);
-  expect((await given(' '))?.key()).toBe('one');
-});
-
 test('a changed file is noticed; one that is away or empty for a moment leaves the key in force', async () => {
   writeFileSync(path, 'one');
   const file = await open();

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Runtime } from '../runtime.ts';
-import { UsageError } from '../usage.ts';
 import { checkKey } from './key.ts';
 import { KeyFile } from './key-file.ts';
 
@@ -12,18 +11,16 @@ export interface Credential {
   watch(clock: Clock, log: Log, signal: AbortSignal, onChange: () => void): Promise<void>;
 }
 
-/** Undefined when neither is given. @throws UsageError naming what cannot be used; nobody is to guess which of two is meant. */
+/** Undefined when neither is given; the file wins. @throws UsageError naming what cannot be used. */
 export async function credentialOf(
   { keyFile, variable }: { readonly keyFile?: string | undefined; readonly variable?: string | undefined },
   runtime: Pick<Runtime, 'readFile'>,
 ): Promise<Credential | undefined> {
-  const key = variable?.trim() ?? '';
   if (keyFile !== undefined) {
-    if (key !== '')
-      throw new UsageError(`--api-key-file and EDGE_OPERATOR_API_KEY are both given: leave one of them out`);
     const file = await KeyFile.open(keyFile, runtime);
     return { key: () => file.key, watch: (...args) => file.watch(...args) };
   }
+  const key = variable?.trim() ?? '';
   if (key === '') return undefined;
   checkKey(key, 'EDGE_OPERATOR_API_KEY');
   return { key: () => key, watch: async () => {} };
