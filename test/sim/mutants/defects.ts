@@ -544,8 +544,8 @@ export const defects: readonly Defect[] = [
     name: 'nothing-is-retained',
     sort: 'policy ignored',
     file: 'reconcile/flow.ts',
-    find: "object.spec.deletionPolicy === 'Retain' || object.spec.managementPolicy === 'Observe'",
-    replace: "object.spec.managementPolicy === 'Observe'",
+    find: "return spec.deletionPolicy === 'Retain' ? 'deletionPolicy is Retain' : undefined;",
+    replace: 'return undefined;',
     only: ['policies', 'deletes'],
   },
   {

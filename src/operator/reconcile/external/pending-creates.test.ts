@@ -77,9 +77,13 @@ test('little is read beyond what is wanted of a list that is newest first', asyn
   expect(await wantedOf(seconds(1_002).reverse())).toEqual({ found: [1_002, 1_001], read: 22 });
 });
 
+test('nor beyond a page of what is as old as all else', async () => {
+  expect(await wantedOf(seconds(500).map(() => 7))).toEqual({ found: [], read: 100 });
+});
+
 test.each([
   ['oldest first', seconds(1_002)],
-  ['of one second and then of later ones', [...seconds(500).map(() => 7), 1_001, 1_002]],
+  ['of one second and then of later ones', [...seconds(99).map(() => 7), 1_001, 1_002]],
   ['in no order', seconds(1_002).map((n) => ((n * 389) % 1_002) + 1)],
   ['newest first for a while', [...seconds(19).reverse(), 1_001, 500, 1_002]],
 ])('one that is %s is read to its end', async (_, items) => {

@@ -67,8 +67,8 @@ export function guarded<Observed>({
   };
 }
 
-/** So many in a row, each no younger than the one before, show that what follows is older still. */
-const sureCount = 20;
+/** So many in a row, none younger than the one before, show that what follows is older still; of one moment a page of them. */
+const sureCounts = { older: 20, asOld: 100 };
 
 /**
  * What is wanted; of a list that is newest first no page is read beyond it. That it is, as the service's lists are, is not documented:
@@ -79,14 +79,15 @@ async function* takeWhile<Item>(
   isWanted: (item: Item) => boolean,
   identityOf: (item: Item) => Identity,
 ): AsyncIterable<Item> {
-  let [count, isFalling, last] = [0, false, Number.NEGATIVE_INFINITY];
+  let [count, isFalling] = [0, false];
+  let last: number | undefined;
   for await (const item of items) {
     const at = Date.parse(identityOf(item).createdAt);
     const isUnwanted = !isWanted(item);
-    count = isUnwanted && at <= last ? count + 1 : 0;
-    isFalling = count > 0 && (isFalling || at < last);
+    count = isUnwanted && !(at > (last ?? at)) ? count + 1 : 0;
+    isFalling = count > 0 && (isFalling || at < (last ?? at));
     last = at;
-    if (count >= sureCount && isFalling) return;
+    if (count >= (isFalling ? sureCounts.older : sureCounts.asOld)) return;
     if (!isUnwanted) yield item;
   }
 }
