@@ -191,8 +191,7 @@ test.each([
         annotations: { [annotation.createIntent]: intent, [annotation.recordOf]: 'v' },
       },
     };
-    const list = () => [thing.object, theirs];
-    const peers = { claimants: () => [], list, isOneAccount: () => true } as unknown as typeof context.peers;
+    const peers = { claimants: () => [], list: () => [thing.object, theirs] } as unknown as typeof context.peers;
     const create = new SafeCreate({ ...context, peers }, contract, pending);
     const report = await create.perform(managedSpecSchema.parse({}));
     expect(report).toMatchObject({ reason: 'Unreachable', message: expect.stringContaining('shows another thing') });

@@ -144,15 +144,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     }));
   }
 
-  /** Another resource's create of just that is under way, or of unknown fate. */
+  /** Another resource's create of just that is under way, or of unknown fate, in whatever account. */
   #isAwaited(content: string): boolean {
     const { resource, peers } = this.#context;
-    const isOther = ({ metadata: { uid } }: ManagedObject) => uid !== resource.uid;
-    return peers
-      .list()
-      .some(
-        (each) => isOther(each) && intentOf(each)?.content === content && peers.isOneAccount(each, resource.object),
-      );
+    return peers.list().some((each) => each.metadata.uid !== resource.uid && intentOf(each)?.content === content);
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
