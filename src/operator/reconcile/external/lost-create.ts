@@ -106,8 +106,9 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
     const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
     const claimed = this.#claimed(resources);
-    const answered = [intent.answered ?? []].flat().filter((id) => !claimed.has(id) && !mayBeHeld.has(id));
-    const ids = [...('ids' in resolution ? resolution.ids : []), ...answered];
+    const { answered = '' } = intent;
+    const isFree = answered !== '' && !claimed.has(answered) && !mayBeHeld.has(answered);
+    const ids = [...('ids' in resolution ? resolution.ids : []), ...(isFree ? [answered] : [])];
     const chosen = chosenOf(latest, ids);
     if (chosen !== undefined) return this.#choose(latest, chosen);
     if (resolution.kind === 'adopt') {
@@ -127,8 +128,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (resolution.kind === 'none') unresolved.lookedAt ??= startedAt;
     else delete unresolved.lookedAt;
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
-    const made = resolution.kind === 'none' ? answered.find((id) => this.#isMadeSince(mine, id, found)) : undefined;
-    if (made !== undefined) return this.#adopt(made, found);
+    if (isFree && resolution.kind === 'none' && this.#isMadeSince(mine, answered, found))
+      return this.#adopt(answered, found);
     if (ids.length > 0) return this.#ambiguous(ids);
     return this.#madeNothing(firstLook, { content, backTo, unread });
   }
