@@ -48,10 +48,11 @@ export function isKept(object: ManagedObject): boolean {
   return keepingPolicy(object) !== undefined;
 }
 
-/** The policy by which what the resource owns stays outside when it is deleted; what it only observes is nobody's concern. */
-export function policyThatLeaves(object: ManagedObject): string | undefined {
+/** What the resource owns stays outside by its policy when it is deleted; what it only observes is nobody's concern. */
+export function leftByPolicy(flow: Pick<Flow<never>, 'leftBehind'>, object: ManagedObject): string | undefined {
   const isOwner = ownedIDOf(object) !== undefined || appliedParts(object).size > 0;
-  return isOwner ? keepingPolicy(object) : undefined;
+  const policy = isOwner ? keepingPolicy(object) : undefined;
+  return policy === undefined ? undefined : `${flow.leftBehind?.(object)} is left behind: ${policy}`;
 }
 
 function keepingPolicy({ spec }: ManagedObject): string | undefined {

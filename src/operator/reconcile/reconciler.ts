@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
 import { emit, Journal, type Recorder, type Telling } from './events.ts';
-import { type Flow, policyThatLeaves } from './flow.ts';
+import { type Flow, leftByPolicy } from './flow.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
@@ -225,9 +225,8 @@ export class Reconciler<Client> {
     if (forced) await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
     else if (leavesNothing) {
       await options.writer.removeFinalizerAsRead(object);
-      const policy = policyThatLeaves(object);
-      if (policy !== undefined)
-        emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind: ${policy}`);
+      const left = leftByPolicy(flow, object);
+      if (left !== undefined) emit(options, object, 'Orphaned', left);
     }
     if (forced || leavesNothing || flow.remove === undefined) return { kind: 'finished' };
     try {

@@ -42,7 +42,7 @@ export function budget(world: Witness, report: Report) {
   return {};
 }
 
-/** While Leases may not be written what is sent is on no record: who may write them again has another budget, as is promised. */
+/** While Leases may not be written what is sent is on no record: who may write them again has another budget. */
 function isUnrecorded({ story }: Witness, at: number): boolean {
   const isRefusal = (act: Act) => act.do === 'trouble' && act.name === 'kube-403' && act.with?.of === 'leases';
   return story.acts.some((act) => isRefusal(act) && act.at <= at && endOf({ acts: [act] }) + minute >= at);

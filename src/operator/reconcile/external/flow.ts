@@ -1,7 +1,7 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
-import { type Flow, isKept, policyThatLeaves } from '../flow.ts';
+import { type Flow, isKept, leftByPolicy } from '../flow.ts';
 import { leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportDeleteFailure, reportFailure } from '../outcome.ts';
 import {
@@ -110,9 +110,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
     if (unsure !== undefined) return unsure;
     await resource.release();
-    const { object } = resource;
-    const policy = policyThatLeaves(object);
-    if (policy !== undefined) context.journal.event('Orphaned', `${this.leftBehind(object)} is left behind: ${policy}`);
+    const left = leftByPolicy(this, resource.object);
+    if (left !== undefined) context.journal.event('Orphaned', left);
     return { kind: 'finished' };
   }
 
