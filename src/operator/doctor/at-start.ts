@@ -3,28 +3,24 @@ import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { KubeConnection } from '../kube/connection.ts';
 import { look } from './check.ts';
-import { definitionsCheck } from './definitions.ts';
 
-/** What was just installed is published some seconds later. */
-const publishedMs = 10_000;
+/** What was just installed is published some seconds later; and then the first resources are done, which this would delay. */
+const afterMs = 10_000;
 
 /**
- * Tells, once, what is wrong with the definitions of a cluster that an operator begins to work in. Says nothing where that cannot be
- * found out, and never rejects.
+ * Tells, once, what is wrong with the definitions of a cluster that an operator has begun to work in. Says nothing where that
+ * cannot be found out, and never rejects.
  */
 export async function tellOfDefinitions(
   connection: KubeConnection,
   { log, monotonic }: Pick<Runtime, 'monotonic'> & { readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
-  const findings = async () => {
-    const results = await unlessAborted(look([definitionsCheck(connection)]), signal);
-    return results.flatMap((result) => result.findings);
-  };
   try {
-    if ((await findings()).length === 0) return;
-    await monotonic.sleep(publishedMs, signal);
-    for (const { problem, cure } of await findings()) log.warn(problem, { cure });
+    await monotonic.sleep(afterMs, signal);
+    const { definitionsCheck } = await import('./definitions.ts');
+    const results = await unlessAborted(look([definitionsCheck(connection)]), signal);
+    for (const { problem, cure } of results.flatMap(({ findings }) => findings)) log.warn(problem, { cure });
   } catch (error) {
     if (!signal.aborted) throw error;
   }
