@@ -22,7 +22,7 @@ export interface ErrorBody {
   readonly messages: readonly string[];
   /** Of this request: they differ each time, and a message must not. */
   readonly requestIDs?: readonly string[];
-  /** The status that it names itself, beside a code of any form. */
+  /** The status that it names itself, beside a code of any form or a message. */
   readonly saysStatus?: number | undefined;
 }
 

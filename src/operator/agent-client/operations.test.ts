@@ -135,6 +135,17 @@ describe.each(operations)('%s', (operation, send, target, body, [code, answer], 
     }
   });
 
+  test('a 404 that says its status and a message is of the agent, whatever its code', async () => {
+    server.play(json(404, { error_code: 'none', status_code: 404, msg: 'no such thing' }));
+    expect(await send(agent).catch(({ reason }) => reason)).toBe(
+      operation.endsWith('.get') && target.split('/').length > 3
+        ? undefined
+        : operation === 'tunnels.stop'
+          ? 'absent'
+          : 'NotFound',
+    );
+  });
+
   test.each([...foreign404s, ['a code that is not of the agent', json(404, { error_code: 'ERR_EDGE_202' })] as const])(
     'a 404 of something else, with %s, says nothing about the agent',
     async (_, respond) => {

@@ -7,6 +7,7 @@ const text = z.string().optional().catch(undefined);
 const errorSchema = z
   .object({
     error_code: z.int().optional().catch(undefined),
+    status_code: z.int().optional().catch(undefined),
     msg: text,
     details: z.object({ err: text }).optional().catch(undefined),
   })
@@ -18,8 +19,8 @@ export const agentService: Service = {
   urlName: 'agent URL',
   timeouts: patience,
   errorBody: (body) => {
-    const { error_code: code, msg = '', details } = errorSchema.parse(body);
-    return { code, messages: [msg, details?.err ?? ''] };
+    const { error_code: code, status_code, msg, details } = errorSchema.parse(body);
+    return { code, saysStatus: msg === undefined ? undefined : status_code, messages: [msg ?? '', details?.err ?? ''] };
   },
   codeText: (code) => ` (error ${code})`,
 };

@@ -95,9 +95,11 @@ describe('an answer that is not a success', () => {
     expect(failed).toMatchObject({ message, reason, definite, status, code: undefined });
   });
 
-  test('that names its own status beside a code of another form is of the API', async () => {
-    api.play(json(404, { error_code: 'not_found', status_code: 404, msg: 'no such bot' }));
-    expect(await api.client().botUsers.get('bot_1', call)).toBeUndefined();
+  test('that names its own status beside a code of another form, or a message, is of the API', async () => {
+    for (const body of [{ error_code: 'not_found' }, { msg: 'no such bot' }, { error_code: 404, msg: 'no such bot' }]) {
+      api.play(json(404, { ...body, status_code: 404 }));
+      expect(await api.client().botUsers.get('bot_1', call)).toBeUndefined();
+    }
     api.play(json(422, { error_code: 'invalid_name', status_code: 422, msg: 'no' }));
     const failed = await failure(api.client().botUsers.create({ name: 'x' }, call));
     expect(failed).toMatchObject({
@@ -105,8 +107,10 @@ describe('an answer that is not a success', () => {
       code: undefined,
       message: 'bot_users.create: the API answered 422: no',
     });
-    api.play(json(404, { error_code: 'not_found', status_code: 200 }));
-    expect(await failure(api.client().botUsers.get('bot_1', call))).toMatchObject({ reason: 'Unreachable' });
+    for (const body of [{ error_code: 'not_found', status_code: 200 }, { status_code: 404 }, { msg: 'Not Found' }]) {
+      api.play(json(404, body));
+      expect(await failure(api.client().botUsers.get('bot_1', call))).toMatchObject({ reason: 'Unreachable' });
+    }
   });
 
   test('a redirect to elsewhere is never followed', async () => {

@@ -39,7 +39,7 @@ export const cloudService: Service = {
 export function errorBody(body: unknown): ErrorBody {
   const { error_code: given = '', status_code, msg, details } = errorSchema.parse(body);
   const code = codeForm.test(given) ? given : undefined;
-  const saysStatus = given === '' ? undefined : status_code;
+  const saysStatus = given === '' && msg === undefined ? undefined : status_code;
   const requestIDs = [details?.operation_id, details?.request_id].filter((id) => id !== undefined);
   return { code, saysStatus, messages: msg === undefined ? [] : [msg], requestIDs };
 }
