@@ -287,6 +287,7 @@ describe('GET /api/requests/http', () => {
     expect(await uris('?limit=2')).toEqual(['/3', '/2']);
     expect(await uris('?tunnel_name=one')).toEqual(['/3', '/1']);
     expect(await uris('?tunnel_name=one&limit=1')).toEqual(['/3']);
+    expect(await uris('?limit=99999999999999999999')).toEqual(await uris(''));
     expect(await uris('?tunnel_name=none')).toEqual([]);
     expect(await uris('?tunnel_name=')).toEqual(['/3', '/2', '/1']);
   });

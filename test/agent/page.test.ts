@@ -188,6 +188,18 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await browser.until('the list', '!document.querySelector("#requests").hidden');
   });
 
+  test('says where the tunnels are reached, and what they forward to', async () => {
+    await until('the tunnels', async () => (await browser.text('#served')).includes(`${url} → `));
+    expect(await browser.text('#served li:last-child')).toMatch(/^http:\/\/other\S+ → /);
+    const passed = (await agent.tunnel({ name: 'passed', proto: 'tcp', addr: local.addr })).public_url;
+    await until('another', async () => (await browser.text('#served')).includes(passed));
+    expect(await browser.evaluate('[...document.querySelectorAll("#served a")].map(({ href }) => href)')).toEqual(
+      expect.not.arrayContaining([passed]),
+    );
+    await agent.call('DELETE', '/api/tunnels/passed');
+    await until('it to be gone', async () => !(await browser.text('#served')).includes(passed));
+  });
+
   test('status shows agent, tunnels and charts', async () => {
     await agent.visit(`${url}/one`);
     await browser.open(`${agent.url}/status`);

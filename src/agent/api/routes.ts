@@ -119,7 +119,7 @@ function known(tunnel: Tunnel | undefined, key: string): Tunnel {
 const filterSchema = z.object({
   limit: z
     .string()
-    .regex(/^[1-9]\d{0,8}$/)
+    .regex(/^[1-9]\d*$/)
     .transform(Number)
     .optional(),
   tunnel_name: z.string().optional(),

@@ -6,7 +6,8 @@ export interface Endpoint {
   readonly proto: 'http' | 'tcp' | 'tls';
   readonly hostport: string;
   readonly region: string;
-  readonly metadata: string;
+  /** Absent where the tunnel has none. */
+  readonly metadata?: string;
   readonly tunnel: string;
 }
 
@@ -19,7 +20,7 @@ export function endpointOf({ publicURL, definition }: ServedTunnel, region: stri
     proto: definition.proto,
     hostport: publicURL.slice(publicURL.indexOf('//') + 2),
     region,
-    metadata: definition.metadata ?? '',
+    ...(definition.metadata === undefined ? {} : { metadata: definition.metadata }),
     tunnel: id,
   };
 }

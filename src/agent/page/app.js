@@ -1,11 +1,12 @@
 /** Puts the page together: which part is shown, live updates, keys, dark or light. */
-import { $, call, element } from './dom.js';
+import { $, call, element, publicURL } from './dom.js';
 import { Requests } from './requests.js';
 import { drawStatus } from './status.js';
 
 const refreshMs = 2_000;
 const requests = new Requests();
 let events;
+let served;
 
 function go(path, push = true) {
   if (push) history.pushState(undefined, '', path);
@@ -34,6 +35,16 @@ async function listTunnels() {
   const names = tunnels.filter(({ proto }) => proto === 'http').map(({ name, uri }) => name || uri.split('/').pop());
   const known = [...$('tunnel').options].slice(1).map(({ value }) => value);
   for (const name of names) if (!known.includes(name)) $('tunnel').append(element('option', { value: name }, name));
+  drawServed(tunnels);
+}
+
+/** Anew only where something changed: who is about to follow a link keeps it. */
+function drawServed(tunnels) {
+  const now = JSON.stringify(tunnels.map(({ public_url, config }) => [public_url, config.addr]));
+  if (now === served) return;
+  served = now;
+  const rows = tunnels.map((tunnel) => element('li', {}, publicURL(tunnel), ` → ${tunnel.config.addr}`));
+  $('served').replaceChildren(...rows);
 }
 
 /** Live updates while the page can be seen: hidden ones would use up the six connections a browser has for them all. */

@@ -23,6 +23,11 @@ export async function call(method, path, body) {
   return answer;
 }
 
+/** Where a tunnel is reached: a link where a browser can follow it. */
+export function publicURL({ proto, public_url: url }) {
+  return proto === 'http' ? element('a', { href: url, rel: 'noreferrer' }, url) : url;
+}
+
 /** Nanoseconds for people. */
 export function duration(ns) {
   if (ns >= 1e9) return `${(ns / 1e9).toFixed(2)} s`;

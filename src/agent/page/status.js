@@ -1,6 +1,6 @@
 /** The status page: agent, charts of the last ten minutes, tunnels. */
 import { drawChart } from './chart.js';
-import { $, call, duration, element } from './dom.js';
+import { $, call, duration, element, publicURL } from './dom.js';
 
 export async function drawStatus() {
   const [status, { tunnels }, { samples }] = await Promise.all([
@@ -34,11 +34,12 @@ function cloudFact({ url, registered, error }) {
 }
 
 /** Percentiles of nothing are not shown: 0 would read as very fast. */
-function columnsOf({ name, proto, public_url, config, metrics: { conns, http } }) {
+function columnsOf(tunnel) {
+  const { name, proto, config, metrics } = tunnel;
+  const { conns, http } = metrics;
   const busy = proto === 'http' ? http : conns;
-  const link = proto === 'http' ? element('a', { href: public_url, rel: 'noreferrer' }, public_url) : public_url;
   return {
-    text: { Name: name || '(unnamed)', 'Public URL': link, 'Forwards to': config.addr },
+    text: { Name: name || '(unnamed)', 'Public URL': publicURL(tunnel), 'Forwards to': config.addr },
     numbers: {
       Open: conns.gauge,
       Connections: conns.count,
