@@ -45,6 +45,8 @@ class ContestedConfigMapError extends Error {
 }
 
 const concurrentWrites = 8;
+/** Nobody tells when what stood in the way of one is gone. */
+const backoff = { minMs: 1_000, maxMs: 30_000 };
 const mostDeleted = 10_000;
 
 /**
@@ -79,7 +81,7 @@ export class ConfigMapSet {
     this.#informer = new Informer({ ...cached, monotonic, random, log });
     this.#writer = new ConfigMapWriter({ cache: this.#informer, reader, client, maker: this.#maker, takeOver });
     this.#restorations = new Restorations({ monotonic, random });
-    this.#queue = new WorkQueue({ monotonic, random });
+    this.#queue = new WorkQueue({ monotonic, random, backoff });
     this.#controller = new Controller({
       name: 'endpointmirror',
       queue: this.#queue,

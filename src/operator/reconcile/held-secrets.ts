@@ -152,7 +152,8 @@ export class HeldSecrets {
         { namespace, name },
         { type: 'merge', body },
       );
-      return metadata.finalizers?.includes(own) === finalizers.includes(own);
+      // Where none is left there is no field.
+      return (metadata.finalizers ?? []).includes(own) === finalizers.includes(own);
     } catch (error) {
       if (!isConflict(error) || attempts === 1) throw error;
       return this.#attempt(holder, meant, change, attempts - 1);
