@@ -45,7 +45,7 @@ export class ReconcilerFixture {
       ...more,
     };
     const options: Partial<ReconcilerOptions<undefined>> = {
-      ...{ memory, restorations, log: silentLog, time: { now: () => 0, wall: () => 0 } },
+      ...{ memory, restorations, log: silentLog, time: { now: () => this.now, wall: () => 0 } },
       cache: { get: () => this.cached, whole: async (known) => known },
       connectionOf: () => ({ key: 'default', client: undefined }),
       schedule: new Schedule({ now: () => 0, resyncIntervalMs: 60_000, epochOf: () => 0 }),

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { annotation } from './annotations.ts';
 import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
-import { BehindError, report, UnreadError } from './outcome.ts';
+import { BehindError, DependencyError, report, UnreadError } from './outcome.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
 
 let fixture: ReconcilerFixture;
@@ -55,6 +55,22 @@ test.each([
   expect(fixture.writes).toBe(0);
   await fixture.reconcile(() => {});
   expect(fixture.writes).toBe(1);
+});
+
+test('what is on its way is said when it takes long', async () => {
+  const pending = () => {
+    throw new DependencyError('ns/own has not been checked yet', { isPending: true });
+  };
+  expect(await fixture.reconcile(pending)).toEqual({ kind: 'after', ms: 5_000 });
+  fixture.now = 4_000;
+  expect(await fixture.reconcile(pending)).toEqual({ kind: 'after', ms: 1_000 });
+  expect(fixture.writes).toBe(0);
+  fixture.now = 5_000;
+  expect(await fixture.reconcile(pending)).toEqual({ kind: 'backoff' });
+  expect(fixture.writes).toBe(1);
+  await fixture.reconcile(() => {});
+  fixture.now = 60_000;
+  expect(await fixture.reconcile(pending)).toEqual({ kind: 'after', ms: 5_000 });
 });
 
 test('that another installation has it is said anew where it could not be written', async () => {

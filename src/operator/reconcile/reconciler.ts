@@ -111,7 +111,8 @@ export class Reconciler<Client> {
     const isOver = signal.aborted || this.#options.isMine?.(object) === false;
     if (outcome === undefined || (isOver && !isFinal(outcome, object))) return { kind: 'done' };
     this.#remember(object, outcome);
-    return conclude(options, key, object, outcome);
+    const ms = this.#unsaidMs(object, outcome);
+    return ms > 0 ? { kind: 'after', ms } : conclude(options, key, object, outcome);
   }
 
   /**
@@ -255,6 +256,18 @@ export class Reconciler<Client> {
     if (outcome.retry.kind === 'backoff') facts.failedAt = now;
   }
 
+  /** For how long nothing is said yet of what is on its way: it would still be said while the resource waits for its turn. */
+  #unsaidMs(object: ManagedObject, outcome: Outcome): number {
+    const facts = this.#factsOf(object);
+    const now = this.#options.time.now();
+    if (outcome.kind !== 'reported' || outcome.isPending !== true) {
+      delete facts.pendingSince;
+      return 0;
+    }
+    facts.pendingSince ??= now;
+    return facts.pendingSince + unsaidMs - now;
+  }
+
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
     const { writer, connectionOf, schedule, peers, time } = options;
     const facts = this.#factsOf(object);
@@ -280,6 +293,9 @@ export class Reconciler<Client> {
     return this.#options.memory.of(object.metadata.uid ?? '');
   }
 }
+
+/** An account's first check takes no longer, unless it says itself what stands in its way. */
+const unsaidMs = 5_000;
 
 /** A person has it go without a call, which a pause is no reason against. */
 function isForced(object: ManagedObject): boolean {
