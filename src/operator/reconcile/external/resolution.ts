@@ -66,9 +66,12 @@ export function isOlder({ createdAt }: Identity, { likelySince }: SoughtSince): 
   return Date.parse(createdAt) < likelySince + stampSkewMs - stampUnitMs;
 }
 
-/** By the clock of the mark alone: what an answer that may be another's says of the service's clock proves nothing. */
-export function isOlderThanMark({ createdAt }: Identity, { at = '', clock }: Partial<CreateIntent>): boolean {
-  return Date.parse(createdAt) < Date.parse(at) - (clock === 'service' ? stampSkewMs : clockSkewMs);
+/**
+ * By the clock of the mark alone, and as if that was right: what an answer that may be another's says of the service's clock
+ * proves nothing, and to take the resource's own for another's costs a minute, the other way round an object.
+ */
+export function isOlderThanMark({ createdAt }: Identity, { at = '' }: Partial<CreateIntent>): boolean {
+  return Date.parse(createdAt) < Date.parse(at) - stampSkewMs;
 }
 
 export type Resolution =
