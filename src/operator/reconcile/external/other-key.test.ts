@@ -176,6 +176,20 @@ describe('a lone one that an earlier process had, and this one never saw', () =>
     if (said === undefined) expect(outcome).toBeUndefined();
     else expect(outcome).toMatch(said);
   });
+
+  test.each([
+    ['with this key is gone some seconds later', 'a1b2-00000001', false],
+    ['with another key is not', 'a1b2-00000002', true],
+    ['where nothing tells keys apart is not', undefined, true],
+  ])('%s', async (_, keyMark, isUnsure) => {
+    const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
+    const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
+    const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
+    const { presence } = presenceOf([made], { connection });
+    await presence.observe('a');
+    await scene.clock.advance(witnessesApartMs);
+    expect((await presence.confirmGone('a')) !== undefined).toBe(isUnsure);
+  });
 });
 
 describe('one of which an earlier process asked whether the key is the right one', () => {

@@ -19,6 +19,8 @@ export const settleMs = 10_000;
 export const scene = {
   clock: new ManualClock(),
   there: [] as readonly Thing[],
+  /** What is there, and lists do not show. */
+  unlisted: [] as readonly Thing[],
   /** What lists have beside it. */
   odd: [] as readonly OddItem[],
   /** What happens while a list is under way. */
@@ -26,7 +28,7 @@ export const scene = {
 };
 
 export function setScene(): void {
-  Object.assign(scene, { clock: new ManualClock(), there: [], odd: [], onList: () => {} });
+  Object.assign(scene, { clock: new ManualClock(), there: [], unlisted: [], odd: [], onList: () => {} });
 }
 
 function resource(name: string, more: Partial<ManagedObject>): ManagedObject {
@@ -84,7 +86,7 @@ export function presenceOf(
   const contract = {
     displayName: 'thing',
     identity,
-    get: async (_: undefined, id: string) => scene.there.find((each) => each.id === id),
+    get: async (_: undefined, id: string) => [...scene.there, ...scene.unlisted].find((each) => each.id === id),
   };
   const presence = new Presence<Thing, undefined>(context, contract, pending, {
     census,

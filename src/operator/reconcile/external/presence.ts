@@ -105,8 +105,8 @@ export class Presence<Observed, Client> {
   }
 
   /**
-   * A second witness for what an answer said is not there: a list that begins some time later and ends without it. Reports
-   * while there is none, and while so much of the account is gone that something else must be wrong. A person's word is for the
+   * A second witness for what an answer said is not there: a list that begins some time later and ends without it, and a second
+   * answer where lists need not show it yet. Reports while there is none, and while so much of the account is gone that something else must be wrong. A person's word is for the
    * key that is on record some time later: he may have put that right in the same moment.
    */
   async confirmGone(id: string): Promise<Report | undefined> {
@@ -130,15 +130,18 @@ export class Presence<Observed, Client> {
       return isAsked ? report('Unreachable', doubt, { retry }) : report(reason, unsure, { retry });
     }
     await cache.sweep(secondAt, call);
+    if (this.#mayBeYoung(id)) await this.look(id);
     const isSaid = saidAt !== undefined && (await connection.readKey?.(call)) !== false;
     // Another key came meanwhile: neither witness is of what that one opens.
     if (at < this.#keySince) return report(reason, unsure);
     // What is listed and cannot be read is there all the same.
-    if (cache.known(id, at) !== undefined || cache.odd().some((item) => item.id === id)) {
+    const isOdd = cache.odd().some((item) => item.id === id);
+    if (isOdd || cache.known(id, at) !== undefined) {
       facts.absent = { ...absent, at: time.now(), ...(saidAt === undefined ? {} : { saidAt }) };
       // If that was the answer to a delete, it is sent again.
       delete facts.deniedDelete;
-      const message = `${displayName} ${id} is in a list and is not found alone: looking again`;
+      const where = isOdd || cache.isListed(id) ? 'in a list and is not found alone' : 'there after all';
+      const message = `${displayName} ${id} is ${where}: looking again`;
       return report(reason, message, { retry: { kind: 'backoff' }, pauseMs: firstPauseMs.unsettled });
     }
     const doubt = isSaid ? undefined : this.#doubt(id);
@@ -157,16 +160,27 @@ export class Presence<Observed, Client> {
     return this.#context.connection.since ?? Number.NEGATIVE_INFINITY;
   }
 
-  /**
-   * From when on a list is the second witness: much later than the first, when nobody has seen the object with the key in
-   * force, which may be a wrong one; and no sooner than lists must show what is as young as this one may be.
-   */
+  /** From when on there can be a second witness: much later than the first, where the key in force may be a wrong one. */
   #secondAt(id: string, absentAt: number): number {
+    const isSure = this.#seenWithKey(id) !== undefined || this.#isOfThisKey(id);
+    return absentAt + (isSure ? witnessesApartMs : Math.max(witnessesApartMs, this.#options.createSettleMs));
+  }
+
+  /** So young that lists may not show it yet, for all that this process has seen of it. */
+  #mayBeYoung(id: string): boolean {
+    const firstAt = this.#seenWithKey(id)?.firstAt ?? Number.POSITIVE_INFINITY;
+    return firstAt + this.#options.createSettleMs > this.#context.time.now();
+  }
+
+  #seenWithKey(id: string): Facts['seen'] {
     const { seen } = this.#context.facts;
-    const { createSettleMs } = this.#options;
-    const isKnown = seen?.id === id && seen.at > this.#keySince;
-    if (!isKnown) return absentAt + Math.max(witnessesApartMs, createSettleMs);
-    return Math.max(absentAt + witnessesApartMs, seen.firstAt + createSettleMs);
+    return seen?.id === id && seen.at > this.#keySince ? seen : undefined;
+  }
+
+  /** An earlier process had it with the key in force. */
+  #isOfThisKey(id: string): boolean {
+    const { keyMark } = this.#context.connection;
+    return keyMark !== undefined && keyMark === this.#keyMarkOf(id);
   }
 
   /** Why nothing is concluded of what is missing from the account: an item may be it, or most of the account is missing. */
