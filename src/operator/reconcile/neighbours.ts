@@ -1,7 +1,9 @@
 import { annotation } from './annotations.ts';
 import { conditionOf, type ManagedObject } from './resource.ts';
 
-/** How long whoever is at work there is given to say something. */
+/** Who is at work there puts a condition right at once, or after a failover. */
+const rightingMs = 20_000;
+/** How long it is given to answer a change. */
 const patienceMs = 60_000;
 /** Whose names are known while they show no work: whoever may write a resource may make names up. */
 const mostIdle = 32;
@@ -49,7 +51,7 @@ export class Neighbours {
     if (isForeign(object)) return { kind: 'now' };
     if (neighbour.toldOn.has(uid)) neighbour.isAtWork = true;
     if (!neighbour.isAtWork) {
-      const say = sayAfter(neighbour.at + patienceMs - now);
+      const say = sayAfter(neighbour.at + rightingMs - now);
       if (say.kind === 'now') neighbour.toldOn.add(uid);
       return say;
     }
