@@ -71,6 +71,12 @@ export const ownershipSchema = z.object({
     .optional()
     .meta({ 'x-kubernetes-list-type': 'set' })
     .describe('The parts that this resource asks for and another one has.'),
+  unanswered: z
+    .array(z.string().max(63))
+    .max(16)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'set' })
+    .describe('The parts of which a change had no answer, and may still be carried out.'),
 });
 
 /** Whose an external object is: one record per resource (ownership.ts reads it). */

@@ -38,9 +38,32 @@ test.each([
   },
 );
 
-test('what has been in place for less than a change may take is removed when that time has passed', async () => {
+/** In place for a second. */
+const justLeft = (unanswered: string[] = []) => {
   scene.now += 10 * createSettleMs;
-  const object = deleted(left({ lastTransitionTime: new Date(scene.now - 1_000).toISOString() }));
+  const object = left({ lastTransitionTime: new Date(scene.now - 1_000).toISOString() });
+  return deleted({ ...object, status: { ...object.status, ownership: { unanswered } } });
+};
+
+test('what an earlier process has just put in place, and had the answer, is removed at once', async () => {
+  expect(await scene.flow().remove(scene.contextFor(justLeft()))).toEqual({ kind: 'finished' });
+});
+
+test('of what had no answer from another process the status tells, as long as it may be carried out', async () => {
+  const put = { ...scene.part, diff: () => ['size'] };
+  const lost = { ...put, replace: () => Promise.reject(new ApiError('x', { reason: 'Unreachable', definite: false })) };
+  const context = scene.contextFor(left({}, { generation: 1 }), { confirm: async (same) => same });
+  const unanswered = async (part: typeof put) => {
+    const outcome = await scene.flow([part]).ensure(context);
+    return 'ownership' in outcome ? outcome.ownership?.unanswered : undefined;
+  };
+  expect([await unanswered(lost), await unanswered(put)]).toEqual([['thing'], ['thing']]);
+  scene.now += createSettleMs;
+  expect(await unanswered(put)).toBeUndefined();
+});
+
+test('what was in place for less than an unanswered change may take is removed when that time has passed', async () => {
+  const object = justLeft(['thing']);
   const one = scene.flow();
   expect(await one.remove(scene.contextFor(object))).toMatchObject({
     retry: { kind: 'after', ms: createSettleMs - 1_000 },

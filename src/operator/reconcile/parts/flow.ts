@@ -71,7 +71,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const settled = acted.map((each) => ({ ...each, result: { ...each.result, ...each.part.settle(each.result) } }));
     return {
       ...this.#summary(object, parsed.spec, settled, time.now()),
-      ...record.ownership(namesOf(acted.filter(isTried)), contested(resource.object, parts)),
+      ...record.ownership(namesOf(acted.filter(isTried)), this.#unanswered(context), contested(resource.object, parts)),
     };
   }
 
@@ -98,7 +98,8 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const record = new PartsRecord(context);
     await record.remove(applied.difference(new Set(failed.map(({ name }) => name))));
     const summary = summarise(failed, '', time.now());
-    return { ...summary, message: `deleting: ${summary.message}`, ...record.ownership() };
+    const ownership = record.ownership([], this.#unanswered(context));
+    return { ...summary, message: `deleting: ${summary.message}`, ...ownership };
   }
 
   leftBehind(object: ManagedObject): string {
@@ -124,7 +125,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     facts.lostParts ??= new Map(
       this.#contract.parts
         .filter(({ name }) => applied.has(name))
-        .map((part): [string, number] => [part.name, inPlaceMs(object, part, named.has(part.name), time.wall())])
+        .map((part): [string, number] => [part.name, settledMs(object, part, named.has(part.name), time.wall())])
         .filter(([, ms]) => ms < this.#options.createSettleMs)
         .map(([name, ms]) => [name, time.now() - ms]),
     );
@@ -143,6 +144,12 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
           createSettleMs: this.#options.createSettleMs,
         });
       });
+  }
+
+  /** The parts of which a change had no answer of late. */
+  #unanswered({ facts: { lostParts = new Map() }, time }: ReconcileContext<Client>): readonly string[] {
+    const isRecent = ([, at]: [string, number]) => at + this.#options.createSettleMs > time.now();
+    return [...lostParts].filter(isRecent).map(([name]) => name);
   }
 
   #summary(object: ManagedObject, spec: Spec, acted: readonly Acted[], now: number): Report {
@@ -208,12 +215,13 @@ function contested(object: ManagedObject, parts: readonly AnyReconciler[]): read
 }
 
 /**
- * For how long, by the status, which says nothing of a change that was begun since, and that the service may still be carrying
- * out, as one before it that was not answered. That the part, or all of the resource, is to go is no such change.
+ * For how long nothing was sent to the part that the service may still be carrying out, by the status: not at all where it says
+ * nothing of a change that was begun since, since it is in place where one before that had no answer, and else for ever. That the
+ * part, or all of the resource, is to go is no such change.
  */
-function inPlaceMs(
+function settledMs(
   object: ManagedObject,
-  { condition = 'Ready' }: { condition?: string | undefined },
+  { name, condition = 'Ready' }: { readonly name: string; readonly condition?: string | undefined },
   named: boolean,
   now: number,
 ): number {
@@ -221,6 +229,7 @@ function inPlaceMs(
   const { status, observedGeneration = 0, lastTransitionTime = '' } = conditionOf(object, condition) ?? {};
   const asked = named && !isDeleting(object) ? generation : generation - 1;
   if (status !== 'True' || observedGeneration < asked) return 0;
+  if (ownershipOf(object).unanswered?.includes(name) !== true) return Number.POSITIVE_INFINITY;
   return Math.max(0, now - (Date.parse(lastTransitionTime) || Number.NEGATIVE_INFINITY));
 }
 

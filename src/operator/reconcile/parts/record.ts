@@ -38,9 +38,14 @@ export class PartsRecord {
    * What is this resource's from now on, for the status: what that said before, and `tried`, those for which a call was made or
    * which are as asked for. An annotation alone, which anyone may have written, does not become proof.
    *
+   * @param unanswered those of which a change may still be carried out
    * @param contested those that another one has; as before where none is looked for
    */
-  ownership(tried: readonly string[] = [], contested?: readonly string[]): Pick<Report, 'ownership'> {
+  ownership(
+    tried: readonly string[],
+    unanswered: readonly string[],
+    contested?: readonly string[],
+  ): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
     const before = ownershipOf(object);
@@ -48,9 +53,12 @@ export class PartsRecord {
     const proven = new Set([...(before.parts ?? []), ...tried]);
     const parts = [...appliedParts(object).intersection(proven)].sort();
     const known = contested ?? before.contested ?? [];
-    const lost = known.length === 0 ? {} : { contested: known.toSorted() };
-    if (parts.length === 0) return { ownership: lost };
-    return { ownership: { ...placeOf(connection), how: 'Applied', parts, ...lost } };
+    const more = {
+      ...(known.length === 0 ? {} : { contested: known.toSorted() }),
+      ...(unanswered.length === 0 ? {} : { unanswered: unanswered.toSorted() }),
+    };
+    if (parts.length === 0) return { ownership: more };
+    return { ownership: { ...placeOf(connection), how: 'Applied', parts, ...more } };
   }
 }
 
