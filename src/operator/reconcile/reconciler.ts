@@ -219,16 +219,17 @@ export class Reconciler<Client> {
 
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const flow = this.#flow;
-    const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
-    const forced = !leavesNothing && isForced(object);
-    if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
-    if (forced) await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
-    else if (leavesNothing) {
+    if (flow.remove === undefined || flow.leavesNothing?.(object) === true) {
       await options.writer.removeFinalizerAsRead(object);
       const left = leftByPolicy(flow, object);
       if (left !== undefined) emit(options, object, 'Orphaned', left);
+      return { kind: 'finished' };
     }
-    if (forced || leavesNothing || flow.remove === undefined) return { kind: 'finished' };
+    if (isForced(object)) {
+      emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
+      await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
+      return { kind: 'finished' };
+    }
     try {
       const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
