@@ -233,25 +233,18 @@ export function winnerOver(
     .sort(order)[0];
 }
 
-export function oldestFirst(objects: readonly ManagedObject[]): ManagedObject[] {
-  return objects.toSorted(byAge);
-}
-
 /** What a condition calls a rival: by name only where whoever reads the condition may see it. */
 export function rivalName(object: ManagedObject, { kind, metadata: { namespace, name } }: ManagedObject): string {
   return namespace === object.metadata.namespace ? `${kind} ${namespace}/${name}` : `a ${kind} of another namespace`;
 }
 
 function byAge(a: ManagedObject, b: ManagedObject): number {
-  return compare(ageKey(a), ageKey(b));
+  const [one, other] = [ageKey(a), ageKey(b)];
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** Creation times have whole seconds; names break the tie the same way on every replica. */
 function ageKey(object: ManagedObject): string {
   return `${object.metadata.creationTimestamp ?? ''} ${keyOf(object)}`;
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
