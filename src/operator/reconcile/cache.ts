@@ -1,4 +1,4 @@
-import { type Call, waitAway } from '../../common/priority.ts';
+import { type Call, waitAway } from '../../common/call.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { Identity } from './external/contract.ts';
 

@@ -1,4 +1,4 @@
-import type { Call, Reserved } from '../../common/priority.ts';
+import type { Call, Reserved } from '../../common/call.ts';
 
 /** An account of the cloud, or an agent: a client, and everything that is shared by those who use it. */
 export interface Connection<Client> {

@@ -1,5 +1,5 @@
+import type { Call } from '../../common/call.ts';
 import type { Log, LogFields } from '../../common/log.ts';
-import type { Call } from '../../common/priority.ts';
 import { Restorations } from '../../common/restorations.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import {

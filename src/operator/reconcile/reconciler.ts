@@ -1,5 +1,5 @@
+import type { Call } from '../../common/call.ts';
 import type { Log, LogFields } from '../../common/log.ts';
-import type { Call } from '../../common/priority.ts';
 import type { Restorations } from '../../common/restorations.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation, formatIntent, intentOf } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import { fingerprint } from '../json.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import type { Call } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call } from '../../../common/priority.ts';
 import { guarded } from './pending-creates.ts';
 
 /** What is made at each second is named by it. */

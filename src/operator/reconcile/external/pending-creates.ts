@@ -1,7 +1,7 @@
 import { Backoff } from '../../../common/backoff.ts';
 import { Breaker } from '../../../common/breaker.ts';
+import type { Call } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call } from '../../../common/priority.ts';
 import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Claims } from './claims.ts';

@@ -1,7 +1,7 @@
 import { Breaker } from '../../../../common/breaker.ts';
+import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Clock } from '../../../../common/clock.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import { type Call, waitAway } from '../../../../common/priority.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';

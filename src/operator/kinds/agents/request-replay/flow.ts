@@ -1,5 +1,5 @@
+import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import { waitAway } from '../../../../common/priority.ts';
 import type { AgentClient, Replay } from '../../../agent-client/client.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';

@@ -1,4 +1,4 @@
-import { type Call, waitAway } from '../../../../common/priority.ts';
+import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { Place } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
