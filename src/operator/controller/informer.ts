@@ -1,30 +1,17 @@
-import type { BackoffOptions } from '../../common/backoff.ts';
 import type { Log } from '../../common/log.ts';
-import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { isForbidden, isNothingThere, type KubeError } from '../kube/errors.ts';
-import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
+import { type KubeObject, keyOf } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
-import { Reflector } from './reflector.ts';
+import { Reflector, type ReflectorOptions } from './reflector.ts';
 import { RepeatedTexts } from './repeated-texts.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 import { sameUid, versionOf } from './version.ts';
 
-export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'monotonic' | 'random'> {
-  readonly client: KubeClient;
-  readonly type: ResourceType;
+export interface InformerOptions<T extends KubeObject> extends Omit<ReflectorOptions<T>, 'selection' | 'sink'> {
   /** Without it, all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-  readonly log: Log;
-  /** Objects in a page of a list; default 500. */
-  readonly pageSize?: number | undefined;
-  /** A watch without even a bookmark for this long is dead; default 150 s. */
-  readonly silenceTimeoutMs?: number | undefined;
-  /** Default 0.8 s to 30 s. */
-  readonly backoff?: BackoffOptions | undefined;
   /** Applied to everything before it is stored, to keep less of it; must keep metadata. */
   readonly transform?: ((object: T) => T) | undefined;
 }
@@ -60,21 +47,16 @@ export class Informer<T extends KubeObject> {
   #isMissing = false;
 
   constructor(options: InformerOptions<T>) {
-    const { client, type, namespace, labelSelector, fieldSelector, monotonic, random } = options;
+    const { type, namespace, labelSelector, transform = (object) => object, ...following } = options;
     this.namespace = namespace;
     this.#log = options.log.child({ informer: type.plural, ...(namespace === undefined ? {} : { namespace }) });
-    this.#transform = options.transform ?? ((object) => object);
+    this.#transform = transform;
     this.#reflector = new Reflector<T>({
-      client,
+      ...following,
       type,
-      selection: { namespace, labelSelector, fieldSelector },
+      selection: { namespace, labelSelector },
       sink: this.#sink(),
-      monotonic,
-      random,
       log: this.#log,
-      pageSize: options.pageSize ?? 500,
-      silenceTimeoutMs: options.silenceTimeoutMs ?? 150_000,
-      backoff: options.backoff ?? { minMs: 800, maxMs: 30_000 },
     });
   }
 

@@ -8,6 +8,7 @@ import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { classify } from './reflector-errors.ts';
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
+const usualBackoff = { minMs: 800, maxMs: 30_000 };
 /** A watch that lived this long was a success. */
 const healthyWatchMs = 5_000;
 const answersAgain = 'watching again';
@@ -40,9 +41,12 @@ export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'm
   readonly selection: Selection;
   readonly sink: Sink<T>;
   readonly log: Log;
-  readonly pageSize: number;
-  readonly silenceTimeoutMs: number;
-  readonly backoff: BackoffOptions;
+  /** Objects in a page of a list; default the client's. */
+  readonly pageSize?: number | undefined;
+  /** A watch without even a bookmark for this long is dead; default the client's. */
+  readonly silenceTimeoutMs?: number | undefined;
+  /** Default 0.8 s to 30 s. */
+  readonly backoff?: BackoffOptions | undefined;
 }
 
 /**
@@ -63,7 +67,7 @@ export class Reflector<T extends KubeObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#backoff = new Backoff(options.backoff, options.random);
+    this.#backoff = new Backoff(options.backoff ?? usualBackoff, options.random);
     this.#trouble = new Trouble(options.log, options.monotonic);
   }
 
@@ -216,7 +220,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Anything between the minimum and an exponentially growing limit: never less, however often a watch ends at once. */
   #pause(): number {
-    const { backoff, random } = this.#options;
+    const { backoff = usualBackoff, random } = this.#options;
     this.#backoff.next();
     return backoff.minMs + random() * (this.#backoff.last() - backoff.minMs);
   }

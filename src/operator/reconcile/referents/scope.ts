@@ -51,9 +51,6 @@ export class Scope {
       selection: { namespace, fieldSelector, metadataOnly: true },
       sink: this.#sink(),
       log: options.log.child({ referents: type.plural, ...(namespace === undefined ? {} : { namespace }) }),
-      pageSize: 500,
-      silenceTimeoutMs: 150_000,
-      backoff: { minMs: 800, maxMs: 30_000 },
       ...{ monotonic, random },
     });
     void reflector.run(this.#stop.signal);
