@@ -21,7 +21,7 @@ export type Change<T extends KubeObject> = StoreChange<T> & { readonly initial: 
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 
 export interface HandlerOptions {
-  /** Told of our own writes too, at `assume`; for readers of other kinds that depend on this one. Default false. */
+  /** Told of our own writes too, as they are answered; for readers of other kinds that depend on this one. Default false. */
   readonly ownWrites?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class Informer<T extends KubeObject> {
   readonly #store = new ObjectStore<T>();
   readonly #deferred = new DeferredEvents();
   readonly #texts = new RepeatedTexts();
-  readonly #handlers = new Set<Registration<T>>();
+  readonly #handlers: Registration<T>[] = [];
   readonly #reflector: Reflector<T>;
   readonly #transform: (object: T) => T;
   readonly #log: Log;
@@ -99,12 +99,11 @@ export class Informer<T extends KubeObject> {
     return this.#store.list();
   }
 
-  /** Calls the handler for everything cached and then for every change, in order; returns how to stop that. */
-  onChange(handler: ChangeHandler<T>, options: HandlerOptions = {}): () => void {
+  /** Calls the handler for everything cached and then for every change, in order. */
+  onChange(handler: ChangeHandler<T>, options: HandlerOptions = {}): void {
     const registration = { handler, ...options };
-    this.#handlers.add(registration);
+    this.#handlers.push(registration);
     for (const object of this.#store.list()) this.#notifyOne(registration, { type: 'add', object, initial: true });
-    return () => this.#handlers.delete(registration);
   }
 
   /** Must not throw for any object. */
@@ -120,7 +119,7 @@ export class Informer<T extends KubeObject> {
    * Puts the answer to our own write into the cache, so that nobody here reads an older state than we wrote. Handlers are
    * called neither for it nor for its echo by the server (but see `ownWrites`), unless the object has gone by it.
    */
-  assume(object: T): void {
+  #assume(object: T): void {
     const change = this.#store.assume(this.#slim(object));
     if (change === undefined) return;
     for (const registration of this.#handlers) {
@@ -145,7 +144,7 @@ export class Informer<T extends KubeObject> {
       const stored = this.get(key);
       // A namesake has taken its place meanwhile: the end of the old one is among what is kept back.
       if (stored !== undefined && !sameUid(stored, written)) release();
-      this.assume(written);
+      this.#assume(written);
       return written;
     } finally {
       release();
