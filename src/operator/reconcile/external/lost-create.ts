@@ -1,6 +1,7 @@
 import { isSameURL } from '../../../common/http/url.ts';
+import type { OddItem } from '../../../common/odd-item.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
-import type { OddItem, Recent } from '../cache.ts';
+import type { Recent } from '../cache.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import type { Facts } from '../memory.ts';

@@ -1,6 +1,6 @@
+import type { OddItem } from '../../../common/odd-item.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
-import type { OddItem } from '../cache.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import { Peers } from '../peers.ts';
