@@ -29,3 +29,8 @@ export interface Connection<Client> {
   /** Waits for the turn of a call ahead of it; absent where calls take none. */
   reserve?(call: Call): Promise<Reserved>;
 }
+
+/** From when on what was seen is of the key in force: all of it, where that has never changed. */
+export function keySinceOf({ since = Number.NEGATIVE_INFINITY }: Pick<Connection<unknown>, 'since'>): number {
+  return since;
+}

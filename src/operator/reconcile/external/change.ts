@@ -1,3 +1,4 @@
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
 import type { ManagedSpec } from '../resource.ts';
@@ -41,7 +42,7 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     let how = 'was gone already';
     const { deniedDelete: denied } = facts;
     // With another key it was another account that denied it.
-    if (denied?.id !== id || denied.at < (connection.since ?? Number.NEGATIVE_INFINITY)) {
+    if (denied?.id !== id || denied.at < keySinceOf(connection)) {
       const result = await this.#contract.delete(connection.client, id, call);
       if (result === 'absent') return this.#denied(id, presence);
       how = 'deleted';

@@ -2,6 +2,7 @@ import { isSameURL } from '../../../common/http/url.ts';
 import type { OddItem } from '../../../common/odd-item.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { Recent } from '../cache.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import type { Facts } from '../memory.ts';
@@ -138,7 +139,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   /** What is known of it from now on; with another key that lists say nothing of what this one opens. */
   #begun(): NonNullable<Facts['unresolved']> {
     const { resource, facts, occasion, connection } = this.#context;
-    const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
+    const keySince = keySinceOf(connection);
     facts.unresolved ??= { since: occasion.startedAt };
     if (facts.unresolved.since < keySince) {
       facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };

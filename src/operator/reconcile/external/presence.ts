@@ -1,5 +1,6 @@
 import { isSameURL } from '../../../common/http/url.ts';
 import { annotation, recordIn } from '../annotations.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { mayBeTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
@@ -154,7 +155,7 @@ export class Presence<Observed, Client> {
   }
 
   get #keySince(): number {
-    return this.#context.connection.since ?? Number.NEGATIVE_INFINITY;
+    return keySinceOf(this.#context.connection);
   }
 
   /**

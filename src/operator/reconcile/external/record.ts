@@ -1,4 +1,5 @@
 import { annotation, annotationOf } from '../annotations.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { isObserver, originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
@@ -31,8 +32,8 @@ export class ExternalRecord {
   /** Of the key that it was seen with: where another is in force by now, what stands there stays. */
   #keyMark(id: string): Annotations {
     const { facts, connection } = this.#context;
-    const { keyMark, since = Number.NEGATIVE_INFINITY } = connection;
-    const isSeen = facts.seen?.id === id && facts.seen.at > since;
+    const { keyMark } = connection;
+    const isSeen = facts.seen?.id === id && facts.seen.at > keySinceOf(connection);
     return isSeen && keyMark !== undefined ? { [annotation.keyMark]: keyMark } : {};
   }
 

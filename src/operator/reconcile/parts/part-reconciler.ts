@@ -1,4 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
@@ -127,7 +128,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   /** Whether what is out there is known as of now; reports why not, where that is for long. */
   async #look(): Promise<Report | undefined> {
     const { occasion, connection } = this.#context;
-    const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
+    const dueSince = Math.max(occasion.lastDue(), keySinceOf(connection));
     const since = occasion.requested ? occasion.startedAt : dueSince;
     const known = sightOf(this.#scope, this.#context);
     if (known !== undefined && known.at >= since) return undefined;
