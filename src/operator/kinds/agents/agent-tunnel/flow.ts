@@ -89,7 +89,7 @@ export class TunnelFlow implements Flow<undefined> {
     return started === undefined ? 'no tunnel' : leftBehind(started);
   }
 
-  async #act(context: Context, asked: Asked): Promise<Outcome> {
+  async #act(context: Context, asked: Asked): Promise<Report> {
     const { resource, facts, call, journal } = context;
     const { agent, spec, tunnel } = asked;
     const { name } = tunnel;
@@ -125,7 +125,7 @@ export class TunnelFlow implements Flow<undefined> {
     }
   }
 
-  #start(context: Context, asked: Asked, onStarted: () => void): Promise<Outcome> {
+  #start(context: Context, asked: Asked, onStarted: () => void): Promise<Report> {
     return unlessRefused(context, `start ${JSON.stringify(asked.tunnel)}`, async () => {
       try {
         const running = await start(context, asked);

@@ -139,7 +139,7 @@ export class AccountFlow implements Flow<undefined> {
     this.#dependents.enqueue(account.key, 'unready');
   }
 
-  async #refused({ call, resource }: Context, entry: AccountEntry, mirrored: Mirrored): Promise<Outcome> {
+  async #refused({ call, resource }: Context, entry: AccountEntry, mirrored: Mirrored): Promise<Report> {
     await waitAway(call, () => Promise.all([this.#mirrors.stop(keyOf(resource.object)), entry.whenRead()]));
     await this.#holdSecret(resource, entry);
     const fields = { ...mirrored, ...placeField(resource.object) };
@@ -161,7 +161,7 @@ export class AccountFlow implements Flow<undefined> {
     }
   }
 
-  #failed(object: ManagedObject, account: CloudConnection, error: unknown, mirrored: Mirrored): Outcome {
+  #failed(object: ManagedObject, account: CloudConnection, error: unknown, mirrored: Mirrored): Report {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
     const fields = { apiURL: account.url, ...verdict, ...mirrored, ...placeField(object) };
