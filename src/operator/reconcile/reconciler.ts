@@ -156,6 +156,12 @@ export class Reconciler<Client> {
     return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
   }
 
+  /** Once nothing holds it any more. */
+  #tellOfKept(options: ReconcilerOptions<Client>, object: ManagedObject): void {
+    const left = leftByPolicy(this.#flow, object);
+    if (left !== undefined) emit(options, object, 'Orphaned', left);
+  }
+
   /** A person had it go without the operator, which would have removed what it made. */
   #tellOfOrphan(object: ManagedObject): void {
     const { installation, memory, time } = this.#options;
@@ -221,8 +227,7 @@ export class Reconciler<Client> {
     const flow = this.#flow;
     if (flow.remove === undefined || flow.leavesNothing?.(object) === true) {
       await options.writer.removeFinalizerAsRead(object);
-      const left = leftByPolicy(flow, object);
-      if (left !== undefined) emit(options, object, 'Orphaned', left);
+      this.#tellOfKept(options, object);
       return { kind: 'finished' };
     }
     if (isForced(object)) {
@@ -236,8 +241,13 @@ export class Reconciler<Client> {
       const context = this.#context(options, object, waiting);
       const moved = this.#movedAddress(context);
       if (moved !== undefined) return moved;
-      await context.resource.confirm();
-      return await flow.remove(context);
+      const { resource } = context;
+      await resource.confirm();
+      const outcome = await flow.remove(context);
+      if (outcome.kind !== 'finished') return outcome;
+      await resource.release();
+      this.#tellOfKept(options, resource.object);
+      return outcome;
     } catch (error) {
       if (isTooSoon(error)) throw error;
       return reportDeleteFailure(error);

@@ -1,7 +1,7 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
-import { type Flow, isKept, leftByPolicy } from '../flow.ts';
+import { type Flow, isKept } from '../flow.ts';
 import { leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportDeleteFailure, reportFailure } from '../outcome.ts';
 import {
@@ -98,8 +98,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   /**
-   * Finds out what a create made, deletes what this resource owns, once, unless that is to be kept, and lets the resource go when
-   * that is confirmed. What another one has a better claim to is that one's to delete.
+   * Finds out what a create made, and deletes what this resource owns, once, unless that is to be kept. What another one has a
+   * better claim to is that one's to delete.
    */
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
     const { resource } = context;
@@ -108,11 +108,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     if (unresolved !== undefined) return unresolved;
     const id = isKept(resource.object) ? undefined : ownedIDOf(resource.object);
     const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
-    if (unsure !== undefined) return unsure;
-    await resource.release();
-    const left = leftByPolicy(this, resource.object);
-    if (left !== undefined) context.journal.event('Orphaned', left);
-    return { kind: 'finished' };
+    return unsure ?? { kind: 'finished' };
   }
 
   leftBehind(object: ManagedObject): string {

@@ -90,10 +90,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       }),
     );
     const failed = reports.flat();
-    if (failed.length === 0) {
-      await resource.release();
-      return { kind: 'finished' };
-    }
+    if (failed.length === 0) return { kind: 'finished' };
     // What is gone is not to be removed again: it may be somebody else's by then.
     const record = new PartsRecord(context);
     await record.remove(applied.difference(new Set(failed.map(({ name }) => name))));

@@ -79,9 +79,7 @@ export class TunnelFlow implements Flow<undefined> {
     this.#agents.checkPause(resource.object);
     const started = startedOf(resource.object);
     const unsure = started && (await this.#leaving.stop(context, started));
-    if (unsure !== undefined) return unsure;
-    await resource.release();
-    return { kind: 'finished' };
+    return unsure ?? { kind: 'finished' };
   }
 
   leftBehind(object: ManagedObject): string {

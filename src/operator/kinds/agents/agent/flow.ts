@@ -49,7 +49,6 @@ export class AgentFlow implements Flow<undefined> {
       const message = `waiting for the tunnels in this agent to be deleted: ${namesOf(tunnels)}`;
       return report('Deleting', message, { retry: { kind: 'after', ms: tunnelsRetryMs } });
     }
-    await resource.release();
     return { kind: 'finished' };
   }
 

@@ -90,7 +90,7 @@ function setup(spec: object, status: object, more: object = {}, users: readonly 
     heldSecrets: { letGo: note('let the Secret go') },
   } as unknown as AccountFlowOptions);
   const context = {
-    resource: { object, hold: note('hold'), release: note('release') },
+    resource: { object, hold: note('hold') },
     call: { away },
     occasion: { requested: false, lastDue: () => 0 },
   } as unknown as Context;
@@ -127,7 +127,7 @@ test('while no mirror runs an account that fails leaves the condition of its mir
 test('an account does not wait for ConfigMaps that may not be deleted: they go with it', async () => {
   const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
   expect(await flow.remove(context)).toEqual({ kind: 'finished' });
-  expect(done).toEqual(['stop', 'remove', 'let the Secret go', 'release']);
+  expect(done).toEqual(['stop', 'remove', 'let the Secret go']);
 });
 
 test.each([

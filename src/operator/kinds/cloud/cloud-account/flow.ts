@@ -110,7 +110,6 @@ export class AccountFlow implements Flow<undefined> {
     // What may not be deleted goes with the account, which owns it.
     if (isMirrored(object)) await waitAway(call, () => this.#mirrors.remove(key, namespaceOf(object)));
     await this.#heldSecrets.letGo(object);
-    await resource.release();
     return { kind: 'finished' };
   }
 
