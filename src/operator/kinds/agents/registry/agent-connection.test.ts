@@ -45,7 +45,7 @@ beforeEach(async () => {
     else response.writeHead(broken ?? 200).end(JSON.stringify(body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  agent = new AgentConnection('team/edge', {
+  agent = new AgentConnection({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: 'test',
     clock: systemClock,
