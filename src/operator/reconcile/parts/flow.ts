@@ -67,7 +67,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
         return { part, plan, result: plan.action.kind === 'stop' ? { ...result, at: plan.at } : result };
       }),
     );
-    await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isForeign))));
+    await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isDropped))));
     const settled = acted.map((each) => ({ ...each, result: { ...each.result, ...each.part.settle(each.result) } }));
     return {
       ...this.#summary(object, parsed.spec, settled, time.now()),
