@@ -30,9 +30,9 @@ export interface Sink<T extends KubeObject> {
   upsert(object: T): void;
   remove(object: T): void;
   /** The watch has brought something, a bookmark at least. */
-  alive?(): void;
+  alive(): void;
   /** A list or watch failed; `true` when nothing is to be logged of it. */
-  failed?(error: unknown): boolean;
+  failed(error: unknown): boolean;
 }
 
 export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'monotonic' | 'random'> {
@@ -179,7 +179,7 @@ export class Reflector<T extends KubeObject> {
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
     else if (kept !== undefined) sink.upsert(kept);
-    sink.alive?.();
+    sink.alive();
     this.#trouble.over(answersAgain);
     this.#version = event.object.metadata.resourceVersion;
     this.#told = newer(this.#told, BigInt(this.#version ?? 0));
@@ -199,7 +199,7 @@ export class Reflector<T extends KubeObject> {
       this.#options.log.debug('no streamed lists here; listing in pages', { error: String(error) });
       return 0;
     }
-    const isToldElsewhere = this.#options.sink.failed?.(error) === true;
+    const isToldElsewhere = this.#options.sink.failed(error);
     // What fails again before it has told anything may fail at the point to go on from.
     const isFruitless = !this.#hasBrought || this.#backoff.failuresOf() > 0;
     if (verdict !== 'retry' || isSilence(error) || (isAway(error) && isFruitless)) this.#version = undefined;

@@ -45,8 +45,8 @@ export interface ReconcilerOptions<Client> extends Telling {
   readonly installation: Installation;
   /** Of finalizers and records, by uid. */
   readonly restorations: Restorations;
-  /** Whether this process may work on it now; default it may. */
-  readonly isMine?: (object: ManagedObject) => boolean;
+  /** Whether this process may work on it now. */
+  readonly isMine: (object: ManagedObject) => boolean;
   /** What a resource uses, for its lines in the log: `{ account: 'team-a/main' }`. */
   readonly uses?: ((object: ManagedObject) => LogFields) | undefined;
 }
@@ -108,7 +108,7 @@ export class Reconciler<Client> {
     }
     // What was given up because the process ends, something more urgent came, or another replica goes on with it, says
     // nothing about the resource, but what it has made by then.
-    const isOver = signal.aborted || this.#options.isMine?.(object) === false;
+    const isOver = signal.aborted || !this.#options.isMine(object);
     if (outcome === undefined || (isOver && !isFinal(outcome, object))) return { kind: 'done' };
     this.#remember(object, outcome);
     return conclude(options, key, object, outcome);
@@ -129,7 +129,7 @@ export class Reconciler<Client> {
 
   /** The resource has gone from Kubernetes. */
   gone(object: ManagedObject): void {
-    if (this.#options.isMine?.(object) !== false) this.#tellOfOrphan(object);
+    if (this.#options.isMine(object)) this.#tellOfOrphan(object);
     this.#flow.gone?.(object);
     this.forget(object);
   }
@@ -182,7 +182,7 @@ export class Reconciler<Client> {
   #isOthers(object: ManagedObject): boolean {
     const { isMine, installation } = this.#options;
     const by = recordIn(object, annotation.installation);
-    return isMine?.(object) === false || (by !== undefined && !isSameInstallation(by, installation.name));
+    return !isMine(object) || (by !== undefined && !isSameInstallation(by, installation.name));
   }
 
   /**
