@@ -31,12 +31,11 @@ import type { ExternalContract } from './contract.ts';
 import { recordCreated, SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
 import { tellOfLateTwins } from './late-twins.ts';
-import { LostCreate, type LostCreateOptions } from './lost-create.ts';
-import { Presence, type PresenceOptions } from './presence.ts';
+import { LostCreate } from './lost-create.ts';
+import type { ExternalFlowOptions } from './options.ts';
+import { Presence } from './presence.ts';
 import { ExternalRecord } from './record.ts';
 import { Rivals } from './rivals.ts';
-
-export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
 /** What one reconcile has for one resource's external object. */
 interface Means<Spec extends ManagedSpec, Observed, Client> {

@@ -12,10 +12,11 @@ import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recorded
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { AccountObjects, Suspect } from './account-objects.ts';
-import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
+import { doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
+import type { ExternalFlowOptions } from './options.ts';
 import {
   isAhead,
   isOlder,
@@ -27,15 +28,6 @@ import {
   type UnresolvedCreate,
   unreadable,
 } from './resolution.ts';
-
-export interface LostCreateOptions {
-  /** Every resource of the kind in the cluster, read afresh. */
-  readonly listResources: () => Promise<readonly ManagedObject[]>;
-  /** How long after a create of unknown fate the service may still be carrying it out, in milliseconds. */
-  readonly createSettleMs: number;
-  /** Of all kinds. */
-  readonly census: Census;
-}
 
 /** When what an unanswered create may have made is looked for, after it was lost from sight; for the last time when it must have settled. */
 const looksAfterMs = [0, 2_000, 10_000, 30_000];
@@ -51,13 +43,13 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   readonly #context: ReconcileContext<Client>;
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #objects: AccountObjects<Observed>;
-  readonly #options: LostCreateOptions;
+  readonly #options: ExternalFlowOptions;
 
   constructor(
     context: ReconcileContext<Client>,
     contract: ExternalContract<Spec, Observed, Client>,
     objects: AccountObjects<Observed>,
-    options: LostCreateOptions,
+    options: ExternalFlowOptions,
   ) {
     this.#context = context;
     this.#contract = contract;

@@ -9,16 +9,9 @@ import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
-import {
-  type Census,
-  doubtOf,
-  doubtOfDeletedMs,
-  doubtRetryMs,
-  goneThenSay,
-  isConfirmed,
-  type Tally,
-} from './census.ts';
+import { doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed, type Tally } from './census.ts';
 import type { ExternalContract } from './contract.ts';
+import type { ExternalFlowOptions } from './options.ts';
 
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
@@ -26,11 +19,7 @@ const rareMs = 600_000;
 const firstRecreationMs = 60_000;
 const longestPauseMs = 3_600_000;
 
-export interface PresenceOptions {
-  /** Of all kinds. */
-  readonly census: Census;
-  readonly createSettleMs: number;
-}
+type Options = Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>;
 
 type Contract<Observed, Client> = Pick<
   // biome-ignore lint/suspicious/noExplicitAny: of whatever spec
@@ -45,13 +34,13 @@ export class Presence<Observed, Client> {
   readonly #context: Context<Client>;
   readonly #contract: Contract<Observed, Client>;
   readonly #objects: AccountObjects<Observed>;
-  readonly #options: PresenceOptions;
+  readonly #options: Options;
 
   constructor(
     context: Context<Client>,
     contract: Contract<Observed, Client>,
     objects: AccountObjects<Observed>,
-    options: PresenceOptions,
+    options: Options,
   ) {
     this.#context = context;
     this.#contract = contract;
