@@ -19,9 +19,9 @@ export interface BudgetLeaseOptions {
   readonly namespace: string;
   /** What this operator serves, where it is not everything: others of the namespace have records of their own beside it. */
   readonly scope?: string | undefined;
-  /** Of how many it keeps the record of which one: each has its own. Default the only one. */
-  readonly shard?: number | undefined;
-  readonly shards?: number | undefined;
+  /** Of how many it keeps the record of which one: each has its own. */
+  readonly shard: number;
+  readonly shards: number;
   readonly clock: WallClock;
   readonly monotonic: Clock;
 }
@@ -42,7 +42,7 @@ export class BudgetLease implements UseStore {
   #lease: Lease | undefined;
 
   constructor(options: BudgetLeaseOptions) {
-    const { scope, shard = 0, shards = 1 } = options;
+    const { scope, shard, shards } = options;
     this.#options = options;
     this.#base = scope === undefined ? annotation : `${annotation}-${fingerprint(scope)}`;
     this.#annotation = shards === 1 ? this.#base : `${this.#base}.${shard}-of-${shards}`;
@@ -50,7 +50,7 @@ export class BudgetLease implements UseStore {
 
   /** Of all shards one has: an object has 256 KiB of annotations, and while the work is divided anew there are two divisions. */
   get most(): number {
-    return Math.floor(mostText / (this.#options.shards ?? 1));
+    return Math.floor(mostText / this.#options.shards);
   }
 
   async read(signal: AbortSignal): Promise<Stored> {
@@ -122,7 +122,7 @@ export class BudgetLease implements UseStore {
   #isOther(key: string): boolean {
     if (!key.startsWith(this.#base)) return false;
     const [, of] = /^(?:\.\d+-of-(\d+))?$/.exec(key.slice(this.#base.length)) ?? ['', 'none'];
-    return of !== 'none' && Number(of ?? 1) !== (this.#options.shards ?? 1);
+    return of !== 'none' && Number(of ?? 1) !== this.#options.shards;
   }
 
   #stored(): Stored {

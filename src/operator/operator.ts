@@ -45,11 +45,12 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const connection = observed(server, metrics.kube, now);
   const reader = new KubeClient(connection, runtime);
   const { shards } = settings;
-  const leadership = new Leadership({ shards, lease: leaseOf({ settings, connection, log, runtime }) });
+  const ownNamespace = settings.leaderElectNamespace ?? connection.namespace;
+  const lease = settings.leaderElect ? leaseOf(connection, ownNamespace, log, runtime) : undefined;
+  const leadership = new Leadership({ shards, lease });
   const guard = () => leadership.check();
   const client = new KubeClient(connection.withGuard(guard), runtime);
   const events = new EventRecorder({ ...runtime, client, instance: runtime.hostname, log });
-  const ownNamespace = settings.leaderElectNamespace ?? connection.namespace;
   // Known before anything is written, and not before anything is watched.
   const name = new InstallationName(settings.installation, {
     ...runtime,
@@ -125,18 +126,9 @@ function instrument({ onRequest, show: watchBudget }: ReturnType<Metrics['accoun
   };
 }
 
-interface LeaseOptions {
-  readonly settings: RunSettings;
-  readonly connection: KubeConnection;
-  readonly log: Log;
-  readonly runtime: Runtime;
-}
-
-function leaseOf({ settings, connection, log, runtime }: LeaseOptions) {
-  if (!settings.leaderElect) return undefined;
+function leaseOf(connection: KubeConnection, namespace: string, log: Log, runtime: Runtime) {
   // Calls that hang, as behind a slow admission webhook, must not cost the leadership.
   const client = new KubeClient(connection.apart(), runtime);
-  const namespace = settings.leaderElectNamespace ?? connection.namespace;
   const identity = `${runtime.hostname}_${runtime.uuid()}`;
   return { ...runtime, client, namespace, name: 'edge-operator', identity, log };
 }

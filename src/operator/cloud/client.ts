@@ -1,8 +1,9 @@
 import type { z } from 'zod';
+import type { Call, Reserved } from '../../common/call.ts';
 import { body, bodyOrAbsent, doneOrAbsent, malformed, type Read } from '../../common/http/answer.ts';
 import { isDotSegment, pathOf } from '../../common/http/url.ts';
-import type { Call, Reserved } from '../../common/priority.ts';
-import { allPages, itemsOf, type OddItem, type Page, page } from './pages.ts';
+import type { OddItem } from '../../common/odd-item.ts';
+import { allPages, itemsOf, type Page, page } from './pages.ts';
 import * as schemas from './schemas.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { allPages, type OddItem, type Page } from './pages.ts';
+import type { OddItem } from '../../common/odd-item.ts';
+import { allPages, type Page } from './pages.ts';
 import type { Respond, ScriptedAPI } from './scripted-api.fixture.ts';
 import { json, startScriptedAPI } from './scripted-api.fixture.ts';
 

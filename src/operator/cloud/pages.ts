@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import { body, malformed, type Read } from '../../common/http/answer.ts';
 import { describeIssue } from '../../common/http/text.ts';
-
-/** An item that is not as the service describes it. It troubles whoever owns it, and nobody else. */
-export interface OddItem {
-  /** Undefined where that is what is odd. */
-  readonly id: string | undefined;
-  /** RFC 3339; undefined where that is what is odd. */
-  readonly createdAt: string | undefined;
-  /** What is wrong: `description: expected string`. Nothing in it depends on where in the list the item stands. */
-  readonly problem: string;
-}
+import type { OddItem } from '../../common/odd-item.ts';
 
 export interface Page<Item> {
   readonly items: readonly Item[];

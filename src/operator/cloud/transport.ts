@@ -1,3 +1,4 @@
+import { type Call, type Reserved, waitAway } from '../../common/call.ts';
 import { isKey } from '../../common/credential/key.ts';
 import type { Answer } from '../../common/http/answer.ts';
 import { ApiError, type ApiErrorReason } from '../../common/http/errors.ts';
@@ -5,7 +6,7 @@ import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL } from '../../common/http/url.ts';
-import { type Call, type Priority, type Reserved, waitAway } from '../../common/priority.ts';
+import type { Priority } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import { KeyGate } from './key-gate.ts';

@@ -1,7 +1,8 @@
 import { Backoff } from '../../common/backoff.ts';
+import type { Away } from '../../common/call.ts';
 import type { Clock } from '../../common/clock.ts';
 import type { Log } from '../../common/log.ts';
-import type { Away, Priority } from '../../common/priority.ts';
+import type { Priority } from '../../common/priority.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { isConflict } from '../kube/errors.ts';
 import type { WorkQueue } from './queue.ts';

@@ -58,11 +58,6 @@ export class InformerGroup<T extends KubeObject> {
     for (const informer of this.#informers) informer.onChange(handler, options);
   }
 
-  /** Tells the informer that has the object; one of another namespace must not learn of it here. */
-  assume(object: T): void {
-    this.#holderOf(keyOf(object))?.assume(object);
-  }
-
   /** As `Informer.write`, by the informer that has the object. */
   write(key: string, perform: () => Promise<T>): Promise<T> {
     const informer = this.#holderOf(key);

@@ -1,30 +1,17 @@
-import type { BackoffOptions } from '../../common/backoff.ts';
 import type { Log } from '../../common/log.ts';
-import type { Runtime } from '../../common/runtime.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { isForbidden, isNothingThere, type KubeError } from '../kube/errors.ts';
-import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
+import { type KubeObject, keyOf } from '../kube/types.ts';
 import { DeferredEvents } from './deferred-events.ts';
-import { Reflector } from './reflector.ts';
+import { Reflector, type ReflectorOptions } from './reflector.ts';
 import { RepeatedTexts } from './repeated-texts.ts';
 import { ObjectStore, type StoreChange } from './store.ts';
 import { sameUid, versionOf } from './version.ts';
 
-export interface InformerOptions<T extends KubeObject> extends Pick<Runtime, 'monotonic' | 'random'> {
-  readonly client: KubeClient;
-  readonly type: ResourceType;
+export interface InformerOptions<T extends KubeObject> extends Omit<ReflectorOptions<T>, 'selection' | 'sink'> {
   /** Without it, all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-  readonly log: Log;
-  /** Objects in a page of a list; default 500. */
-  readonly pageSize?: number | undefined;
-  /** A watch without even a bookmark for this long is dead; default 150 s. */
-  readonly silenceTimeoutMs?: number | undefined;
-  /** Default 0.8 s to 30 s. */
-  readonly backoff?: BackoffOptions | undefined;
   /** Applied to everything before it is stored, to keep less of it; must keep metadata. */
   readonly transform?: ((object: T) => T) | undefined;
 }
@@ -34,7 +21,7 @@ export type Change<T extends KubeObject> = StoreChange<T> & { readonly initial: 
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 
 export interface HandlerOptions {
-  /** Told of our own writes too, at `assume`; for readers of other kinds that depend on this one. Default false. */
+  /** Told of our own writes too, as they are answered; for readers of other kinds that depend on this one. Default false. */
   readonly ownWrites?: boolean;
 }
 
@@ -47,7 +34,7 @@ export class Informer<T extends KubeObject> {
   readonly #store = new ObjectStore<T>();
   readonly #deferred = new DeferredEvents();
   readonly #texts = new RepeatedTexts();
-  readonly #handlers = new Set<Registration<T>>();
+  readonly #handlers: Registration<T>[] = [];
   readonly #reflector: Reflector<T>;
   readonly #transform: (object: T) => T;
   readonly #log: Log;
@@ -60,21 +47,16 @@ export class Informer<T extends KubeObject> {
   #isMissing = false;
 
   constructor(options: InformerOptions<T>) {
-    const { client, type, namespace, labelSelector, fieldSelector, monotonic, random } = options;
+    const { type, namespace, labelSelector, transform = (object) => object, ...following } = options;
     this.namespace = namespace;
     this.#log = options.log.child({ informer: type.plural, ...(namespace === undefined ? {} : { namespace }) });
-    this.#transform = options.transform ?? ((object) => object);
+    this.#transform = transform;
     this.#reflector = new Reflector<T>({
-      client,
+      ...following,
       type,
-      selection: { namespace, labelSelector, fieldSelector },
+      selection: { namespace, labelSelector },
       sink: this.#sink(),
-      monotonic,
-      random,
       log: this.#log,
-      pageSize: options.pageSize ?? 500,
-      silenceTimeoutMs: options.silenceTimeoutMs ?? 150_000,
-      backoff: options.backoff ?? { minMs: 800, maxMs: 30_000 },
     });
   }
 
@@ -117,12 +99,11 @@ export class Informer<T extends KubeObject> {
     return this.#store.list();
   }
 
-  /** Calls the handler for everything cached and then for every change, in order; returns how to stop that. */
-  onChange(handler: ChangeHandler<T>, options: HandlerOptions = {}): () => void {
+  /** Calls the handler for everything cached and then for every change, in order. */
+  onChange(handler: ChangeHandler<T>, options: HandlerOptions = {}): void {
     const registration = { handler, ...options };
-    this.#handlers.add(registration);
+    this.#handlers.push(registration);
     for (const object of this.#store.list()) this.#notifyOne(registration, { type: 'add', object, initial: true });
-    return () => this.#handlers.delete(registration);
   }
 
   /** Must not throw for any object. */
@@ -138,7 +119,7 @@ export class Informer<T extends KubeObject> {
    * Puts the answer to our own write into the cache, so that nobody here reads an older state than we wrote. Handlers are
    * called neither for it nor for its echo by the server (but see `ownWrites`), unless the object has gone by it.
    */
-  assume(object: T): void {
+  #assume(object: T): void {
     const change = this.#store.assume(this.#slim(object));
     if (change === undefined) return;
     for (const registration of this.#handlers) {
@@ -163,7 +144,7 @@ export class Informer<T extends KubeObject> {
       const stored = this.get(key);
       // A namesake has taken its place meanwhile: the end of the old one is among what is kept back.
       if (stored !== undefined && !sameUid(stored, written)) release();
-      this.assume(written);
+      this.#assume(written);
       return written;
     } finally {
       release();

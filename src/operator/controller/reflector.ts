@@ -8,6 +8,7 @@ import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { classify } from './reflector-errors.ts';
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
+const usualBackoff = { minMs: 800, maxMs: 30_000 };
 /** A watch that lived this long was a success. */
 const healthyWatchMs = 5_000;
 const answersAgain = 'watching again';
@@ -29,9 +30,9 @@ export interface Sink<T extends KubeObject> {
   upsert(object: T): void;
   remove(object: T): void;
   /** The watch has brought something, a bookmark at least. */
-  alive?(): void;
+  alive(): void;
   /** A list or watch failed; `true` when nothing is to be logged of it. */
-  failed?(error: unknown): boolean;
+  failed(error: unknown): boolean;
 }
 
 export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'monotonic' | 'random'> {
@@ -40,9 +41,12 @@ export interface ReflectorOptions<T extends KubeObject> extends Pick<Runtime, 'm
   readonly selection: Selection;
   readonly sink: Sink<T>;
   readonly log: Log;
-  readonly pageSize: number;
-  readonly silenceTimeoutMs: number;
-  readonly backoff: BackoffOptions;
+  /** Objects in a page of a list; default the client's. */
+  readonly pageSize?: number | undefined;
+  /** A watch without even a bookmark for this long is dead; default the client's. */
+  readonly silenceTimeoutMs?: number | undefined;
+  /** Default 0.8 s to 30 s. */
+  readonly backoff?: BackoffOptions | undefined;
 }
 
 /**
@@ -63,7 +67,7 @@ export class Reflector<T extends KubeObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#backoff = new Backoff(options.backoff, options.random);
+    this.#backoff = new Backoff(options.backoff ?? usualBackoff, options.random);
     this.#trouble = new Trouble(options.log, options.monotonic);
   }
 
@@ -175,7 +179,7 @@ export class Reflector<T extends KubeObject> {
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
     else if (kept !== undefined) sink.upsert(kept);
-    sink.alive?.();
+    sink.alive();
     this.#trouble.over(answersAgain);
     this.#version = event.object.metadata.resourceVersion;
     this.#told = newer(this.#told, BigInt(this.#version ?? 0));
@@ -195,7 +199,7 @@ export class Reflector<T extends KubeObject> {
       this.#options.log.debug('no streamed lists here; listing in pages', { error: String(error) });
       return 0;
     }
-    const isToldElsewhere = this.#options.sink.failed?.(error) === true;
+    const isToldElsewhere = this.#options.sink.failed(error);
     // What fails again before it has told anything may fail at the point to go on from.
     const isFruitless = !this.#hasBrought || this.#backoff.failuresOf() > 0;
     if (verdict !== 'retry' || isSilence(error) || (isAway(error) && isFruitless)) this.#version = undefined;
@@ -216,7 +220,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Anything between the minimum and an exponentially growing limit: never less, however often a watch ends at once. */
   #pause(): number {
-    const { backoff, random } = this.#options;
+    const { backoff = usualBackoff, random } = this.#options;
     this.#backoff.next();
     return backoff.minMs + random() * (this.#backoff.last() - backoff.minMs);
   }

@@ -1,4 +1,4 @@
-import type { Away } from '../../common/priority.ts';
+import type { Away } from '../../common/call.ts';
 import type { Workers } from './workers.ts';
 
 /** What is to be told of one reconcile as it goes away and comes back. */

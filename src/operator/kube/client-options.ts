@@ -22,7 +22,7 @@ export interface ListOptions extends Selection {
 
 export interface ListAllOptions<T extends KubeObject> extends Omit<ListOptions, 'limit' | 'continue' | 'mostBytes'> {
   /** Objects in a page; default 500. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** What is kept of an object; undefined leaves it out. Default all of it. */
   readonly keep?: (object: T) => T | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../../common/log.ts';
+import type { OddItem } from '../../common/odd-item.ts';
 import type { Readable } from '../cloud/client.ts';
-import type { OddItem } from '../cloud/pages.ts';
 import type { Endpoint } from '../cloud/schemas.ts';
 import { endpointJSON, endpointName } from './config-map.ts';
 import { ConfigMapSet, type ConfigMapSetOptions } from './config-map-set.ts';

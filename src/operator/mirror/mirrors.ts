@@ -111,8 +111,8 @@ export class Mirrors {
     }));
   }
 
-  /** Of such accounts; default of all. */
-  async close(isOver: (account: string) => boolean = () => true): Promise<void> {
+  /** Of such accounts. */
+  async close(isOver: (account: string) => boolean): Promise<void> {
     await Promise.all([...this.#runs.keys()].filter(isOver).map((key) => this.stop(key)));
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Call } from '../../common/priority.ts';
+import type { Call } from '../../common/call.ts';
 import { ExternalCache } from './cache.ts';
 
 interface Thing {

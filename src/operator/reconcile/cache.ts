@@ -1,16 +1,7 @@
-import { type Call, waitAway } from '../../common/priority.ts';
+import { type Call, waitAway } from '../../common/call.ts';
+import type { OddItem } from '../../common/odd-item.ts';
 import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { Identity } from './external/contract.ts';
-
-/** An item of a list that cannot be read as an object of its kind. */
-export interface OddItem {
-  /** Undefined where that is what is odd. */
-  readonly id: string | undefined;
-  /** RFC 3339, by the service's clock; undefined where that is what is odd. */
-  readonly createdAt: string | undefined;
-  /** What is wrong: `description: expected string`. */
-  readonly problem: string;
-}
 
 interface Sweep<Observed> {
   readonly startedAt: number;

@@ -18,7 +18,7 @@ const common = ['Ready', 'Reconciling', 'Stalled'];
  * True, then those of the parts, and those of others. lastTransitionTime stays while the status does. Where nothing was found
  * out of the parts, what keeps the whole from getting ready keeps each of them.
  */
-export function conditionsOf(
+export function conditionsFor(
   report: Report,
   generation: number,
   { previous, own, asked, now }: ConditionsOptions,

@@ -1,4 +1,4 @@
-import type { Call, Reserved } from '../../common/priority.ts';
+import type { Call, Reserved } from '../../common/call.ts';
 
 /** An account of the cloud, or an agent: a client, and everything that is shared by those who use it. */
 export interface Connection<Client> {
@@ -28,4 +28,9 @@ export interface Connection<Client> {
   probe?(call: Call): Promise<unknown>;
   /** Waits for the turn of a call ahead of it; absent where calls take none. */
   reserve?(call: Call): Promise<Reserved>;
+}
+
+/** From when on what was seen is of the key in force: all of it, where that has never changed. */
+export function keySinceOf({ since = Number.NEGATIVE_INFINITY }: Pick<Connection<unknown>, 'since'>): number {
+  return since;
 }

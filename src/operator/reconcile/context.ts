@@ -1,4 +1,4 @@
-import type { Call } from '../../common/priority.ts';
+import type { Call } from '../../common/call.ts';
 import type { Connection } from './connection.ts';
 import type { CurrentResource } from './current-resource.ts';
 import type { Journal } from './events.ts';

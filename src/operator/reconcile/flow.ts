@@ -11,7 +11,7 @@ import type { ManagedObject } from './resource.ts';
 export interface Flow<Client> {
   /** Makes the outside be as the spec asks. May throw an ApiError or a DependencyError. */
   ensure(context: ReconcileContext<Client>): Promise<Outcome>;
-  /** Removes what the deleted resource made; `finished` when that is confirmed. May throw as `ensure`. */
+  /** Removes what the deleted resource made; `finished` when that is confirmed: then the resource is let go. May throw as `ensure`. */
   remove?(context: ReconcileContext<Client>): Promise<Outcome>;
   /** Nothing of the deleted resource is to be removed outside: by its policy, or because it never made anything. */
   leavesNothing?(object: ManagedObject): boolean;

@@ -1,5 +1,5 @@
+import type { Call } from '../../common/call.ts';
 import type { Log, LogFields } from '../../common/log.ts';
-import type { Call } from '../../common/priority.ts';
 import { Restorations } from '../../common/restorations.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import {
@@ -24,7 +24,7 @@ import { canonical } from './json.ts';
 import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
 import { Peers, type PeersOptions } from './peers.ts';
-import type { Place, Placement } from './placement.ts';
+import type { Placement, RecordShard } from './placement.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
 import { releasedBy } from './released.ts';
@@ -59,7 +59,11 @@ export interface KindOptions<Client> extends Runtime, InformerOptions {
    * Gives a resource that belongs elsewhere to who has that shard: in how many ms it is to be looked at again, by whoever
    * has it then; undefined where it belongs here. Default all do.
    */
-  readonly relocate?: (object: ManagedObject, place: Place, call: Pick<Call, 'away'>) => Promise<number | undefined>;
+  readonly relocate?: (
+    object: ManagedObject,
+    place: RecordShard,
+    call: Pick<Call, 'away'>,
+  ) => Promise<number | undefined>;
   readonly metrics: {
     reconciles(controller: string, workers: number): ControllerMetrics;
     queue(controller: string, state: () => WorkQueue): QueueHooks;

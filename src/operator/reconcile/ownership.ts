@@ -82,7 +82,7 @@ export function appliedParts(object: ManagedObject): ReadonlySet<string> {
 }
 
 /** As records and keys name the operator's own account. */
-export const defaultAccount = 'default';
+export const defaultKey = 'default';
 const namedAccount = /^CloudAccount\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** The account that a resource uses, as a key that is unique in the cluster: the one that holds what it made, if any. */
@@ -96,7 +96,7 @@ export function requestedKeyOf(object: ManagedObject): string {
 }
 
 function keyIn({ metadata: { namespace } }: ManagedObject, account: string): string {
-  if (account === defaultAccount) return defaultAccount;
+  if (account === defaultKey) return defaultKey;
   // Not by the form of a name: specs may name what no account can be called.
   return `${namespace}/${account.replace(/^CloudAccount\//, '')}`;
 }
@@ -104,7 +104,7 @@ function keyIn({ metadata: { namespace } }: ManagedObject, account: string): str
 /** The account that the spec names, as the record has it: `default`, or `CloudAccount/` and a name in the same namespace. */
 export function requestedAccountOf({ spec }: ManagedObject): string {
   const ref = (spec.accountRef as { name?: string } | undefined)?.name;
-  return ref === undefined ? defaultAccount : `CloudAccount/${ref}`;
+  return ref === undefined ? defaultKey : `CloudAccount/${ref}`;
 }
 
 /** The account of a connection; nothing of the resource's spec, which may name another one by now. */
@@ -112,7 +112,7 @@ type Place = Pick<Connection<unknown>, 'key' | 'url'>;
 
 /** Where what a resource makes is, for its status. */
 export function placeOf({ key, url }: Place): Pick<Ownership, 'account' | 'apiURL'> {
-  const account = key === defaultAccount ? key : `CloudAccount/${key.slice(key.indexOf('/') + 1)}`;
+  const account = key === defaultKey ? key : `CloudAccount/${key.slice(key.indexOf('/') + 1)}`;
   return { account, ...(url === undefined ? {} : { apiURL: url }) };
 }
 
@@ -133,7 +133,7 @@ export const nowhere: Readonly<Record<string, null>> = {
 export function movedAccount(object: ManagedObject): string | undefined {
   const holding = holdingAccountOf(object);
   if (holding === undefined || holding === requestedAccountOf(object)) return undefined;
-  const where = holding === defaultAccount ? 'the default account' : holding;
+  const where = holding === defaultKey ? 'the default account' : holding;
   const [what, how] = ownershipOf(object).how === 'Imported' ? ['imported', ', with Retain to keep it,'] : ['made', ''];
   return `spec.accountRef: what this resource ${what} is in ${where}: set it back, or delete this resource${how} and create another`;
 }
@@ -155,7 +155,7 @@ function holdingAccountOf(object: ManagedObject): string | undefined {
   const made = recordIn(object, annotation.createdID) ?? recordIn(object, annotation.appliedParts);
   const begun = made ?? recordIn(object, annotation.createIntent);
   const noted = begun === undefined ? undefined : recordIn(object, annotation.account);
-  return noted === defaultAccount || (noted !== undefined && namedAccount.test(noted)) ? noted : undefined;
+  return noted === defaultKey || (noted !== undefined && namedAccount.test(noted)) ? noted : undefined;
 }
 
 /** The account that holds what the resource made, by its status. */
@@ -233,25 +233,18 @@ export function winnerOver(
     .sort(order)[0];
 }
 
-export function oldestFirst(objects: readonly ManagedObject[]): ManagedObject[] {
-  return objects.toSorted(byAge);
-}
-
 /** What a condition calls a rival: by name only where whoever reads the condition may see it. */
 export function rivalName(object: ManagedObject, { kind, metadata: { namespace, name } }: ManagedObject): string {
   return namespace === object.metadata.namespace ? `${kind} ${namespace}/${name}` : `a ${kind} of another namespace`;
 }
 
 function byAge(a: ManagedObject, b: ManagedObject): number {
-  return compare(ageKey(a), ageKey(b));
+  const [one, other] = [ageKey(a), ageKey(b)];
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** Creation times have whole seconds; names break the tie the same way on every replica. */
 function ageKey(object: ManagedObject): string {
   return `${object.metadata.creationTimestamp ?? ''} ${keyOf(object)}`;
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

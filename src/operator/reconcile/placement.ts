@@ -14,7 +14,7 @@ export interface Placement {
 }
 
 /** Writes into the status of a resource where it is from now on. */
-export type Place = (shard: string) => Promise<unknown>;
+export type RecordShard = (shard: string) => Promise<unknown>;
 
 /** What no account stands behind, and what uses the operator's own: there is one of each, which one replica has. */
 export const firstShard = 0;

@@ -12,7 +12,7 @@ beforeEach(() => {
   fixture = new ReconcilerFixture();
 });
 
-test('nothing is removed for one that is listed still, and has gone', async () => {
+test('one that is there still is let go once its flow is through, and nothing is removed for one that has gone', async () => {
   const ending = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [finalizer] };
   fixture.cached = { ...object, metadata: { ...object.metadata, ...ending } };
   const done: string[] = [];
@@ -20,8 +20,9 @@ test('nothing is removed for one that is listed still, and has gone', async () =
     done.push('removed');
     return { kind: 'finished' } as const;
   };
+  const removeFinalizer = async () => void done.push('let go');
   const end = (confirm: () => Promise<unknown>) =>
-    fixture.reconcile(() => {}, { writer: { confirm } as never }, { remove });
+    fixture.reconcile(() => {}, { writer: { confirm, removeFinalizer } as never }, { remove });
   await expect(end(() => Promise.reject(new Error('404')))).rejects.toThrow('404');
   expect(done).toEqual([]);
   const confirm = async () => {
@@ -29,7 +30,7 @@ test('nothing is removed for one that is listed still, and has gone', async () =
     return fixture.cached;
   };
   for (let n = 0; n < 2; n += 1) await end(confirm);
-  expect(done).toEqual(['confirmed', 'removed', 'removed']);
+  expect(done).toEqual(['confirmed', 'removed', 'let go', 'removed', 'let go']);
 });
 
 test.each([
@@ -102,6 +103,21 @@ test.each<[string, ManagedObject['spec'], object, readonly string[]]>([
   expect(events).toEqual(told);
 });
 
+test('what its flow found on the way, and leaves by policy, is told of when it is let go', async () => {
+  const metadata = { ...object.metadata, finalizers: [finalizer], deletionTimestamp: '2026-01-02T03:04:05Z' };
+  fixture.cached = { ...object, metadata, spec: { deletionPolicy: 'Retain' } };
+  const events: string[] = [];
+  const record = ({ note }: { note: string }) => void events.push(note);
+  const writer = { confirm: async () => fixture.cached, removeFinalizer: async () => void events.push('let go') };
+  const remove: Flow<undefined>['remove'] = async ({ resource }) => {
+    resource.take({ ...resource.object, status: { ownership: made } });
+    return { kind: 'finished' };
+  };
+  const flow = { remove, leavesNothing: () => false, leftBehind: () => 'x' };
+  await fixture.reconcile(() => {}, { writer: writer as never, events: { record } }, flow);
+  expect(events).toEqual(['let go', 'x is left behind: deletionPolicy is Retain']);
+});
+
 describe('one that goes from Kubernetes without the operator', () => {
   const held = { [annotation.recordOf]: 'u', [annotation.createdID]: 'x' };
   const ending = { deletionTimestamp: '2026-01-02T03:04:05Z', finalizers: [finalizer], annotations: held };
@@ -140,14 +156,7 @@ describe('one that goes from Kubernetes without the operator', () => {
   });
 
   test.each<[string, Flow<undefined>['remove'], Partial<ReconcilerOptions<undefined>>]>([
-    [
-      'was let go just before',
-      async ({ resource }) => {
-        await resource.release();
-        return { kind: 'finished' };
-      },
-      {},
-    ],
+    ['was let go just before', async () => ({ kind: 'finished' }), {}],
     ['another replica works on', stuck, { isMine: () => false }],
   ])('is not where it %s', async (_, remove, changes) => {
     expect(await told(remove, changes)).toEqual({ events: [], lines: [] });

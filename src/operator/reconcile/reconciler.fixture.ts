@@ -47,6 +47,7 @@ export class ReconcilerFixture {
     const options: Partial<ReconcilerOptions<undefined>> = {
       ...{ memory, restorations, log: silentLog, time: { now: () => this.now, wall: () => 0 } },
       cache: { get: () => this.cached, whole: async (known) => known },
+      isMine: () => true,
       connectionOf: () => ({ key: 'default', client: undefined }),
       schedule: new Schedule({ now: () => 0, resyncIntervalMs: 60_000, epochOf: () => 0 }),
       events: { record: () => {} },

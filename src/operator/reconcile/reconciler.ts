@@ -1,5 +1,5 @@
+import type { Call } from '../../common/call.ts';
 import type { Log, LogFields } from '../../common/log.ts';
-import type { Call } from '../../common/priority.ts';
 import type { Restorations } from '../../common/restorations.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
 import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';
@@ -45,8 +45,8 @@ export interface ReconcilerOptions<Client> extends Telling {
   readonly installation: Installation;
   /** Of finalizers and records, by uid. */
   readonly restorations: Restorations;
-  /** Whether this process may work on it now; default it may. */
-  readonly isMine?: (object: ManagedObject) => boolean;
+  /** Whether this process may work on it now. */
+  readonly isMine: (object: ManagedObject) => boolean;
   /** What a resource uses, for its lines in the log: `{ account: 'team-a/main' }`. */
   readonly uses?: ((object: ManagedObject) => LogFields) | undefined;
 }
@@ -108,7 +108,7 @@ export class Reconciler<Client> {
     }
     // What was given up because the process ends, something more urgent came, or another replica goes on with it, says
     // nothing about the resource, but what it has made by then.
-    const isOver = signal.aborted || this.#options.isMine?.(object) === false;
+    const isOver = signal.aborted || !this.#options.isMine(object);
     if (outcome === undefined || (isOver && !isFinal(outcome, object))) return { kind: 'done' };
     this.#remember(object, outcome);
     const ms = this.#unsaidMs(object, outcome);
@@ -130,7 +130,7 @@ export class Reconciler<Client> {
 
   /** The resource has gone from Kubernetes. */
   gone(object: ManagedObject): void {
-    if (this.#options.isMine?.(object) !== false) this.#tellOfOrphan(object);
+    if (this.#options.isMine(object)) this.#tellOfOrphan(object);
     this.#flow.gone?.(object);
     this.forget(object);
   }
@@ -157,6 +157,12 @@ export class Reconciler<Client> {
     return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
   }
 
+  /** Once nothing holds it any more. */
+  #tellOfKept(options: ReconcilerOptions<Client>, object: ManagedObject): void {
+    const left = leftByPolicy(this.#flow, object);
+    if (left !== undefined) emit(options, object, 'Orphaned', left);
+  }
+
   /** A person had it go without the operator, which would have removed what it made. */
   #tellOfOrphan(object: ManagedObject): void {
     const { installation, memory, time } = this.#options;
@@ -177,7 +183,7 @@ export class Reconciler<Client> {
   #isOthers(object: ManagedObject): boolean {
     const { isMine, installation } = this.#options;
     const by = recordIn(object, annotation.installation);
-    return isMine?.(object) === false || (by !== undefined && !isSameInstallation(by, installation.name));
+    return !isMine(object) || (by !== undefined && !isSameInstallation(by, installation.name));
   }
 
   /**
@@ -220,24 +226,29 @@ export class Reconciler<Client> {
 
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const flow = this.#flow;
-    const leavesNothing = flow.remove === undefined || flow.leavesNothing?.(object) === true;
-    const forced = !leavesNothing && isForced(object);
-    if (forced) emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
-    if (forced) await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
-    else if (leavesNothing) {
+    if (flow.remove === undefined || flow.leavesNothing?.(object) === true) {
       await options.writer.removeFinalizerAsRead(object);
-      const left = leftByPolicy(flow, object);
-      if (left !== undefined) emit(options, object, 'Orphaned', left);
+      this.#tellOfKept(options, object);
+      return { kind: 'finished' };
     }
-    if (forced || leavesNothing || flow.remove === undefined) return { kind: 'finished' };
+    if (isForced(object)) {
+      emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
+      await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
+      return { kind: 'finished' };
+    }
     try {
       const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);
       if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
       const context = this.#context(options, object, waiting);
       const moved = this.#movedAddress(context);
       if (moved !== undefined) return moved;
-      await context.resource.confirm();
-      return await flow.remove(context);
+      const { resource } = context;
+      await resource.confirm();
+      const outcome = await flow.remove(context);
+      if (outcome.kind !== 'finished') return outcome;
+      await resource.release();
+      this.#tellOfKept(options, resource.object);
+      return outcome;
     } catch (error) {
       if (isTooSoon(error)) throw error;
       return reportDeleteFailure(error);

@@ -1,3 +1,4 @@
+import { keySinceOf } from './connection.ts';
 import type { ReconcileContext } from './context.ts';
 import type { Facts } from './memory.ts';
 import { type Report, rejectedRetryMs, report, reportFailure } from './outcome.ts';
@@ -46,7 +47,7 @@ export function refusedLately({ facts, occasion, time, connection }: Attempting,
   const known = facts.refused?.get(what);
   if (known === undefined || occasion.requested || time.now() >= known.until) return undefined;
   // With another key it may be another account.
-  if (known.at < (connection.since ?? Number.NEGATIVE_INFINITY)) return undefined;
+  if (known.at < keySinceOf(connection)) return undefined;
   const { reason, message, stalled, until } = known;
   return report(reason, message, { stalled, retry: { kind: 'after', ms: until - time.now() } });
 }

@@ -12,7 +12,7 @@ export interface RegistryEntry {
   /** Why, as the end of a sentence that begins with the resource, it cannot be used now; undefined when it can. */
   problem(): string | undefined;
   /** Changes with whatever else matters to its dependents, to those that are Ready too. */
-  state?(): string;
+  state(): string;
   /** Waits a little for what it has to read before it can be used. */
   whenRead?(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ interface Known<Entry> {
   readonly entry: Entry;
   /** What the dependents were last enqueued for. */
   readonly problem: string | undefined;
-  readonly state: string | undefined;
+  readonly state: string;
 }
 
 type Followed = Pick<InformerGroup<ManagedObject>, 'onChange' | 'whenSynced' | 'synced' | 'missing' | 'refused'>;
@@ -108,7 +108,7 @@ export class Registry<Entry extends RegistryEntry> {
     before?.entry.follow(object);
     const entry = before?.entry ?? this.#options.open(key, object);
     const problem = entry.problem();
-    const state = entry.state?.();
+    const state = entry.state();
     this.#known.set(key, { entry, problem, state });
     const isOther = before !== undefined && before.state !== state;
     if (before !== undefined && !isOther && before.problem === problem) return;

@@ -3,7 +3,7 @@ import { ApiError } from '../../common/http/errors.ts';
 import { type LogFields, silentLog } from '../../common/log.ts';
 import { KubeError } from '../kube/errors.ts';
 import { annotation } from './annotations.ts';
-import { conditionsOf } from './conditions.ts';
+import { conditionsFor } from './conditions.ts';
 import { type Report, report, reportFailure } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
@@ -172,7 +172,7 @@ describe('what is told', () => {
     ['not of whole characters, as the API server does not keep it', 'a \ud83d'],
   ])('nor one that is %s', async (_, message) => {
     const failure = report('Unreachable', message);
-    const [ready] = conditionsOf(failure, 1, { previous: [], own: [], asked: [], now: new Date() });
+    const [ready] = conditionsFor(failure, 1, { previous: [], own: [], asked: [], now: new Date() });
     const kept = Buffer.from(ready?.message ?? '').toString();
     expect(kept).toBe(ready?.message);
     expect((await told(['Unreachable', kept], failure)).events).toEqual([]);

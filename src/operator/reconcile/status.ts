@@ -3,7 +3,7 @@ import type { ReconcileResult } from '../controller/controller.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { keyOf } from '../kube/types.ts';
 import { annotation, annotationOf } from './annotations.ts';
-import { conditionsOf, shown } from './conditions.ts';
+import { conditionsFor, shown } from './conditions.ts';
 import type { Time } from './context.ts';
 import { emit, type Telling } from './events.ts';
 import type { Installation } from './installation.ts';
@@ -98,7 +98,7 @@ function statusOf(
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
     lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
     ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation.name },
-    conditions: conditionsOf(outcome, generation, {
+    conditions: conditionsFor(outcome, generation, {
       ...{ own: options.conditions, asked: options.conditionsOf(object) },
       ...{ previous: before.conditions ?? [], now: new Date(options.time.wall()) },
     }),

@@ -1,5 +1,6 @@
+import type { Away } from '../../../src/common/call.ts';
 import { silentLog } from '../../../src/common/log.ts';
-import type { Away, Priority } from '../../../src/common/priority.ts';
+import type { Priority } from '../../../src/common/priority.ts';
 import { Limiter } from '../../../src/operator/cloud/limiter.ts';
 import {
   Controller,

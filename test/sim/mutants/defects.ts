@@ -303,8 +303,8 @@ export const defects: readonly Defect[] = [
     name: 'failed-parts-are-forgotten',
     sort: 'early finalizer',
     file: 'reconcile/parts/flow.ts',
-    find: 'if (failed.length === 0) {',
-    replace: 'if (failed.length >= 0) {',
+    find: 'if (failed.length === 0) return',
+    replace: 'if (failed.length >= 0) return',
     only: ['gateway-5xx', 'deletes'],
   },
   {

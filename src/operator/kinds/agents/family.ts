@@ -37,10 +37,10 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     const agents = new Agents({
       monotonic,
       hosts,
-      open: (key, address, hooks) => {
+      open: (address, hooks) => {
         const { url } = address;
         const route = routeTo(address, hosts, services);
-        return new AgentConnection(key, {
+        return new AgentConnection({
           ...{ url, userAgent, guard, ...route, ...runtime },
           retryMs: resyncIntervalMs,
           ...hooks,

@@ -9,7 +9,7 @@ import { Mirrors } from '../../mirror/mirrors.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { HeldSecrets } from '../../reconcile/held-secrets.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
-import { accountKeyOf } from '../../reconcile/ownership.ts';
+import { accountKeyOf, defaultKey } from '../../reconcile/ownership.ts';
 import { firstShard } from '../../reconcile/placement.ts';
 import type { AccountEntry } from './accounts/account-entry.ts';
 import { Accounts } from './accounts/accounts.ts';
@@ -20,9 +20,6 @@ import type { CloudKindOptions } from './accounts/cloud-kind.ts';
 import { DefaultAccountUsers } from './accounts/default-account.ts';
 import { Homes } from './accounts/homes.ts';
 import type { UseStore } from './accounts/use-store.ts';
-
-/** As accountKeyOf has it. */
-const defaultKey = 'default';
 
 export interface CloudFamilyOptions {
   readonly kinds: FamilyKinds<CloudKindOptions>;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
-import { conditionsOf } from '../conditions.ts';
+import { conditionsFor } from '../conditions.ts';
 import { settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and may have made any of several. */
@@ -21,7 +21,7 @@ test('however many it may be, the status has room for what to do', async () => {
     },
   });
   thing.clock.advance(settleMs);
-  const [ready] = conditionsOf(await thing.reconcile(), 1, { previous: [], own: [], asked: [], now: new Date() });
+  const [ready] = conditionsFor(await thing.reconcile(), 1, { previous: [], own: [], asked: [], now: new Date() });
   expect(ready?.message).toMatch(/any of thing_x+\d+, .* and 295 more: set the annotation .* to create another$/);
 });
 

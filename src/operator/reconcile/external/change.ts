@@ -1,9 +1,10 @@
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
 import type { ManagedSpec } from '../resource.ts';
+import type { AccountObjects } from './account-objects.ts';
 import { doubtOfDeletedMs } from './census.ts';
 import type { ExternalContract } from './contract.ts';
-import type { PendingCreates } from './pending-creates.ts';
 import type { Presence } from './presence.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'resource' | 'peers'>;
@@ -12,22 +13,22 @@ type Context<Client> = Omit<ReconcileContext<Client>, 'resource' | 'peers'>;
 export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
   readonly #context: Context<Client>;
   readonly #contract: ExternalContract<Spec, Observed, Client>;
-  readonly #pending: PendingCreates<Observed>;
+  readonly #objects: AccountObjects<Observed>;
 
   constructor(
     context: Context<Client>,
     contract: ExternalContract<Spec, Observed, Client>,
-    pending: PendingCreates<Observed>,
+    objects: AccountObjects<Observed>,
   ) {
     this.#context = context;
     this.#contract = contract;
-    this.#pending = pending;
+    this.#objects = objects;
   }
 
   async update(id: string, spec: Spec, fields: readonly string[]): Promise<void> {
     const { connection, call, time, occasion, journal } = this.#context;
     const observed = await this.#contract.update(connection.client, id, spec, new Set(fields), call);
-    this.#pending.cache.record(observed, time.now());
+    this.#objects.cache.record(observed, time.now());
     const what = `${fields.join(', ')} of ${this.#contract.displayName} ${id}`;
     if (occasion.drift) journal.event('DriftCorrected', `put back ${what}`);
     else journal.event('Updated', `updated ${what}`);
@@ -41,7 +42,7 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     let how = 'was gone already';
     const { deniedDelete: denied } = facts;
     // With another key it was another account that denied it.
-    if (denied?.id !== id || denied.at < (connection.since ?? Number.NEGATIVE_INFINITY)) {
+    if (denied?.id !== id || denied.at < keySinceOf(connection)) {
       const result = await this.#contract.delete(connection.client, id, call);
       if (result === 'absent') return this.#denied(id, presence);
       how = 'deleted';
@@ -53,8 +54,8 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
       if (isOld && (await this.#contract.delete(connection.client, id, call)) === 'deleted') how = 'deleted';
     }
     facts.deletedID = id;
-    this.#pending.claims.letGo(id);
-    this.#pending.cache.forget(id);
+    this.#objects.claims.letGo(id);
+    this.#objects.cache.forget(id);
     journal.event('Deleted', `${this.#contract.displayName} ${id} ${how}`);
     return undefined;
   }

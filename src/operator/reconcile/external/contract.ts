@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Call } from '../../../common/priority.ts';
-import type { OddItem } from '../cache.ts';
+import type { Call } from '../../../common/call.ts';
+import type { OddItem } from '../../../common/odd-item.ts';
 import type { ManagedSpec } from '../resource.ts';
 
 export interface Identity {

@@ -1,6 +1,6 @@
 import { annotation, isPaused, recordIn } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
-import type { Connection } from '../connection.ts';
+import { type Connection, keySinceOf } from '../connection.ts';
 import { mayBeTwoKeys } from '../key-mark.ts';
 import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
@@ -48,7 +48,7 @@ export class LastCount<Observed> {
 /** Of what resources of one kind own in the account, by its last list with the key in force. */
 function countOf<Observed>(counting: Counting<Observed>): Counts {
   const { account, peers, connection, cache, identity } = counting;
-  const { since = Number.NEGATIVE_INFINITY } = connection;
+  const since = keySinceOf(connection);
   const counts = { proven: none(), said: none(), made: none() };
   if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return counts;
   const there = new Set(cache.current().map((each) => identity(each).id));
@@ -102,7 +102,7 @@ function isOldLoss<Observed>(
   id: string,
   { peers, connection, cache, createSettleMs, lastThere }: Counting<Observed> & { readonly lastThere: number },
 ): boolean {
-  const { since = Number.NEGATIVE_INFINITY } = connection;
+  const since = keySinceOf(connection);
   const { absent } = peers.factsOf(object);
   const absentAt = absent?.id === id && absent.at >= since ? absent.at : undefined;
   if (absentAt !== undefined && !isLeftMissing(object, id)) return false;

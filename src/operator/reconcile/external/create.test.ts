@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation, formatIntent, intentOf } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import { fingerprint } from '../json.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
+import { AccountObjects } from './account-objects.ts';
 import { Claims } from './claims.ts';
 import { SafeCreate } from './create.ts';
-import { PendingCreates } from './pending-creates.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 const unknownFate = new ApiError('500', { reason: 'Unreachable', definite: false });
@@ -18,8 +18,8 @@ beforeEach(() => {
   thing = new ThingFixture();
 });
 
-const pendingCreates = () =>
-  new PendingCreates<{ readonly id: string }>({
+const accountObjects = () =>
+  new AccountObjects<{ readonly id: string }>({
     claims: new Claims(),
     list: thing.contract.list.bind(thing.contract, undefined),
     identityOf: ({ id }) => ({ id, createdAt: '' }),
@@ -44,14 +44,14 @@ test('creates of unknown fate are repeated later and later, however quickly each
 
 test('a create that was refused for certain is withdrawn before a look-up for a twin may count it as over', async () => {
   thing.nextError = new ApiError('400', { reason: 'Rejected', definite: true });
-  const pending = pendingCreates();
+  const objects = accountObjects();
   const seen: boolean[] = [];
   const insist: ObjectWriter['insist'] = async (given, changes) => {
-    seen.push(pending.claims.isCreating('u', fingerprint({})));
+    seen.push(objects.claims.isCreating('u', fingerprint({})));
     return thing.annotate(given, changes(given));
   };
   thing.writer.insist = insist;
-  const create = new SafeCreate(thing.context(), thing.contract, pending);
+  const create = new SafeCreate(thing.context(), thing.contract, objects);
   expect(await create.perform(managedSpecSchema.parse({}))).toMatchObject({ reason: 'Rejected' });
   expect(seen).toEqual([true]);
   expect(thing.object.metadata.annotations).toEqual({ [annotation.recordOf]: 'u' });
@@ -91,7 +91,7 @@ test('what was made is known to be of the key that it was sent with, whatever ca
     thing.clock.freeze(1_000);
     return { id: 'thing_1' };
   };
-  await new SafeCreate(thing.context(), { ...thing.contract, create }, pendingCreates()).perform(
+  await new SafeCreate(thing.context(), { ...thing.contract, create }, accountObjects()).perform(
     managedSpecSchema.parse({}),
   );
   const { made, seen } = thing.memory.of('u');
@@ -135,7 +135,7 @@ test.each(['while a create waits for its turn', 'while it is marked'])(
       if (!isMarked) mine.since = 1;
       return { call, [Symbol.dispose]: () => {} };
     };
-    const create = new SafeCreate(thing.context({ connection: mine }), thing.contract, pendingCreates());
+    const create = new SafeCreate(thing.context({ connection: mine }), thing.contract, accountObjects());
     expect(await create.perform(managedSpecSchema.parse({}))).toMatchObject({
       reason: 'Creating',
       retry: { kind: 'after', ms: 0 },
@@ -147,7 +147,7 @@ test.each(['while a create waits for its turn', 'while it is marked'])(
 
 function performWith(reserve: (call: Call) => Promise<Reserved>, changes: Partial<ThingFixture['contract']>) {
   const context = thing.context({ connection: { ...connection, reserve } });
-  const create = new SafeCreate(context, { ...thing.contract, ...changes }, pendingCreates());
+  const create = new SafeCreate(context, { ...thing.contract, ...changes }, accountObjects());
   return create.perform(managedSpecSchema.parse({}));
 }
 
@@ -172,8 +172,8 @@ test.each([
   'an answer that shows %s is another’s, and says nothing of what became of the create',
   async (_, ageMs, { isHeld = false, isAwaited = false }: { isHeld?: boolean; isAwaited?: boolean }) => {
     thing.clock.advance(100_000);
-    const pending = pendingCreates();
-    if (isHeld) pending.claims.claim('another', other.id);
+    const objects = accountObjects();
+    if (isHeld) objects.claims.claim('another', other.id);
     const createdAt = new Date(thing.clock.now() - ageMs).toISOString();
     const contract = {
       ...thing.contract,
@@ -192,7 +192,7 @@ test.each([
       },
     };
     const peers = { claimants: () => [], list: () => [thing.object, theirs] } as unknown as typeof context.peers;
-    const create = new SafeCreate({ ...context, peers }, contract, pending);
+    const create = new SafeCreate({ ...context, peers }, contract, objects);
     const report = await create.perform(managedSpecSchema.parse({}));
     expect(report).toMatchObject({ reason: 'Unreachable', message: expect.stringContaining('shows another thing') });
     expect(report?.message).not.toContain(other.id);
@@ -262,7 +262,7 @@ test('an answer whose stamp is behind the service’s clock as far as the two ma
   const create = new SafeCreate(
     thing.context({ connection: { ...connection, serviceTime } }),
     contract,
-    pendingCreates(),
+    accountObjects(),
   );
   expect(await create.perform(managedSpecSchema.parse({}))).toBeUndefined();
   expect(thing.object.metadata.annotations).toHaveProperty([annotation.createdID]);

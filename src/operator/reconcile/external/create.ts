@@ -1,5 +1,5 @@
+import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call, Reserved } from '../../../common/priority.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
@@ -7,8 +7,8 @@ import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import { nowhere, placeRecord } from '../ownership.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import type { AccountObjects } from './account-objects.ts';
 import type { ExternalContract } from './contract.ts';
-import type { PendingCreates } from './pending-creates.ts';
 import { isOlderThanMark } from './resolution.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
@@ -20,18 +20,18 @@ type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   readonly #context: Context<Client>;
   readonly #contract: ExternalContract<Spec, Observed, Client>;
-  readonly #pending: PendingCreates<Observed>;
+  readonly #objects: AccountObjects<Observed>;
   /** What is known so far was learned with the key of that time. */
   readonly #keySince: number | undefined;
 
   constructor(
     context: Context<Client>,
     contract: ExternalContract<Spec, Observed, Client>,
-    pending: PendingCreates<Observed>,
+    objects: AccountObjects<Observed>,
   ) {
     this.#context = context;
     this.#contract = contract;
-    this.#pending = pending;
+    this.#objects = objects;
     this.#keySince = context.connection.since;
   }
 
@@ -57,7 +57,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   async #perform(spec: Spec, call: Call): Promise<Report | undefined> {
     const { resource, facts, time, journal } = this.#context;
     const content = fingerprint(this.#contract.content(spec));
-    this.#pending.claims.unclaim(resource.uid);
+    this.#objects.claims.unclaim(resource.uid);
     delete facts.unresolved;
     await this.#mark(content);
     if (this.#isRekeyed()) {
@@ -67,7 +67,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const sentAt = time.now();
     let id: string;
     try {
-      id = await this.#pending.claims.creating(resource.uid, content, () => this.#post(spec, call));
+      id = await this.#objects.claims.creating(resource.uid, content, () => this.#post(spec, call));
     } catch (error) {
       return this.#failed(error, sentAt);
     }
@@ -113,19 +113,19 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       const message = `the answer shows another ${this.#contract.displayName} than was asked for`;
       throw new ApiError(message, { reason: 'Unreachable', definite: false });
     }
-    this.#pending.claims.claim(resource.uid, id);
-    this.#pending.cache.record(observed, time.now());
+    this.#objects.claims.claim(resource.uid, id);
+    this.#objects.cache.record(observed, time.now());
     // With the key that was in force when it was sent.
     facts.made = { id, at: sentAt };
     facts.seen = { ...facts.made, firstAt: time.now() };
-    this.#pending.lost.forget(resource.uid);
+    this.#objects.lost.forget(resource.uid);
     return id;
   }
 
   /** What stands in between may mix answers up: what is another resource's was not made just now. */
   #isAnothers(id: string): boolean {
     const { resource, peers } = this.#context;
-    if (this.#pending.claims.isTaken(id)) return true;
+    if (this.#objects.claims.isTaken(id)) return true;
     return peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid);
   }
 
@@ -153,7 +153,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   /** Whatever the status showed is gone: this very create was to replace it. */
   #failed(error: unknown, sentAt: number): Report {
     const { facts, resource, time } = this.#context;
-    const { lost } = this.#pending;
+    const { lost } = this.#objects;
     const isLost = !(error instanceof ApiError && error.definite);
     if (isLost) {
       facts.unresolved = { sentAt, since: time.now() };

@@ -1,3 +1,4 @@
+import { annotation } from '../annotations.ts';
 import type { Reason } from '../reasons.ts';
 import type { Difference } from './contract.ts';
 
@@ -39,12 +40,12 @@ function stop(reason: Reason, message: string): Action {
 }
 
 function nothingToObserve(s: Situation): string {
-  return `managementPolicy is Observe and nothing is named: set the annotation edge-operator.dev/external-id to the id of the ${s.displayName}, or delete this resource and create one that has it`;
+  return `managementPolicy is Observe and nothing is named: set the annotation ${annotation.externalID} to the id of the ${s.displayName}, or delete this resource and create one that has it`;
 }
 
 function vanished(s: Situation): string {
   const creates = s.managementPolicy === 'Manage' && !s.owned;
-  const remedy = `correct the annotation edge-operator.dev/external-id${creates ? ', remove it to create one' : ''}`;
+  const remedy = `correct the annotation ${annotation.externalID}${creates ? ', remove it to create one' : ''}`;
   // Who may not change the annotation later may do this.
   return `${s.displayName} ${s.id} does not exist: ${remedy}, or delete this resource and create another`;
 }

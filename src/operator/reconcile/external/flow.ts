@@ -1,7 +1,7 @@
 import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
-import { type Flow, isKept, leftByPolicy } from '../flow.ts';
+import { type Flow, isKept } from '../flow.ts';
 import { leaveTo } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportDeleteFailure, reportFailure } from '../outcome.ts';
 import {
@@ -23,6 +23,7 @@ import { PerConnection } from '../per-connection.ts';
 import { isSentAgain, notTaken, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
+import { AccountObjects } from './account-objects.ts';
 import { doubtRetryMs } from './census.ts';
 import { SafeChange } from './change.ts';
 import { Claims } from './claims.ts';
@@ -30,13 +31,11 @@ import type { ExternalContract } from './contract.ts';
 import { recordCreated, SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
 import { tellOfLateTwins } from './late-twins.ts';
-import { LostCreate, type LostCreateOptions } from './lost-create.ts';
-import { PendingCreates } from './pending-creates.ts';
-import { Presence, type PresenceOptions } from './presence.ts';
+import { LostCreate } from './lost-create.ts';
+import type { ExternalFlowOptions } from './options.ts';
+import { Presence } from './presence.ts';
 import { ExternalRecord } from './record.ts';
 import { Rivals } from './rivals.ts';
-
-export interface ExternalFlowOptions extends LostCreateOptions, PresenceOptions {}
 
 /** What one reconcile has for one resource's external object. */
 interface Means<Spec extends ManagedSpec, Observed, Client> {
@@ -51,7 +50,7 @@ interface Means<Spec extends ManagedSpec, Observed, Client> {
 export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements Flow<Client> {
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #options: ExternalFlowOptions;
-  readonly #pending = new PerConnection<Client, PendingCreates<Observed>>();
+  readonly #objects = new PerConnection<Client, AccountObjects<Observed>>();
   readonly #claims = new Claims();
   readonly #rivals = new Rivals(this.#claims);
 
@@ -98,8 +97,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   /**
-   * Finds out what a create made, deletes what this resource owns, once, unless that is to be kept, and lets the resource go when
-   * that is confirmed. What another one has a better claim to is that one's to delete.
+   * Finds out what a create made, and deletes what this resource owns, once, unless that is to be kept. What another one has a
+   * better claim to is that one's to delete.
    */
   async remove(context: ReconcileContext<Client>): Promise<Outcome> {
     const { resource } = context;
@@ -108,11 +107,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     if (unresolved !== undefined) return unresolved;
     const id = isKept(resource.object) ? undefined : ownedIDOf(resource.object);
     const unsure = id === undefined ? undefined : await this.#deleteOrLeave(context, means, id);
-    if (unsure !== undefined) return unsure;
-    await resource.release();
-    const left = leftByPolicy(this, resource.object);
-    if (left !== undefined) context.journal.event('Orphaned', left);
-    return { kind: 'finished' };
+    return unsure ?? { kind: 'finished' };
   }
 
   leftBehind(object: ManagedObject): string {
@@ -129,11 +124,11 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   forget({ metadata: { uid = '' } }: ManagedObject): void {
     this.#claims.unclaim(uid);
-    for (const pending of this.#pending.all()) pending.forget(uid);
+    for (const objects of this.#objects.all()) objects.forget(uid);
   }
 
   close(): void {
-    for (const pending of this.#pending.all()) pending.cache.close();
+    for (const objects of this.#objects.all()) objects.cache.close();
   }
 
   /** Of what is given up on its way no more is said than that what it made is there. */
@@ -241,7 +236,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
         context.journal.event('Adopted', `adopted ${displayName} ${id}, named by ${annotation.externalID}`);
       await record.keep(id);
     }
-    tellOfLateTwins(context, this.#contract, this.#pendingOf(context));
+    tellOfLateTwins(context, this.#contract, this.#objectsOf(context));
     return report('Available', `${displayName} ${id} is as the spec asks`, { fields, ...record.ownership(id) });
   }
 
@@ -298,12 +293,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
 
   #meansOf(context: ReconcileContext<Client>): Means<Spec, Observed, Client> {
     const contract = this.#contract;
-    const pending = this.#pendingOf(context);
+    const objects = this.#objectsOf(context);
     return {
-      lost: new LostCreate(context, contract, pending, this.#options),
-      create: new SafeCreate(context, contract, pending),
-      change: new SafeChange(context, contract, pending),
-      presence: new Presence(context, contract, pending, this.#options),
+      lost: new LostCreate(context, contract, objects, this.#options),
+      create: new SafeCreate(context, contract, objects),
+      change: new SafeChange(context, contract, objects),
+      presence: new Presence(context, contract, objects, this.#options),
       record: new ExternalRecord(context),
     };
   }
@@ -341,12 +336,12 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     );
   }
 
-  #pendingOf({ connection, time }: ReconcileContext<Client>): PendingCreates<Observed> {
+  #objectsOf({ connection, time }: ReconcileContext<Client>): AccountObjects<Observed> {
     const contract = this.#contract;
-    return this.#pending.of(
+    return this.#objects.of(
       connection,
       () =>
-        new PendingCreates<Observed>({
+        new AccountObjects<Observed>({
           claims: this.#claims,
           list: (call, onOdd) => contract.list(connection.client, call, onOdd),
           identityOf: (observed) => contract.identity(observed),

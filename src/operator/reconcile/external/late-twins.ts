@@ -2,9 +2,9 @@ import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { externalIDOf } from '../ownership.ts';
 import type { ManagedSpec } from '../resource.ts';
+import type { AccountObjects } from './account-objects.ts';
 import { heldByOthers } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
-import type { PendingCreates } from './pending-creates.ts';
 
 /** Tells of what a create made that was taken for lost, and that nobody holds. */
 export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
@@ -15,15 +15,15 @@ export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
     journal,
   }: Pick<ReconcileContext<Client>, 'resource' | 'peers' | 'time' | 'journal'>,
   { displayName, identity, contentOf }: ExternalContract<Spec, Observed, Client>,
-  pending: PendingCreates<Observed>,
+  objects: AccountObjects<Observed>,
 ): void {
-  const { suspects, cache } = pending;
+  const { suspects, cache } = objects;
   const suspect = suspects.get(uid);
   if (suspect === undefined) return;
   if (time.now() > suspect.until) suspects.delete(uid);
   const held = new Set([
     externalIDOf(object),
-    ...pending.claims.takenIDs(),
+    ...objects.claims.takenIDs(),
     ...heldByOthers(object, peers.list(), peers),
   ]);
   for (const each of cache.current()) {

@@ -64,7 +64,7 @@ test('what is found of one that is to go and keeps what it made is told of', asy
   });
   thing.clock.advance(settleMs);
   expect(await thing.remove()).toEqual({ kind: 'finished' });
-  expect(thing.told.at(-1)).toBe('Orphaned thing thing_lost is left behind: deletionPolicy is Retain');
+  expect(thing.kept).toBe('thing thing_lost is left behind: deletionPolicy is Retain');
 });
 
 test('what could not be read is read again, and not taken from a list that was there before', async () => {

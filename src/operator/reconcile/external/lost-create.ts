@@ -1,6 +1,8 @@
 import { isSameURL } from '../../../common/http/url.ts';
+import type { OddItem } from '../../../common/odd-item.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
-import type { OddItem, Recent } from '../cache.ts';
+import type { Recent } from '../cache.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import type { Facts } from '../memory.ts';
@@ -9,11 +11,12 @@ import { type Report, report } from '../outcome.ts';
 import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import { type Census, doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
+import type { AccountObjects, Suspect } from './account-objects.ts';
+import { doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
-import type { PendingCreates, Suspect } from './pending-creates.ts';
+import type { ExternalFlowOptions } from './options.ts';
 import {
   isAhead,
   isOlder,
@@ -25,15 +28,6 @@ import {
   type UnresolvedCreate,
   unreadable,
 } from './resolution.ts';
-
-export interface LostCreateOptions {
-  /** Every resource of the kind in the cluster, read afresh. */
-  readonly listResources: () => Promise<readonly ManagedObject[]>;
-  /** How long after a create of unknown fate the service may still be carrying it out, in milliseconds. */
-  readonly createSettleMs: number;
-  /** Of all kinds. */
-  readonly census: Census;
-}
 
 /** When what an unanswered create may have made is looked for, after it was lost from sight; for the last time when it must have settled. */
 const looksAfterMs = [0, 2_000, 10_000, 30_000];
@@ -48,18 +42,18 @@ const suspectMs = 3_600_000;
 export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   readonly #context: ReconcileContext<Client>;
   readonly #contract: ExternalContract<Spec, Observed, Client>;
-  readonly #pending: PendingCreates<Observed>;
-  readonly #options: LostCreateOptions;
+  readonly #objects: AccountObjects<Observed>;
+  readonly #options: ExternalFlowOptions;
 
   constructor(
     context: ReconcileContext<Client>,
     contract: ExternalContract<Spec, Observed, Client>,
-    pending: PendingCreates<Observed>,
-    options: LostCreateOptions,
+    objects: AccountObjects<Observed>,
+    options: ExternalFlowOptions,
   ) {
     this.#context = context;
     this.#contract = contract;
-    this.#pending = pending;
+    this.#objects = objects;
     this.#options = options;
   }
 
@@ -72,7 +66,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { object, uid } = resource;
     const intent = intentOf(object);
     if (intent === undefined) return undefined;
-    const made = this.#pending.claims.claimOf(uid);
+    const made = this.#objects.claims.claimOf(uid);
     // What the status knows is newer than any mark of a create: that one came back with an old manifest.
     if (ownershipOf(object).id !== undefined) await withdraw(resource);
     else if (made !== undefined) await recordCreated(resource, made);
@@ -94,7 +88,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const known = this.#unresolved(peers.list(), content);
     const backTo = Math.min(...known.map((each) => each.notBefore));
     const since = Math.max(unresolved.since + looks.last, this.#askedSince());
-    const found = await this.#pending.cache.recent(since, backTo, call);
+    const found = await this.#objects.cache.recent(since, backTo, call);
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((each) => each.metadata.uid === uid) ?? object;
@@ -137,7 +131,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   /** What is known of it from now on; with another key that lists say nothing of what this one opens. */
   #begun(): NonNullable<Facts['unresolved']> {
     const { resource, facts, occasion, connection } = this.#context;
-    const { since: keySince = Number.NEGATIVE_INFINITY } = connection;
+    const keySince = keySinceOf(connection);
     facts.unresolved ??= { since: occasion.startedAt };
     if (facts.unresolved.since < keySince) {
       facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };
@@ -177,7 +171,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#tellOfLeft(unread, doubt !== undefined);
     await withdraw(resource);
     delete facts.unresolved;
-    this.#pending.suspects.set(resource.uid, { ...lost, until: startedAt + suspectMs, toldOf: new Set() });
+    this.#objects.suspects.set(resource.uid, { ...lost, until: startedAt + suspectMs, toldOf: new Set() });
     return undefined;
   }
 
@@ -242,7 +236,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   /** A twin is on its way to the same account: what is found may be its. */
   #isCreating(content: string): boolean {
     const { resource, peers } = this.#context;
-    const { claims } = this.#pending;
+    const { claims } = this.#objects;
     const isTwin = ({ metadata: { uid = '' } }: ManagedObject) => claims.isCreating(uid, content);
     return peers.list().some((each) => isTwin(each) && peers.isOneAccount(each, resource.object));
   }
@@ -251,8 +245,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { resource, facts, occasion, journal } = this.#context;
     // Else the whole account would be read to see it once more.
     const adopted = items().find((each) => this.#contract.identity(each).id === id);
-    if (adopted !== undefined) this.#pending.cache.record(adopted, startedAt);
-    this.#pending.claims.claim(resource.uid, id);
+    if (adopted !== undefined) this.#objects.cache.record(adopted, startedAt);
+    this.#objects.claims.claim(resource.uid, id);
     facts.made = { id, at: occasion.startedAt };
     await recordCreated(resource, id);
     const { displayName } = this.#contract;
@@ -295,7 +289,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
 
   #claimed(resources: readonly ManagedObject[]): ReadonlySet<string> {
     const { resource, peers } = this.#context;
-    return new Set([...this.#pending.claims.takenIDs(), ...heldByOthers(resource.object, resources, peers)]);
+    return new Set([...this.#objects.claims.takenIDs(), ...heldByOthers(resource.object, resources, peers)]);
   }
 
   /** Every create of this content in this account that nobody knows the fate of, this one included. */
@@ -310,7 +304,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
         peers.isOneAccount(each, object) &&
         isSameURL(recordedURLOf(each) ?? '', url) &&
         externalIDOf(each) === undefined &&
-        this.#pending.claims.claimOf(each.metadata.uid ?? '') === undefined,
+        this.#objects.claims.claimOf(each.metadata.uid ?? '') === undefined,
     );
     return [object, ...others].map((each) => this.#asUnresolved(each));
   }

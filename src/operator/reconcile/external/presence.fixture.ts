@@ -1,13 +1,13 @@
+import type { OddItem } from '../../../common/odd-item.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
 import { annotation } from '../annotations.ts';
-import type { OddItem } from '../cache.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
+import { AccountObjects } from './account-objects.ts';
 import { Census } from './census.ts';
 import { Claims } from './claims.ts';
-import { PendingCreates } from './pending-creates.ts';
 import { Presence } from './presence.ts';
 
 interface Thing {
@@ -73,7 +73,7 @@ export function presenceOf(
   const occasion = { ...asked.occasion, requested: false, lastDue: () => Number.NEGATIVE_INFINITY };
   const context = { ...asked, occasion, peers: new Peers({ index, memory }) };
   const identity = ({ id }: Thing) => ({ id, createdAt: '2030-01-01T00:00:00Z' });
-  const pending = new PendingCreates<Thing>({
+  const objects = new AccountObjects<Thing>({
     claims: new Claims(),
     list: async function* (_: unknown, onOdd: (item: OddItem) => void) {
       scene.onList();
@@ -88,11 +88,11 @@ export function presenceOf(
     identity,
     get: async (_: undefined, id: string) => [...scene.there, ...scene.unlisted].find((each) => each.id === id),
   };
-  const presence = new Presence<Thing, undefined>(context, contract, pending, {
+  const presence = new Presence<Thing, undefined>(context, contract, objects, {
     census,
     createSettleMs: settleMs,
   });
-  return { presence, pending, connection, occasion, memory };
+  return { presence, objects, connection, occasion, memory };
 }
 
 type Given = readonly [ManagedObject, ...ManagedObject[]];

@@ -1,5 +1,6 @@
 import { isSameURL } from '../../../common/http/url.ts';
 import { annotation, recordIn } from '../annotations.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { mayBeTwoKeys } from '../key-mark.ts';
 import { type Facts, witnessesApartMs } from '../memory.ts';
@@ -7,17 +8,10 @@ import { freshSince } from '../occasion.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf, recordedURLOf } from '../ownership.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
-import {
-  type Census,
-  doubtOf,
-  doubtOfDeletedMs,
-  doubtRetryMs,
-  goneThenSay,
-  isConfirmed,
-  type Tally,
-} from './census.ts';
+import type { AccountObjects } from './account-objects.ts';
+import { doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed, type Tally } from './census.ts';
 import type { ExternalContract } from './contract.ts';
-import type { PendingCreates } from './pending-creates.ts';
+import type { ExternalFlowOptions } from './options.ts';
 
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
@@ -25,11 +19,7 @@ const rareMs = 600_000;
 const firstRecreationMs = 60_000;
 const longestPauseMs = 3_600_000;
 
-export interface PresenceOptions {
-  /** Of all kinds. */
-  readonly census: Census;
-  readonly createSettleMs: number;
-}
+type Options = Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>;
 
 type Contract<Observed, Client> = Pick<
   // biome-ignore lint/suspicious/noExplicitAny: of whatever spec
@@ -43,18 +33,18 @@ type Context<Client> = Omit<ReconcileContext<Client>, 'journal'>;
 export class Presence<Observed, Client> {
   readonly #context: Context<Client>;
   readonly #contract: Contract<Observed, Client>;
-  readonly #pending: PendingCreates<Observed>;
-  readonly #options: PresenceOptions;
+  readonly #objects: AccountObjects<Observed>;
+  readonly #options: Options;
 
   constructor(
     context: Context<Client>,
     contract: Contract<Observed, Client>,
-    pending: PendingCreates<Observed>,
-    options: PresenceOptions,
+    objects: AccountObjects<Observed>,
+    options: Options,
   ) {
     this.#context = context;
     this.#contract = contract;
-    this.#pending = pending;
+    this.#objects = objects;
     this.#options = options;
   }
 
@@ -66,7 +56,7 @@ export class Presence<Observed, Client> {
    */
   async observe(id: string, isAsAsked: (listed: Observed) => boolean = () => true): Promise<Observed | undefined> {
     const { facts, occasion, call, time } = this.#context;
-    const { cache } = this.#pending;
+    const { cache } = this.#objects;
     const absent = this.#absent(id);
     const askedAt = time.now();
     const since = Math.max(freshSince(this.#context), this.#keySince, absent?.lookedAt ?? Number.NEGATIVE_INFINITY);
@@ -94,7 +84,7 @@ export class Presence<Observed, Client> {
     const { facts, call, connection, time } = this.#context;
     const sentAt = time.now();
     const observed = await this.#contract.get(connection.client, id, call);
-    if (observed !== undefined) this.#pending.cache.record(observed, sentAt);
+    if (observed !== undefined) this.#objects.cache.record(observed, sentAt);
     else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt }), lookedAt: sentAt };
     return observed;
   }
@@ -112,7 +102,7 @@ export class Presence<Observed, Client> {
   async confirmGone(id: string): Promise<Report | undefined> {
     const { resource, facts, time, call, connection } = this.#context;
     const { displayName } = this.#contract;
-    const { cache } = this.#pending;
+    const { cache } = this.#objects;
     const now = time.now();
     const absent = this.#absent(id) ?? { id, at: now, lookedAt: now };
     const { at } = absent;
@@ -157,7 +147,7 @@ export class Presence<Observed, Client> {
   }
 
   get #keySince(): number {
-    return this.#context.connection.since ?? Number.NEGATIVE_INFINITY;
+    return keySinceOf(this.#context.connection);
   }
 
   /** From when on there can be a second witness: much later than the first, where the key in force may be a wrong one. */
@@ -185,7 +175,7 @@ export class Presence<Observed, Client> {
 
   /** Why nothing is concluded of what is missing from the account: an item may be it, or most of the account is missing. */
   #doubt(id: string): string | undefined {
-    const nameless = this.#pending.cache.odd().find((item) => item.id === undefined);
+    const nameless = this.#objects.cache.odd().find((item) => item.id === undefined);
     if (nameless !== undefined) {
       const { displayName } = this.#contract;
       return (
@@ -252,25 +242,25 @@ export class Presence<Observed, Client> {
   /** By a list with the key in force, where there is something to be found again that was taken for gone. */
   async lookForFormer(): Promise<void> {
     const { facts, call } = this.#context;
-    if (facts.former !== undefined) await this.#pending.cache.sweep(this.#keySince, call);
+    if (facts.former !== undefined) await this.#objects.cache.sweep(this.#keySince, call);
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */
   former(): string | undefined {
     const { resource, facts, peers } = this.#context;
     const isFree = (id: string) => peers.claimants(id).every(({ metadata: { uid } }) => uid === resource.uid);
-    return facts.former?.find((id) => this.#pending.cache.known(id, this.#keySince) !== undefined && isFree(id));
+    return facts.former?.find((id) => this.#objects.cache.known(id, this.#keySince) !== undefined && isFree(id));
   }
 
   /** What resources own in the account, of all kinds of which something was missed. */
   #count(): Tally {
     const { resource, peers, connection, time } = this.#context;
-    const { cache } = this.#pending;
+    const { cache } = this.#objects;
     const { identity } = this.#contract;
     const { createSettleMs } = this.#options;
     const account = accountKeyOf(resource.object);
     const counting = { account, peers, connection, cache, identity, createSettleMs };
-    return this.#options.census.add(connection, this.#contract, () => this.#pending.count.of(counting, time.now()));
+    return this.#options.census.add(connection, this.#contract, () => this.#objects.count.of(counting, time.now()));
   }
 
   /** What vanishes again and again is created later and later. */

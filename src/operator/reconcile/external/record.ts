@@ -1,6 +1,7 @@
 import { annotation, annotationOf } from '../annotations.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import type { Outcome, Report } from '../outcome.ts';
+import type { Report } from '../outcome.ts';
 import { isObserver, originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
 import type { Annotations } from '../writer.ts';
 
@@ -31,8 +32,8 @@ export class ExternalRecord {
   /** Of the key that it was seen with: where another is in force by now, what stands there stays. */
   #keyMark(id: string): Annotations {
     const { facts, connection } = this.#context;
-    const { keyMark, since = Number.NEGATIVE_INFINITY } = connection;
-    const isSeen = facts.seen?.id === id && facts.seen.at > since;
+    const { keyMark } = connection;
+    const isSeen = facts.seen?.id === id && facts.seen.at > keySinceOf(connection);
     return isSeen && keyMark !== undefined ? { [annotation.keyMark]: keyMark } : {};
   }
 
@@ -64,11 +65,11 @@ export class ExternalRecord {
   }
 
   /** What this process made is proven by its own status, whatever became of the rest. */
-  withProof(outcome: Outcome): Outcome {
+  withProof(report: Report): Report {
     const { resource, facts, connection } = this.#context;
     const { object } = resource;
-    const isKnown = outcome.kind === 'finished' || outcome.ownership !== undefined;
-    if (isKnown || facts.made === undefined || ownershipOf(object).id !== undefined) return outcome;
-    return { ...outcome, ownership: { ...placeOf(connection), id: facts.made.id, how: 'Created' } };
+    const isKnown = report.ownership !== undefined || ownershipOf(object).id !== undefined;
+    if (isKnown || facts.made === undefined) return report;
+    return { ...report, ownership: { ...placeOf(connection), id: facts.made.id, how: 'Created' } };
   }
 }

@@ -5,6 +5,7 @@ import { annotation } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import { contextOf } from '../context.fixture.ts';
 import type { ReconcileContext } from '../context.ts';
+import { leftByPolicy } from '../flow.ts';
 import { Memory } from '../memory.ts';
 import type { Occasion } from '../occasion.ts';
 import type { Outcome, Report } from '../outcome.ts';
@@ -64,7 +65,6 @@ export class ThingFixture {
     annotate: (given, changes) => this.annotate(given, changes),
     // Of the latest, as after a conflict.
     insist: async (_, changes) => this.annotate(this.object, changes(this.object)),
-    removeFinalizer: async () => {},
   };
   #flow!: ExternalFlow<z.infer<typeof managedSpecSchema>, Thing, undefined>;
 
@@ -118,6 +118,11 @@ export class ThingFixture {
   reconcileOther(object: ManagedObject, other: Connection<undefined>): Promise<Outcome> {
     const writer: Partial<ObjectWriter> = { record: async () => object, insist: async () => object };
     return this.#flow.ensure(contextOf(object, { ...this, writer, connection: other, now: () => this.clock.now() }));
+  }
+
+  /** What is told of it when it is let go. */
+  get kept(): string | undefined {
+    return leftByPolicy(this.#flow, this.object);
   }
 
   gone(object: ManagedObject): void {

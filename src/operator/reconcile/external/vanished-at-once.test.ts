@@ -128,13 +128,13 @@ describe('what this very process made', () => {
   /** A first one of these, which is missing, and its rivals; and what makes them now, with the key in force. */
   function given(first: string, ...others: readonly string[]) {
     const all = [proven(first), ...others.map((name) => proven(name))] as const;
-    const { presence, memory, pending, occasion } = presenceOf(all);
+    const { presence, memory, objects, occasion } = presenceOf(all);
     Object.assign(occasion, { lastDue: () => scene.clock.now() });
     const make = (...names: readonly string[]) => {
       const at = scene.clock.now();
       for (const id of names) {
         Object.assign(memory.of(id), { made: { id, at }, seen: { id, firstAt: at, at } });
-        pending.cache.record({ id }, at);
+        objects.cache.record({ id }, at);
       }
     };
     const stays = (...names: readonly string[]) => {

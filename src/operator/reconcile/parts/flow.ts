@@ -67,7 +67,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
         return { part, plan, result: plan.action.kind === 'stop' ? { ...result, at: plan.at } : result };
       }),
     );
-    await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isForeign))));
+    await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isDropped))));
     const settled = acted.map((each) => ({ ...each, result: { ...each.result, ...each.part.settle(each.result) } }));
     return {
       ...this.#summary(object, parsed.spec, settled, time.now()),
@@ -90,10 +90,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       }),
     );
     const failed = reports.flat();
-    if (failed.length === 0) {
-      await resource.release();
-      return { kind: 'finished' };
-    }
+    if (failed.length === 0) return { kind: 'finished' };
     // What is gone is not to be removed again: it may be somebody else's by then.
     const record = new PartsRecord(context);
     await record.remove(applied.difference(new Set(failed.map(({ name }) => name))));

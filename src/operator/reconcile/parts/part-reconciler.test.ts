@@ -69,9 +69,9 @@ async function reconcile(given: Given = {}) {
 test('what the service makes of a PUT is compared: it may accept it and do otherwise', async () => {
   const memory = new Memory();
   expect((await reconcile({ memory })).report?.reason).toBe('Available');
-  const { report, observed, isForeign } = await reconcile({ size: 50, memory });
+  const { report, observed, isDropped } = await reconcile({ size: 50, memory });
   expect(report).toMatchObject({ reason: 'Rejected', message: expect.stringContaining('did not take size') });
-  expect({ observed, isForeign }).toEqual({ observed: { size: 10 }, isForeign: false });
+  expect({ observed, isDropped }).toEqual({ observed: { size: 10 }, isDropped: false });
   expect((await reconcile({ size: 50, memory })).report?.reason).toBe('Rejected');
   expect(puts).toEqual([5, 50]);
 });
@@ -96,10 +96,10 @@ test.each([
   const older = { ...object, metadata: { ...object.metadata, uid: 'older', name: 'b' } };
   let asked = 0;
   const rivalOf = () => (++asked > looks ? older : undefined);
-  const { report, isForeign = false } = await reconcile({ rivalOf });
+  const { report, isDropped = false } = await reconcile({ rivalOf });
   expect(report).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('managed by Things ns/b') });
   // What was put on record meanwhile is not its own.
-  expect({ puts, isForeign }).toEqual({ puts: [], isForeign: looks === 2 });
+  expect({ puts, isDropped }).toEqual({ puts: [], isDropped: looks === 2 });
 });
 
 test('a part that another had before is his for as long as he is proven to have it, whatever his key opens', async () => {

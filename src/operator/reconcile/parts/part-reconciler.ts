@@ -1,4 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
@@ -25,7 +26,7 @@ export interface PartResult {
   /** What is out there, as far as this context learned it. */
   readonly observed?: unknown;
   /** What this resource is not to remove: it is gone, or was never applied. */
-  readonly isForeign?: boolean;
+  readonly isDropped?: boolean;
 }
 
 /** One part in one reconcile. */
@@ -65,15 +66,15 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
     if (action.kind === 'delete') return this.#removed();
     const conflict = this.#conflict();
-    if (conflict !== undefined) return { observed, report: conflict.report, isForeign: !this.#scope.applied };
+    if (conflict !== undefined) return { observed, report: conflict.report, isDropped: !this.#scope.applied };
     let replaced: unknown;
-    let isForeign = false;
+    let isDropped = false;
     const attempt = this.#attemptTo('put', body);
     const outcome = await unlessRefused(this.#context, attempt, async () => {
       try {
         replaced = await this.#replace(body, observed, action.fields);
       } catch (error) {
-        isForeign = !this.#scope.applied && isDefinite(error);
+        isDropped = !this.#scope.applied && isDefinite(error);
         throw error;
       }
       if (isSentAgain(this.#context, this.part.name, attempt, action.fields)) {
@@ -83,7 +84,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       }
       return this.#taken(body, replaced, action.fields);
     });
-    return { observed: replaced ?? observed, report: outcome, isForeign };
+    return { observed: replaced ?? observed, report: outcome, isDropped };
   }
 
   /** Who has a part that is asked for may have gone while the other parts waited for their turn. */
@@ -127,7 +128,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   /** Whether what is out there is known as of now; reports why not, where that is for long. */
   async #look(): Promise<Report | undefined> {
     const { occasion, connection } = this.#context;
-    const dueSince = Math.max(occasion.lastDue(), connection.since ?? Number.NEGATIVE_INFINITY);
+    const dueSince = Math.max(occasion.lastDue(), keySinceOf(connection));
     const since = occasion.requested ? occasion.startedAt : dueSince;
     const known = sightOf(this.#scope, this.#context);
     if (known !== undefined && known.at >= since) return undefined;
@@ -168,7 +169,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   async #removed(): Promise<PartResult> {
     const unsure = await this.delete();
-    return unsure === undefined ? { report: undefined, isForeign: true } : { report: unsure };
+    return unsure === undefined ? { report: undefined, isDropped: true } : { report: unsure };
   }
 
   #setLost(sentAt: number): void {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../common/http/errors.ts';
+import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
@@ -94,10 +95,9 @@ export class PartRemoval<Spec, Client> {
 
   /** How far apart two witnesses are: far, when nobody has seen the part with the key in force, which may be a wrong one. */
   #apartMs(): number {
-    const { since = Number.NEGATIVE_INFINITY } = this.#context.connection;
     const { createSettleMs } = this.#scope;
     const known = sightOf(this.#scope, this.#context);
-    const isKnown = known?.observed !== undefined && known.at > since;
+    const isKnown = known?.observed !== undefined && known.at > keySinceOf(this.#context.connection);
     return isKnown ? witnessesApartMs : Math.max(witnessesApartMs, createSettleMs);
   }
 

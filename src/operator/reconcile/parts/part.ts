@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Call } from '../../../common/priority.ts';
+import type { Call } from '../../../common/call.ts';
 import type { Reference } from '../references.ts';
 import type { ManagedSpec } from '../resource.ts';
 

@@ -61,7 +61,7 @@ export class PartsFixture {
 
   contextFor(object: ManagedObject, more: Partial<ObjectWriter> = {}) {
     const same = async () => object;
-    const writer = { removeFinalizer: async () => {}, insist: same, record: same, ...more };
+    const writer = { insist: same, record: same, ...more };
     const { memory } = this;
     const connection = { key: 'default', client: undefined };
     return contextOf(object, { writer, connection, memory, now: () => this.now });

@@ -1,7 +1,7 @@
 import type { Log } from '../../../common/log.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { KubeError } from '../../kube/errors.ts';
+import { isForbidden } from '../../kube/errors.ts';
 import { type Reach, Scope, type Target } from './scope.ts';
 
 export interface CoverageOptions extends Pick<Runtime, 'monotonic' | 'random'> {
@@ -220,8 +220,7 @@ export class Coverage {
       if (this.#targetAt({ type }, `${namespace}/${name}`) === target)
         target.changed(items[0]?.metadata.resourceVersion);
     } catch (error) {
-      if (error instanceof KubeError && error.status === 403)
-        this.#skipped.set(target, Math.ceil(deniedLookMs / this.#roundMs()) - 1);
+      if (isForbidden(error)) this.#skipped.set(target, Math.ceil(deniedLookMs / this.#roundMs()) - 1);
     }
   }
 

@@ -2,7 +2,7 @@ import { Backoff } from '../../../common/backoff.ts';
 import { JoinedSignal } from '../../../common/joined-signal.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import { unlessAborted } from '../../../common/unless-aborted.ts';
-import { KubeError } from '../../kube/errors.ts';
+import { isForbidden } from '../../kube/errors.ts';
 import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Target } from './scope.ts';
@@ -217,7 +217,7 @@ export class Referent implements Target {
     } catch (error) {
       if (this.#stop.signal.aborted) return 0;
       this.#isDue = true;
-      if (!(error instanceof KubeError && error.status === 403)) return this.#backoff.next();
+      if (!isForbidden(error)) return this.#backoff.next();
       this.#answered = own;
       this.#deny();
       return deniedPauseMs;

@@ -2,7 +2,7 @@ import type { Log } from '../../../common/log.ts';
 import type { Runtime } from '../../../common/runtime.ts';
 import { Reflector, type Sink } from '../../controller/reflector.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { KubeError } from '../../kube/errors.ts';
+import { isForbidden } from '../../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../../kube/types.ts';
 
 /** An object that somebody wants to know changes of. */
@@ -51,9 +51,6 @@ export class Scope {
       selection: { namespace, fieldSelector, metadataOnly: true },
       sink: this.#sink(),
       log: options.log.child({ referents: type.plural, ...(namespace === undefined ? {} : { namespace }) }),
-      pageSize: 500,
-      silenceTimeoutMs: 150_000,
-      backoff: { minMs: 800, maxMs: 30_000 },
       ...{ monotonic, random },
     });
     void reflector.run(this.#stop.signal);
@@ -84,7 +81,7 @@ export class Scope {
       alive: () => this.#become(true),
       failed: (error) => {
         this.#become(false);
-        const refused = error instanceof KubeError && error.status === 403;
+        const refused = isForbidden(error);
         if (refused) onRefused();
         return refused;
       },

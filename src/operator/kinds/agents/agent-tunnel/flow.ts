@@ -1,6 +1,5 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
@@ -8,6 +7,7 @@ import { unlessRefused } from '../../../reconcile/refusals.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
+import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';
 import { claimsOf } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
@@ -17,8 +17,6 @@ import { lookOf, looksLike, shownOf } from './look.ts';
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import { definitionOf, ignoredOf, isAnswered, placeIn, recordOf, type Started, startedOf, wanted } from './started.ts';
-
-type Context = ReconcileContext<undefined>;
 
 /** A tunnel that a context is about. */
 interface Asked {
@@ -79,9 +77,7 @@ export class TunnelFlow implements Flow<undefined> {
     this.#agents.checkPause(resource.object);
     const started = startedOf(resource.object);
     const unsure = started && (await this.#leaving.stop(context, started));
-    if (unsure !== undefined) return unsure;
-    await resource.release();
-    return { kind: 'finished' };
+    return unsure ?? { kind: 'finished' };
   }
 
   leftBehind(object: ManagedObject): string {
@@ -89,7 +85,7 @@ export class TunnelFlow implements Flow<undefined> {
     return started === undefined ? 'no tunnel' : leftBehind(started);
   }
 
-  async #act(context: Context, asked: Asked): Promise<Outcome> {
+  async #act(context: Context, asked: Asked): Promise<Report> {
     const { resource, facts, call, journal } = context;
     const { agent, spec, tunnel } = asked;
     const { name } = tunnel;
@@ -125,7 +121,7 @@ export class TunnelFlow implements Flow<undefined> {
     }
   }
 
-  #start(context: Context, asked: Asked, onStarted: () => void): Promise<Outcome> {
+  #start(context: Context, asked: Asked, onStarted: () => void): Promise<Report> {
     return unlessRefused(context, `start ${JSON.stringify(asked.tunnel)}`, async () => {
       try {
         const running = await start(context, asked);

@@ -1,13 +1,11 @@
-import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { RefusedError, type Report, report } from '../../../reconcile/outcome.ts';
 import { isDeleting } from '../../../reconcile/resource.ts';
+import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { isElsewhere } from '../registry/ownership.ts';
 import { isOf } from './decide.ts';
 import { rivalOf } from './rival.ts';
 import { isAnswered, recordOf, type Started, startedOf } from './started.ts';
-
-type Context = ReconcileContext<undefined>;
 
 /** Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment. */
 const cutOffMs = 120_000;

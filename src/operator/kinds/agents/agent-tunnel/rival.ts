@@ -1,8 +1,9 @@
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import { type Report, report } from '../../../reconcile/outcome.ts';
+import { winnerOver } from '../../../reconcile/ownership.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import { agentKeyOf } from '../registry/agents.ts';
-import { agentIdentity, claimOn, isElsewhere, rivalOver } from '../registry/ownership.ts';
+import { agentIdentity, claimOn, isElsewhere, standingOnTunnel } from '../registry/ownership.ts';
 import type { Started } from './started.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;
@@ -20,7 +21,7 @@ export function nameOf({ metadata, spec }: ManagedObject): string {
 export function rivalOf({ resource: { object }, peers }: Context, { url, name }: Started): ManagedObject | undefined {
   const tunnel = { agent: agentIdentity(url), name };
   const claimants = [claimIn(object), claimOn(tunnel)].flatMap((claim) => peers.claimants(claim));
-  return rivalOver(object, claimants, tunnel);
+  return winnerOver(object, claimants, standingOnTunnel(tunnel));
 }
 
 /** What the status says of it. */

@@ -139,7 +139,6 @@ export class TunnelWorld {
         return isThere ? read : this.#annotate(read, records);
       },
       insist: async (read, annotations) => this.#annotate(read, annotations(read)),
-      removeFinalizer: async () => {},
       confirm: async (read) => {
         if (this.isGone) throw new Error('it has gone');
         return read;

@@ -3,7 +3,7 @@ import type { AgentStatus } from '../../../agent-client/schemas.ts';
 import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
-import { DependencyError, type Outcome, report, reportFailure } from '../../../reconcile/outcome.ts';
+import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
@@ -49,7 +49,6 @@ export class AgentFlow implements Flow<undefined> {
       const message = `waiting for the tunnels in this agent to be deleted: ${namesOf(tunnels)}`;
       return report('Deleting', message, { retry: { kind: 'after', ms: tunnelsRetryMs } });
     }
-    await resource.release();
     return { kind: 'finished' };
   }
 
@@ -58,7 +57,7 @@ export class AgentFlow implements Flow<undefined> {
   }
 }
 
-async function check(context: Context, agent: AgentConnection): Promise<Outcome> {
+async function check(context: Context, agent: AgentConnection): Promise<Report> {
   const { status, tunnels } = await agent.check(freshSince(context), context.call);
   context.facts.observed = true;
   const { url } = agent;

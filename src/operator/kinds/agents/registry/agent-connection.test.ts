@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
+import type { Call } from '../../../../common/call.ts';
 import { systemClock } from '../../../../common/clock.ts';
-import type { Call } from '../../../../common/priority.ts';
 import { AgentConnection } from './agent-connection.ts';
 
 const call: Call = { priority: 'resync', signal: new AbortController().signal };
@@ -45,7 +45,7 @@ beforeEach(async () => {
     else response.writeHead(broken ?? 200).end(JSON.stringify(body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  agent = new AgentConnection('team/edge', {
+  agent = new AgentConnection({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: 'test',
     clock: systemClock,

@@ -1,11 +1,10 @@
 import { Breaker } from '../../../../common/breaker.ts';
+import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Clock } from '../../../../common/clock.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import { type Call, waitAway } from '../../../../common/priority.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
-import type { Connection } from '../../../reconcile/connection.ts';
 import { canonical, fingerprint } from '../../../reconcile/json.ts';
 import { saidIn } from './words.ts';
 
@@ -31,8 +30,7 @@ export interface AgentConnectionOptions extends AgentClientOptions {
 }
 
 /** One agent, with the one client and list of tunnels that everything using it shares. */
-export class AgentConnection implements Connection<AgentClient> {
-  readonly key: string;
+export class AgentConnection {
   readonly url: string;
   readonly client: AgentClient;
   readonly #options: AgentConnectionOptions;
@@ -46,10 +44,8 @@ export class AgentConnection implements Connection<AgentClient> {
   #shape: string | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  /** @param key unique in this operator */
-  constructor(key: string, options: AgentConnectionOptions) {
+  constructor(options: AgentConnectionOptions) {
     const { url, monotonic } = options;
-    this.key = key;
     this.url = url;
     this.client = new AgentClient(options);
     this.#options = options;

@@ -20,10 +20,10 @@ beforeEach(() => {
   agents = new Agents({
     monotonic: systemClock,
     hosts: new AllowedHosts(['agent.example.test', 'other.example.test'], 'is not in --allowed-agent-hosts'),
-    open: (key, { url: at }, hooks) => {
+    open: ({ url: at }, hooks) => {
       opened.push(at);
       const random = () => 1;
-      return new AgentConnection(key, {
+      return new AgentConnection({
         url: at,
         userAgent: 'test',
         clock: systemClock,

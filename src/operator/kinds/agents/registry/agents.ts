@@ -13,7 +13,7 @@ type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
 
 export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'monotonic'> {
   readonly hosts: AllowedHosts;
-  readonly open: (key: string, address: AgentAddress, hooks?: AgentHooks) => AgentConnection;
+  readonly open: (address: AgentAddress, hooks?: AgentHooks) => AgentConnection;
   /** The Agent is to be reconciled. */
   readonly enqueue: (agent: string) => void;
 }
@@ -118,7 +118,7 @@ export class Agents extends Registry<AgentEntry> {
     const { hosts, open, enqueue, enqueueDependents, monotonic } = options;
     const openEntry = (key: string, object: ManagedObject) => {
       const hooks = { onChange: () => this.wakeDependents(key), onCount: () => enqueue(key) };
-      return new AgentEntry(object, hosts, (address) => open(key, address, hooks));
+      return new AgentEntry(object, hosts, (address) => open(address, hooks));
     };
     super({ open: openEntry, enqueueDependents, monotonic });
     this.#options = options;
@@ -185,7 +185,7 @@ export class Agents extends Registry<AgentEntry> {
     if (paused !== undefined) throw new DependencyError(`the Agent of ${url} ${paused.pause}`);
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = open(url, address);
+    const agent = open(address);
     try {
       return await use(agent);
     } finally {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { annotation } from '../../../reconcile/annotations.ts';
+import { winnerOver } from '../../../reconcile/ownership.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { recordOf, wanted } from '../agent-tunnel/started.ts';
-import { agentIdentity, claimOn, claimsOf, hasMade, isElsewhere, rivalOver } from './ownership.ts';
+import { agentIdentity, claimOn, claimsOf, hasMade, isElsewhere, standingOnTunnel } from './ownership.ts';
 
 const url = 'http://agent.test:4040';
 const tunnel = { agent: agentIdentity(url), name: 'web' };
@@ -68,8 +69,8 @@ describe('a tunnel', () => {
     ],
   ])('%s', (_, owner, other) => {
     const [a, b] = [resource('a', owner), resource('b', { namespace: 'x', ...other })];
-    expect(rivalOver(b, [a, b], tunnel)).toBe(a);
-    expect(rivalOver(a, [b, a, b], tunnel)).toBeUndefined();
+    expect(winnerOver(b, [a, b], standingOnTunnel(tunnel))).toBe(a);
+    expect(winnerOver(a, [b, a, b], standingOnTunnel(tunnel))).toBeUndefined();
     expect(isElsewhere(a, b)).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { apiPrefixOf } from '../../../agent-client/client.ts';
-import { oldestFirst } from '../../../reconcile/ownership.ts';
+import type { Standing } from '../../../reconcile/ownership.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { startedOf } from '../agent-tunnel/started.ts';
 
@@ -34,27 +34,16 @@ export function hasMade(object: ManagedObject, tunnel: TunnelID): boolean {
   return isSame(shownBy(object), tunnel);
 }
 
-/**
- * Of several resources that lay claim to a tunnel it is that one's which made it, by its status: tenants do not write
- * that. Then that one's which has a record of its own, then the oldest's. This is the one before `object`, if any.
- */
-export function rivalOver(
-  object: ManagedObject,
-  claimants: readonly ManagedObject[],
-  tunnel: TunnelID,
-): ManagedObject | undefined {
-  const others = claimants.filter(({ metadata: { uid } }) => uid !== object.metadata.uid);
-  const [first] = oldestFirst([object, ...others]).sort((a, b) => rankOf(a, tunnel) - rankOf(b, tunnel));
-  return first === object ? undefined : first;
+/** By the status, which tenants do not write, before a record, and that before a wish. */
+export function standingOnTunnel(tunnel: TunnelID): Standing {
+  return (object) => {
+    if (hasMade(object, tunnel)) return 0;
+    return isSame(recordedBy(object), tunnel) ? 1 : 2;
+  };
 }
 
 export function isElsewhere(object: ManagedObject, other: ManagedObject): boolean {
   return object.metadata.namespace !== other.metadata.namespace;
-}
-
-function rankOf(object: ManagedObject, tunnel: TunnelID): number {
-  if (hasMade(object, tunnel)) return 0;
-  return isSame(recordedBy(object), tunnel) ? 1 : 2;
 }
 
 function isSame(known: TunnelID | undefined, tunnel: TunnelID): boolean {

@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorReason } from '../../../../common/http/errors.ts
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { withoutBulk } from '../../../reconcile/bulk.ts';
-import { conditionsOf } from '../../../reconcile/conditions.ts';
+import { conditionsFor } from '../../../reconcile/conditions.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
@@ -91,7 +91,7 @@ async function reconcile({ settle = true } = {}): Promise<Report> {
   const connection = { key: 'ns/dev', client: undefined };
   const outcome = await flow.ensure(contextOf(object, { writer, connection, now: () => clock.now() }));
   if (outcome.kind === 'reported' && settle) {
-    const conditions = conditionsOf(outcome, 1, {
+    const conditions = conditionsFor(outcome, 1, {
       ...{
         previous: object.status?.conditions ?? [],
         own: ['Complete', 'Failed'],

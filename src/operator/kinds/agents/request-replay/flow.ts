@@ -1,13 +1,13 @@
+import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import { waitAway } from '../../../../common/priority.ts';
 import type { AgentClient, Replay } from '../../../agent-client/client.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
-import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { DependencyError, type Outcome, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
+import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
 import { type Spec, spec as specSchema } from './schema.ts';
 
@@ -23,8 +23,6 @@ export interface ReplayFlowOptions {
   /** A text that no other call gives. */
   readonly nonce: () => string;
 }
-
-type Context = ReconcileContext<undefined>;
 
 /**
  * Replays a captured request once at most. The intent is recorded before the request is sent: a reconcile that finds one

@@ -1,5 +1,5 @@
+import type { Call } from '../../../../common/call.ts';
 import { isKey, keyForm } from '../../../../common/credential/key.ts';
-import type { Call } from '../../../../common/priority.ts';
 import { annotation, isPaused } from '../../../reconcile/annotations.ts';
 import { doubtIn } from '../../../reconcile/external/census.ts';
 import type { HeldSecret } from '../../../reconcile/held-secrets.ts';

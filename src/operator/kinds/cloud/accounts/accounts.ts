@@ -1,7 +1,7 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
 import { DependencyError } from '../../../reconcile/outcome.ts';
-import { accountKeyOf, provenAccountOf, requestedKeyOf } from '../../../reconcile/ownership.ts';
+import { accountKeyOf, defaultKey, provenAccountOf, requestedKeyOf } from '../../../reconcile/ownership.ts';
 import type { PeersAccount } from '../../../reconcile/peers.ts';
 import { References } from '../../../reconcile/references.ts';
 import type { Referents } from '../../../reconcile/referents/referents.ts';
@@ -64,7 +64,7 @@ export class Accounts extends Registry<AccountEntry> {
     const key = accountKeyOf(object);
     const isAsked = unhandledReconcileAt(object) !== undefined && !this.#tried.has(object);
     if (isAsked) this.#tried.add(object);
-    if (key === 'default') {
+    if (key === defaultKey) {
       this.#defaultAccountUsers.check(object);
       const account = this.#default(object);
       if (isAsked) account.tryKey();
@@ -83,10 +83,10 @@ export class Accounts extends Registry<AccountEntry> {
   /** What the account really is; while the key is not known it has its name alone. */
   accountOf(object: ManagedObject): PeersAccount {
     const key = accountKeyOf(object);
-    const entry = key === 'default' ? undefined : this.entry(key);
-    const connection = key === 'default' ? this.#defaultAccount : entry?.connection;
+    const entry = key === defaultKey ? undefined : this.entry(key);
+    const connection = key === defaultKey ? this.#defaultAccount : entry?.connection;
     const { identity, rekeyedAt, url } = connection ?? {};
-    const isUnread = key !== 'default' && identity === undefined && (entry?.isKeyUnread ?? this.isUnread);
+    const isUnread = key !== defaultKey && identity === undefined && (entry?.isKeyUnread ?? this.isUnread);
     return { identity: identity ?? key, isUnread, rekeyedAt, url, identities: () => connection?.identities ?? [] };
   }
 
@@ -117,7 +117,7 @@ export class Accounts extends Registry<AccountEntry> {
 
   /** Whether what the resource claims can be its own. */
   mayHold(object: ManagedObject): boolean {
-    return accountKeyOf(object) !== 'default' || this.#defaultAccountUsers.mayHold(object);
+    return accountKeyOf(object) !== defaultKey || this.#defaultAccountUsers.mayHold(object);
   }
 
   override async close(): Promise<void> {

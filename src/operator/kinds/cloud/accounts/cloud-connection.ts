@@ -1,7 +1,7 @@
+import { type Call, type Reserved, waitAway } from '../../../../common/call.ts';
 import { isKey } from '../../../../common/credential/key.ts';
 import { canonicalURL } from '../../../../common/http/url.ts';
 import type { Log } from '../../../../common/log.ts';
-import { type Call, type Reserved, waitAway } from '../../../../common/priority.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';

@@ -1,6 +1,6 @@
 import { annotation } from '../../../reconcile/annotations.ts';
 import { DependencyError, RefusedError } from '../../../reconcile/outcome.ts';
-import { defaultAccount, provenAccountOf } from '../../../reconcile/ownership.ts';
+import { defaultKey, provenAccountOf } from '../../../reconcile/ownership.ts';
 import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 
 const flag = '--default-account-namespaces';
@@ -41,5 +41,5 @@ export class DefaultAccountUsers {
 
 /** By its status, which the operator alone writes: annotations are whatever those who may write the resource say. */
 function hasMade(object: ManagedObject): boolean {
-  return provenAccountOf(object) === defaultAccount;
+  return provenAccountOf(object) === defaultKey;
 }

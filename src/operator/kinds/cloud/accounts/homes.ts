@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { windowMs } from '../../../cloud/rolling-window.ts';
-import { accountKeyOf } from '../../../reconcile/ownership.ts';
+import { accountKeyOf, defaultKey } from '../../../reconcile/ownership.ts';
 import { firstShard, type HeldShards, type Placement, type Share } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Accounts } from './accounts.ts';
@@ -96,14 +96,14 @@ export class Homes {
   }
 
   #homeOf(account: string, object: ManagedObject | undefined): number {
-    if (account === 'default') return firstShard;
+    if (account === defaultKey) return firstShard;
     if (object && this.#options.isForeign(object)) return this.#belongsTo(account) ?? this.#hashed(account);
     return (object && this.#recorded(object)) ?? this.#hashed(account);
   }
 
   /** By its key; undefined while that is not known. What has the key of the operator's own account is where that is. */
   #belongsTo(account: string): number | undefined {
-    if (account === 'default') return firstShard;
+    if (account === defaultKey) return firstShard;
     const { accounts, isForeign } = this.#options;
     const entry = accounts.entry(account);
     const identity = entry?.connection?.identity;

@@ -2,7 +2,7 @@ import type { Ledger } from '../../../cloud/ledger.ts';
 import { keyMarkOf } from '../../../reconcile/key-mark.ts';
 import type { BudgetUser } from './budgets.ts';
 import { Charges } from './charges.ts';
-import { keyOf } from './credential.ts';
+import { apiKeyOf } from './credential.ts';
 import { type Sender, Senders } from './senders.ts';
 import { type AccountUse, UseRecord, type UseRecordOptions } from './use-record.ts';
 import type { UseStore } from './use-store.ts';
@@ -142,7 +142,7 @@ class Marks {
   readonly #known = new WeakMap<BudgetUser, { readonly secret: string; readonly key: string; readonly mark: string }>();
 
   of(user: BudgetUser, secret: string | undefined, scope: string): string | undefined {
-    const key = keyOf(user);
+    const key = apiKeyOf(user);
     if (secret === undefined || key === undefined) return undefined;
     const known = this.#known.get(user);
     if (known?.secret === secret && known.key === key) return known.mark;

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../../cloud/ledger.ts';
 import { keyMarkOf } from '../../../reconcile/key-mark.ts';
 import type { BudgetUser } from './budgets.ts';
-import { keyOf } from './credential.ts';
+import { apiKeyOf } from './credential.ts';
 import { useNameOf } from './use-name.ts';
 import type { Past } from './use-state.ts';
 
@@ -83,7 +83,7 @@ export class Senders {
   /** The user with the key in force. */
   follow(user: BudgetUser, ledger: Ledger): Sender {
     const origin = user.url.split('/', 3).join('/');
-    const key = keyOf(user);
+    const key = apiKeyOf(user);
     const id = `${user.account} ${origin} ${key ?? ''}`;
     if (this.#current.get(user)?.id !== id) this.leave(user);
     const sender = this.#all.get(id) ?? new Sender({ account: user.account, origin, key });

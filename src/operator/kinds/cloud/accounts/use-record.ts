@@ -311,8 +311,8 @@ export class UseRecord {
     }
   }
 
-  #store(state: UseState, signal = this.#ended.signal): Promise<Stored | undefined> {
-    return this.#options.store.write(textOf({ ...state, by: this.#id }, this.#now()), signal);
+  #store(state: UseState): Promise<Stored | undefined> {
+    return this.#options.store.write(textOf({ ...state, by: this.#id }, this.#now()), this.#ended.signal);
   }
 
   #now(): number {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
-import { conditionsOf } from '../../../reconcile/conditions.ts';
+import { conditionsFor } from '../../../reconcile/conditions.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { doubtOf } from '../../../reconcile/external/census.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
@@ -90,7 +90,7 @@ function setup(spec: object, status: object, more: object = {}, users: readonly 
     heldSecrets: { letGo: note('let the Secret go') },
   } as unknown as AccountFlowOptions);
   const context = {
-    resource: { object, hold: note('hold'), release: note('release') },
+    resource: { object, hold: note('hold') },
     call: { away },
     occasion: { requested: false, lastDue: () => 0 },
   } as unknown as Context;
@@ -119,7 +119,7 @@ test('while no mirror runs an account that fails leaves the condition of its mir
   const { flow, context } = setup({ endpointMirror: {} }, {}, { passedSince: () => false, check });
   const outcome = (await flow.ensure(context)) as Report;
   const options = { previous: [], own: flow.conditions, asked: flow.conditionsOf(context.resource.object) };
-  expect(conditionsOf(outcome, 2, { ...options, now: new Date() })).toContainEqual(
+  expect(conditionsFor(outcome, 2, { ...options, now: new Date() })).toContainEqual(
     expect.objectContaining({ type: 'EndpointsMirrored', status: 'False', reason: 'Unreachable' }),
   );
 });
@@ -127,7 +127,7 @@ test('while no mirror runs an account that fails leaves the condition of its mir
 test('an account does not wait for ConfigMaps that may not be deleted: they go with it', async () => {
   const { flow, context, done } = setup({ endpointMirror: { enabled: true } }, {});
   expect(await flow.remove(context)).toEqual({ kind: 'finished' });
-  expect(done).toEqual(['stop', 'remove', 'let the Secret go', 'release']);
+  expect(done).toEqual(['stop', 'remove', 'let the Secret go']);
 });
 
 test.each([

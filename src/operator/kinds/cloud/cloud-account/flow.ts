@@ -1,5 +1,5 @@
+import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import { waitAway } from '../../../../common/priority.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
@@ -110,7 +110,6 @@ export class AccountFlow implements Flow<undefined> {
     // What may not be deleted goes with the account, which owns it.
     if (isMirrored(object)) await waitAway(call, () => this.#mirrors.remove(key, namespaceOf(object)));
     await this.#heldSecrets.letGo(object);
-    await resource.release();
     return { kind: 'finished' };
   }
 
@@ -139,7 +138,7 @@ export class AccountFlow implements Flow<undefined> {
     this.#dependents.enqueue(account.key, 'unready');
   }
 
-  async #refused({ call, resource }: Context, entry: AccountEntry, mirrored: Mirrored): Promise<Outcome> {
+  async #refused({ call, resource }: Context, entry: AccountEntry, mirrored: Mirrored): Promise<Report> {
     await waitAway(call, () => Promise.all([this.#mirrors.stop(keyOf(resource.object)), entry.whenRead()]));
     await this.#holdSecret(resource, entry);
     const fields = { ...mirrored, ...placeField(resource.object) };
@@ -161,7 +160,7 @@ export class AccountFlow implements Flow<undefined> {
     }
   }
 
-  #failed(object: ManagedObject, account: CloudConnection, error: unknown, mirrored: Mirrored): Outcome {
+  #failed(object: ManagedObject, account: CloudConnection, error: unknown, mirrored: Mirrored): Report {
     const failure = reportFailure(error);
     const verdict = error instanceof ApiError ? verdictOf(error, object) : {};
     const fields = { apiURL: account.url, ...verdict, ...mirrored, ...placeField(object) };

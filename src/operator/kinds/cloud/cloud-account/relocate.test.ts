@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { Call } from '../../../../common/priority.ts';
+import type { Call } from '../../../../common/call.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Relocation } from '../accounts/homes.ts';
 import { relocate } from './relocate.ts';

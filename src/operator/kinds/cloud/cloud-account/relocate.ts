@@ -1,6 +1,6 @@
-import { type Call, waitAway } from '../../../../common/priority.ts';
+import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import type { Place } from '../../../reconcile/placement.ts';
+import type { RecordShard } from '../../../reconcile/placement.ts';
 import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Homes } from '../accounts/homes.ts';
 
@@ -18,7 +18,7 @@ export interface RelocateOptions {
 export async function relocate(
   { homes, mirrors, drain }: RelocateOptions,
   object: ManagedObject,
-  place: Place,
+  place: RecordShard,
   call: Pick<Call, 'away'>,
 ): Promise<number | undefined> {
   const relocation = homes.relocationOf(object);

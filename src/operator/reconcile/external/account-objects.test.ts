@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { Call } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call } from '../../../common/priority.ts';
-import { guarded } from './pending-creates.ts';
+import { guarded } from './account-objects.ts';
 
 /** What is made at each second is named by it. */
 const identityOf = (second: string | number) => ({

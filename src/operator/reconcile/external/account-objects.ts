@@ -1,14 +1,15 @@
 import { Backoff } from '../../../common/backoff.ts';
 import { Breaker } from '../../../common/breaker.ts';
+import type { Call } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import type { Call } from '../../../common/priority.ts';
-import { ExternalCache, type ExternalCacheOptions, type OddItem } from '../cache.ts';
+import type { OddItem } from '../../../common/odd-item.ts';
+import { ExternalCache, type ExternalCacheOptions } from '../cache.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Claims } from './claims.ts';
 import type { Identity } from './contract.ts';
 import { LastCount } from './count.ts';
 
-export interface PendingCreatesOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
+export interface AccountObjectsOptions<Observed> extends Pick<ExternalCacheOptions<Observed>, 'identityOf' | 'now'> {
   readonly list: (call: Call, onOdd: (item: OddItem) => void) => AsyncIterable<Observed>;
   /** Of all accounts. */
   readonly claims: Claims;
@@ -29,7 +30,7 @@ export interface Suspect {
  * What this process knows of one account's objects of one kind beyond what Kubernetes has on record: a cache of what is
  * out there, and what became of creates.
  */
-export class PendingCreates<Observed> {
+export class AccountObjects<Observed> {
   readonly cache: ExternalCache<Observed>;
   /** Pauses between creates of unknown fate, by uid of the resource. */
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
@@ -38,7 +39,7 @@ export class PendingCreates<Observed> {
   readonly claims: Claims;
   readonly count = new LastCount<Observed>();
 
-  constructor({ claims, ...options }: PendingCreatesOptions<Observed>) {
+  constructor({ claims, ...options }: AccountObjectsOptions<Observed>) {
     this.claims = claims;
     this.cache = new ExternalCache({ ...options, list: guarded(options) });
   }
@@ -59,7 +60,7 @@ export function guarded<Observed>({
   list,
   now,
   identityOf,
-}: Pick<PendingCreatesOptions<Observed>, 'list' | 'now' | 'identityOf'>): ExternalCacheOptions<Observed>['list'] {
+}: Pick<AccountObjectsOptions<Observed>, 'list' | 'now' | 'identityOf'>): ExternalCacheOptions<Observed>['list'] {
   const breaker = new Breaker({ minMs: 500, maxMs: 10_000, now });
   return async (call, onOdd, isWanted = () => true) => {
     breaker.check();
