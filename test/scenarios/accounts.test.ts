@@ -64,6 +64,22 @@ describe('side by side', () => {
     }));
 });
 
+test.concurrent('who waits for the budget of an account that was applied with it is not told of its first check', () =>
+  withSetting(async ({ cloud, start, account, bot, writeSecret }) => {
+    start();
+    await writeSecret(keys[0]);
+    const names = Array.from({ length: 4 }, (_, index) => `b${index}`);
+    const tight = await account({ requestsPerMinute: 3 }, 'tight');
+    await Promise.all(names.map((name) => bot(name, { name, accountRef: { name: 'tight' } })));
+    await world.reason(tight, 'Available');
+    await until('the budget to be used up', () => cloud.requests().length === 3);
+    const reasons = async () => {
+      const bots = await Promise.all(names.map((name) => botOf(tight, name)));
+      return bots.flatMap((each) => conditionOf(each, 'Ready')?.reason ?? []);
+    };
+    expect(new Set(await reasons())).toEqual(new Set(['Available']));
+  }));
+
 test.concurrent('accounts of one key: each stays within its own budget, which takes nothing from the others', () =>
   withSetting(async ({ namespace, cloud, start, account, bot, writeSecret }) => {
     const operator = start();
