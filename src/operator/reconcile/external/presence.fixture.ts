@@ -21,6 +21,8 @@ export const scene = {
   there: [] as readonly Thing[],
   /** What is there, and lists do not show. */
   unlisted: [] as readonly Thing[],
+  /** So many were asked for by id. */
+  gets: 0,
   /** What lists have beside it. */
   odd: [] as readonly OddItem[],
   /** What happens while a list is under way. */
@@ -28,7 +30,7 @@ export const scene = {
 };
 
 export function setScene(): void {
-  Object.assign(scene, { clock: new ManualClock(), there: [], unlisted: [], odd: [], onList: () => {} });
+  Object.assign(scene, { clock: new ManualClock(), there: [], unlisted: [], gets: 0, odd: [], onList: () => {} });
 }
 
 function resource(name: string, more: Partial<ManagedObject>): ManagedObject {
@@ -86,7 +88,10 @@ export function presenceOf(
   const contract = {
     displayName: 'thing',
     identity,
-    get: async (_: undefined, id: string) => [...scene.there, ...scene.unlisted].find((each) => each.id === id),
+    get: async (_: undefined, id: string) => {
+      scene.gets += 1;
+      return [...scene.there, ...scene.unlisted].find((each) => each.id === id);
+    },
   };
   const presence = new Presence<Thing, undefined>(context, contract, objects, {
     census,

@@ -36,6 +36,7 @@ test('nor what may be an item of a list without an id', async () => {
 });
 
 describe('of what is so young that lists may not show it yet', () => {
+  let again: () => Promise<unknown>;
   /** Its answer says once that it is not there, and a list does not show it; then it `isThere` or not. */
   const missed = async (isThere: boolean) => {
     scene.there = [{ id: 'a' }, { id: 'b' }];
@@ -48,11 +49,19 @@ describe('of what is so young that lists may not show it yet', () => {
     expect((await presence.confirmGone('a'))?.message).toMatch(/making sure/);
     await scene.clock.advance(witnessesApartMs);
     scene.unlisted = isThere ? [{ id: 'a' }] : [];
-    return presence.confirmGone('a');
+    again = () => presence.confirmGone('a');
+    return again();
   };
 
   test('a second answer is the witness, some seconds after the first', async () => {
     expect(await missed(false)).toBeUndefined();
+  });
+
+  test('and is asked for once, however often the question is', async () => {
+    expect(await missed(false)).toBeUndefined();
+    const gets = scene.gets;
+    expect(await again()).toBeUndefined();
+    expect(scene.gets).toBe(gets);
   });
 
   test('a list is none', async () => {

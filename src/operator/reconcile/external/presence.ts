@@ -120,7 +120,8 @@ export class Presence<Observed, Client> {
       return isAsked ? report('Unreachable', doubt, { retry }) : report(reason, unsure, { retry });
     }
     await cache.sweep(secondAt, call);
-    if (this.#mayBeYoung(id)) await this.look(id);
+    // Once: while a person is asked, a list would show that it came.
+    if (this.#mayBeYoung(id) && absent.lookedAt < at + witnessesApartMs) await this.look(id);
     const isSaid = saidAt !== undefined && (await connection.readKey?.(call)) !== false;
     // Another key came meanwhile: neither witness is of what that one opens.
     if (at < this.#keySince) return report(reason, unsure);
