@@ -36,7 +36,7 @@ test('nor what may be an item of a list without an id', async () => {
 });
 
 describe('of what is so young that lists may not show it yet', () => {
-  let again: () => Promise<unknown>;
+  let again: () => ReturnType<ReturnType<typeof presenceOf>['presence']['confirmGone']>;
   /** Its answer says once that it is not there, and a list does not show it; then it `isThere` or not. */
   const missed = async (isThere: boolean) => {
     scene.there = [{ id: 'a' }, { id: 'b' }];
