@@ -35,6 +35,8 @@ test('nothing is removed for one that is listed still, and has gone', async () =
 test.each([
   ['stays', {}, 0],
   ['goes where a person has it go without a call', { [annotation.forceOrphan]: 'true' }, 1],
+  ['goes by another word than "true" too', { [annotation.forceOrphan]: 'yes' }, 1],
+  ['stays by a no', { [annotation.forceOrphan]: 'false' }, 0],
 ])('a paused one that is to be deleted %s', async (_, more, count) => {
   const annotations = { [annotation.paused]: 'true', ...more };
   const deletionTimestamp = '2026-01-02T03:04:05Z';
