@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { parseConfig, readConfig } from '../../src/agent/config.ts';
 import { version } from '../../src/common/version.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
 import { parseSettings, settingsHelp } from '../../src/operator/settings.ts';
 import { chartDir, helm, only, type Rendered, release, render, type Values } from './helm.ts';
 import { matrix } from './matrix.ts';
@@ -247,7 +248,11 @@ describe('roles', () => {
     expect(reading[0].verbs).toEqual(['get', 'list', 'watch']);
     // `kubectl apply` and `kubectl edit` begin with a get, `kubectl delete` ends with a watch.
     expect(writing[0].verbs).toEqual([...reading[0].verbs, 'create', 'update', 'patch', 'delete', 'deletecollection']);
-    expect(writing[1]).toEqual(reading[1]);
+    const statuses = definitions.map(({ type }) => `${type.plural}/status`).sort();
+    for (const [, status] of [reading, writing]) {
+      expect(status).toMatchObject({ apiGroups: ['edge-operator.dev'], verbs: ['get'] });
+      expect([...status.resources].sort()).toEqual(statuses);
+    }
   });
 });
 
