@@ -21,6 +21,14 @@ test.each([
 });
 
 test.each([
+  ['lists', `a: 1\nb: ${'['.repeat(4_000)}${']'.repeat(4_000)}`],
+  ['lists, one below the other', `${'- '.repeat(4_000)}x`],
+  ['maps', `${'{"a":'.repeat(4_000)}1${'}'.repeat(4_000)}`],
+])('%s that nest beyond what can be read', (_what, text) => {
+  expect(() => parseYaml(text)).toThrow(new Error('it nests too deeply'));
+});
+
+test.each([
   ...['a: secret\nb: {x: 1, x: 2}\n', '? a\n: 1\n? a\n: 2\n', '1: a\n1: b\n', '<<: {a: 1}\n<<: {b: 1}\n'],
   ...['1: a\n"1": b\n', 'true: a\n"true": b\n', '1.0: a\n1: b\n', '!!str 1: a\n1: b\n', '8080: {}\n"8080": {}\n'],
 ])('%j has a key twice', (text) => {

@@ -111,7 +111,10 @@ function at(lines: LineCounter, offset: number): string {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS') return 'more than one document';
+  const code = error instanceof YAMLParseError ? error.code : undefined;
+  if (code === 'MULTIPLE_DOCS') return 'more than one document';
+  // Of the stack, where it is read or where it is looked through.
+  if (code === 'RESOURCE_EXHAUSTION' || error instanceof RangeError) return 'it nests too deeply';
   const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
   // Behind a colon or a percent sign stands the text itself, and so it does in these.
   return line

@@ -179,20 +179,22 @@ describe('settings', () => {
   });
 
   test('hosts are compared as URLs write them', () => {
-    const allowedAgentHosts = 'EU.example.com, us.example.com:443,10.0.0.1:8080, [::1]:9';
+    const allowedAgentHosts = 'EU.example.com, us.example.com:443,a:080,10.0.0.1:8080, [::1]:9';
     expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual([
       'eu.example.com',
-      'us.example.com',
+      'us.example.com:443',
+      'a:80',
       '10.0.0.1:8080',
       '[::1]:9',
     ]);
   });
 
   test('a host of agents may be a pattern of one label', () => {
-    const allowedAgentHosts = '*.Agents.svc:4040, *.example.com, 10.0.8.0/24:4040, [fd00::/8]:1';
+    const allowedAgentHosts = '*.Agents.svc:4040, *.example.com, *.a:443, 10.0.8.0/24:4040, [fd00::/8]:1';
     expect(parseSettings({ allowedAgentHosts }).allowedAgentHosts).toEqual([
       '*.agents.svc:4040',
       '*.example.com',
+      '*.a:443',
       '10.0.8.0/24:4040',
       '[fd00::/8]:1',
     ]);

@@ -87,7 +87,7 @@ function isOwnMachine(url: string): boolean {
   return hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 }
 
-/** As `URL.host` writes them; the first label may be `*`, and an address may be that of a network, with its prefix. */
+/** As `URL.host` writes them, with every port that is given; the first label may be `*`, and an address may be that of a network, with its prefix. */
 const hosts = names.transform((given, context) => {
   const parsed = given.map(hostOf);
   const usable = parsed.filter((host) => host !== undefined);
@@ -101,10 +101,16 @@ const hosts = names.transform((given, context) => {
 function hostOf(entry: string): string | undefined {
   if (HostRange.parse(entry) !== undefined) return entry;
   const [, label = '', rest = ''] = /^(\*\.)?(.*)$/s.exec(entry) ?? [];
-  const host = /[/?#@*]/.test(rest) ? undefined : URL.parse(`https://${rest}`)?.host;
+  const host = /[/?#@*]/.test(rest) ? undefined : hostAndPortOf(rest);
   // No label stands before an address.
   const isUsable = host !== undefined && (label === '' || /^[a-z][^:]*(:\d+)?$/.test(host));
   return isUsable ? label + host : undefined;
+}
+
+/** Of another scheme than the one that the port is the default of: `URL` would leave it out. */
+function hostAndPortOf(text: string): string | undefined {
+  const scheme = /:0*80$/.test(text) ? 'https' : 'http';
+  return URL.parse(`${scheme}://${text}`)?.host;
 }
 
 const address = z.string().transform((value, context) => {

@@ -466,6 +466,7 @@ describe('bodies, paths and hosts', () => {
   test.each([
     ['application/json', '{', 106, 400],
     ['text/plain', 'x', 104, 415],
+    ['json', 'x', 104, 415],
   ])('a DELETE with a body of %s is read: %s', async (type, body, number, status) => {
     const response = await fetch(`${agent.url}/api/requests/http`, {
       method: 'DELETE',

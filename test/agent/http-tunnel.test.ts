@@ -1006,6 +1006,15 @@ describe('a local server with TLS', () => {
     expect((await agent.visit(url)).status).toBe(status);
   });
 
+  test('of a certificate that is not trusted the page and the capture say what takes it', async () => {
+    const addr = `https://localhost:${await listening()}`;
+    const { public_url: url } = await agent.tunnel({ name: 'tls', proto: 'http', addr });
+    const why = 'DEPTH_ZERO_SELF_SIGNED_CERT (the tunnel takes any certificate with verify_upstream_tls: false)';
+    expect((await agent.visit(url)).text).toContain(`passed on: ${why}.\n`);
+    const [capture] = await agent.captures();
+    expect(capture).toMatchObject({ error: `local server: ${why}` });
+  });
+
   test.each([
     ['127.0.0.1', {}, 'false'],
     ['127.0.0.1', { host_header: 'rewrite' }, 'false'],

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { parseConfig, readConfig } from '../../src/agent/config.ts';
 import { version } from '../../src/common/version.ts';
+import { definitions } from '../../src/operator/kinds/index.ts';
 import { parseSettings, settingsHelp } from '../../src/operator/settings.ts';
 import { chartDir, helm, only, type Rendered, release, render, type Values } from './helm.ts';
 import { matrix } from './matrix.ts';
@@ -128,8 +129,8 @@ describe('flags', () => {
     expect(near.get('allowed-api-hosts')).toBe('b.example.com,http://cloud.team.svc:8000');
   });
 
-  test('an interval of 0 is never, as the operator has it', async () => {
-    const documents = await render({ account, endpointMirror: { interval: '0s' } });
+  test.each(['0s', '0', 0])('an interval of %j is never, as the operator has it', async (interval) => {
+    const documents = await render({ account, endpointMirror: { interval } });
     const flags = flagsOf(containerOf(operatorOf(documents)));
     expect(parseSettings({ mirrorInterval: flags.get('mirror-interval') })).toMatchObject({ mirrorInterval: 0 });
   });
@@ -247,7 +248,11 @@ describe('roles', () => {
     expect(reading[0].verbs).toEqual(['get', 'list', 'watch']);
     // `kubectl apply` and `kubectl edit` begin with a get, `kubectl delete` ends with a watch.
     expect(writing[0].verbs).toEqual([...reading[0].verbs, 'create', 'update', 'patch', 'delete', 'deletecollection']);
-    expect(writing[1]).toEqual(reading[1]);
+    const statuses = definitions.map(({ type }) => `${type.plural}/status`).sort();
+    for (const [, status] of [reading, writing]) {
+      expect(status).toMatchObject({ apiGroups: ['edge-operator.dev'], verbs: ['get'] });
+      expect([...status.resources].sort()).toEqual(statuses);
+    }
   });
 });
 
@@ -420,17 +425,18 @@ const durations = [
 const account = { apiURL: 'https://a', existingSecret: 's' };
 
 describe.each(durations)('%s.%s', (group, name, most) => {
-  const started = async (value: string) => {
+  const started = async (value: unknown) => {
     const flags = flagsOf(containerOf(operatorOf(await render({ account, [group]: { [name]: value } }))));
     const settings = settingsHelp().map((setting) => [setting.name, flags.get(setting.flag.slice(2))]);
     return parseSettings(Object.fromEntries(settings.filter(([, given]) => given !== undefined)));
   };
 
   test('is taken as far as the operator takes it', async () => {
-    for (const value of ['100ms', most]) await expect(started(value)).resolves.toBeDefined();
+    for (const value of ['100ms', '1.5m', '0.05h', '99.5ms', most]) await expect(started(value)).resolves.toBeDefined();
   });
 
-  test.each(['99ms', '8761h'])('of %s is refused by the chart', async (value) => {
+  const unusable = ['99ms', '99.4ms', '0.001s', '8761h', `${most.slice(0, -1)}.001h`];
+  test.each(group === 'settings' ? [...unusable, '0', 0] : unusable)('of %s is refused by the chart', async (value) => {
     const message = `${group}.${name} must be at least 100ms and at most ${most}, not ${value}`;
     await expect(started(value)).rejects.toThrow(message);
   });

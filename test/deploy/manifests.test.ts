@@ -53,6 +53,14 @@ test('the values of all examples are those of deploy/values.yaml, and the versio
   expect([resources.spec.source.targetRevision, git.spec.ref.tag]).toEqual([`v${version}`, `v${version}`]);
 });
 
+test('what the examples of GitOps manage can be Ready in any account: nothing there has an id of somebody else', () => {
+  const [, argo] = objectsIn(read('argocd/application.yaml')) as unknown as [Any, Any];
+  const flux = (objectsIn(read('flux/kustomizations.yaml')) as Any[]).find(({ spec }) => spec?.targetNamespace);
+  expect([argo.spec.source.path, flux.spec.path]).toEqual(['deploy/edge', './deploy/edge']);
+  const managed = readdirSync(join(deploy, 'edge')).flatMap((name) => objectsIn(read(`edge/${name}`)));
+  expect(managed.map(({ kind }) => kind)).toEqual(['BotUser', 'ReservedAddr']);
+});
+
 // biome-ignore lint/suspicious/noExplicitAny: objects of many shapes
 type Any = any;
 

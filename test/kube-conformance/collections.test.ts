@@ -262,4 +262,12 @@ describe('discovery', () => {
     expect(openapi).toMatch(/^3\./);
     expect(components.schemas['io.k8s.api.core.v1.ConfigMap'].properties.data.description).toMatch(/^Data contains/);
   });
+
+  test('OpenAPI v2: a document as JSON, and as protobuf for kubectl', async () => {
+    expect(await get('/openapi/v2')).toMatchObject({ swagger: '2.0', info: { title: expect.any(String) } });
+    const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+    const answer = await cluster.request('/openapi/v2', { headers: { Accept: protobuf } });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes.subarray(0, 5)).toEqual(Buffer.from('\n\x032.0'));
+  });
 });

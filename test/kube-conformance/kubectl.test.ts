@@ -219,6 +219,23 @@ async function follow(steps: readonly Step[], file = ''): Promise<void> {
     await follow([[ports, /^(81 82|82 81)$/]]);
   });
 
+  // kubectl looks at OpenAPI v2 for its kind.
+  test('apply, create, replace and delete of a list', async () => {
+    const list = (...items: readonly object[]) => manifest({ apiVersion: 'v1', kind: 'List', items });
+    const steps: readonly Step[] = [
+      ['apply -f FILE', /^configmap\/listed created\nwidget\.test\.example\.com\/listed created$/m],
+      ['apply -f FILE', /^configmap\/listed unchanged\nwidget\.test\.example\.com\/listed unchanged$/m],
+      ['replace -f FILE', /^configmap\/listed replaced\nwidget\.test\.example\.com\/listed replaced$/m],
+      ['delete -f FILE', /"listed" deleted[\s\S]*"listed" deleted/],
+      ['create -f FILE', /^configmap\/listed created\nwidget\.test\.example\.com\/listed created$/m],
+    ];
+    await follow(steps, await list(configMap('listed', { k: 'v' }), widget('listed')));
+    const shown = await kubectl('get', 'cm,wd', '-o', 'json');
+    await follow([['apply -f FILE', /listed configured|listed unchanged/]], await manifest(JSON.parse(shown.output)));
+    // By kubectl itself where the document has its type.
+    await follow([['apply -f FILE', /unknown field "(spec\.)?foo"/, 1]], await list(widget('unlisted', { foo: 1 })));
+  });
+
   test('asks for OpenAPI v3 only, but for a client-side apply of a custom resource', async () => {
     const without = (args: string): Step => [`${args} -v=6`, /^(?![\s\S]*\/openapi\/v2)/];
     const applies = ['apply -f FILE', 'apply -f FILE', 'apply --server-side --force-conflicts -f FILE'];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Cluster, causes, configMap, paths, startCluster, widget } from './cluster.ts';
+import { type Answer, type Cluster, causes, configMap, paths, startCluster, widget } from './cluster.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -173,5 +173,35 @@ describe('patches', () => {
     await cluster.send('POST', path, service);
     const { code, body } = await cluster.send('PATCH', `${path}/a`, { spec }, strategic);
     expect(code === 200 ? (body.spec.ports ?? []).map(({ port }: { port: number }) => port) : code).toEqual(wanted);
+  });
+});
+
+describe('what nests beyond what anybody reads is refused', () => {
+  const levels = 20_000;
+  const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const withField = (body: object, part: string) => JSON.stringify(body).replace('"DEEP"', part);
+  const object = withField({ ...widget('deep'), spec: { color: 'red', note: 'DEEP' } }, deep);
+  const map = withField(configMap('deep', { k: 'DEEP' }), deep);
+  const isRefused = (answer: Answer) => {
+    expect(answer.body.message).toMatch(/exceeded max depth/);
+    expect(answer.code).toBe(400);
+  };
+
+  test.each([
+    ['a custom resource', paths.widgets, object],
+    ['a ConfigMap', paths.configmaps, map],
+  ])('the body of a create: %s', async (_what, type, body) => {
+    isRefused(await cluster.send('POST', await cluster.fresh(type), body));
+    isRefused(await cluster.send('POST', await cluster.fresh(type), body, 'application/yaml'));
+  });
+
+  test.each([
+    ['merge', 'application/merge-patch+json', `{"spec":{"note":${deep}}}`],
+    ['JSON', 'application/json-patch+json', `[{"op":"add","path":"/spec/note","value":${deep}}]`],
+    ['apply', 'application/apply-patch+yaml', object],
+  ])('a patch: %s', async (_what, mediaType, body) => {
+    const path = await cluster.fresh();
+    await cluster.send('POST', path, widget('deep'));
+    isRefused(await cluster.send('PATCH', `${path}/deep?fieldManager=m`, body, mediaType));
   });
 });

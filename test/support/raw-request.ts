@@ -42,6 +42,10 @@ export const bodiless: readonly (readonly [client: string, text: string])[] = [
   ['that sends its type of text', 'Content-Type: application/json; charset=utf-8\r\nContent-Length: 0\r\n\r\n'],
   ['that sends a length', 'Content-Length: 0\r\n\r\n'],
   ['that sends an empty form', 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n\r\n'],
+  ['that sends an empty type', 'Content-Type:\r\n\r\n'],
+  ['that sends a type that is none', 'Content-Type: json\r\nContent-Length: 0\r\n\r\n'],
+  ['that sends what it accepts as the type', 'Content-Type: application/json, text/plain\r\n\r\n'],
+  ['that streams under a type that is none', 'Content-Type: json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ['that streams', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ['that streams without a type', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
 ];

@@ -148,10 +148,10 @@ JSON.
 {{- $ports | uniq | toJson }}
 {{- end }}
 
-{{/* Milliseconds of a duration. */}}
+{{/* Milliseconds of a duration, which may be a number: 0. Rounded as the operator does. */}}
 {{- define "edge-operator.milliseconds" -}}
-{{- $unit := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) (regexFind "[a-z]+$" .) }}
-{{- mul (regexFind "^[0-9]+" .) $unit }}
+{{- $unit := get (dict "" 1 "ms" 1 "s" 1000 "m" 60000 "h" 3600000) (regexFind "[a-z]+$" (toString .)) }}
+{{- addf (mulf (regexFind "^[0-9.]+" (toString .)) $unit) 0.5 | floor | int64 }}
 {{- end }}
 
 {{/* What a schema cannot say. */}}
@@ -218,11 +218,12 @@ JSON.
   (list "settings.resyncInterval" .Values.settings.resyncInterval "8760h")
   (list "settings.createSettle" .Values.settings.createSettle "1h")
 }}
-{{- $ms := include "edge-operator.milliseconds" (default "1s" (index . 1)) | int64 }}
+{{- $given := ternary "1s" (index . 1) (kindIs "invalid" (index . 1)) }}
+{{- $ms := include "edge-operator.milliseconds" $given | int64 }}
 {{- $most := include "edge-operator.milliseconds" (index . 2) | int64 }}
 {{- $isNever := and (eq $ms 0) (eq (index . 0) "endpointMirror.interval") }}
 {{- if and (not $isNever) (or (lt $ms 100) (gt $ms $most)) }}
-{{- fail (printf "%s must be at least 100ms and at most %s, not %s" (index . 0) (index . 2) (index . 1)) }}
+{{- fail (printf "%s must be at least 100ms and at most %s, not %v" (index . 0) (index . 2) $given) }}
 {{- end }}
 {{- end }}
 {{- $namespaces := .Values.settings.defaultAccountNamespaces }}

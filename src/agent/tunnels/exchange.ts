@@ -219,7 +219,22 @@ export function declaresBody(rawHeaders: RawHeaders): boolean {
   return rawHeaders.some((name, at) => at % 2 === 0 && /^(content-length|transfer-encoding)$/i.test(name));
 }
 
-const why = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
+/** What OpenSSL and Node say of a certificate that they do not trust. */
+const untrusted: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function why({ code, message }: NodeJS.ErrnoException): string {
+  const hint = ' (the tunnel takes any certificate with verify_upstream_tls: false)';
+  return `${code ?? message}${untrusted.has(code ?? '') ? hint : ''}`;
+}
 
 const isAway = ({ syscall }: NodeJS.ErrnoException): boolean => syscall === 'connect' || syscall === 'getaddrinfo';
 

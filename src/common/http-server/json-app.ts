@@ -67,6 +67,10 @@ export function createJsonApp({
   app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
     if (!hasNone(request) || !(await isEmpty(body))) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
   });
+  app.addHook('preParsing', async (request) => {
+    // The framework refuses what is no type before a parser could see that there is no body.
+    if (hasNone(request) && !isJson(request.headers['content-type'])) delete request.headers['content-type'];
+  });
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (!isHost(headers.host) || namesHostAgain(raw)) throw new Unreadable('not one Host');
   });
@@ -83,6 +87,8 @@ function namesHostAgain({ rawHeaders }: IncomingMessage): boolean {
 
 /** Leaves the rest of it, have no body: clients send the type of one all the same, with every call. */
 const hasNone = ({ method }: FastifyRequest): boolean => method === 'DELETE';
+
+const isJson = (type = ''): boolean => /^\s*application\/json\s*(;|$)/i.test(type);
 
 /** Leaves the rest of it, as the connection is to live until it is answered. */
 async function isEmpty(body: Readable): Promise<boolean> {

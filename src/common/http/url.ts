@@ -24,6 +24,11 @@ export function parseBaseURL(text: string, name: string): URL {
   return new URL(text);
 }
 
+/** The port that requests go to; `URL.port` leaves out the default one of the scheme. */
+export function portOf({ protocol, port }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80));
+}
+
 /** One text for all addresses that differ in spelling only, and so lead requests to the same place. */
 export function canonicalURL(text: string): string {
   const { origin = '', pathname = text } = URL.parse(text) ?? {};

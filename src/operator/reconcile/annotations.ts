@@ -65,7 +65,16 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
 
 /** Whatever it says but no: what somebody meant to pause is rather left alone. */
 export function isPaused(object: KubeObject): boolean {
-  return !/^(false|no|off|0)?$/i.test(annotationOf(object, annotation.paused)?.trim() ?? '');
+  return isWished(object, annotation.paused);
+}
+
+/** Whatever it says but no: what somebody meant to leave behind cannot be had back once it is deleted. */
+export function isForcedOrphan(object: KubeObject): boolean {
+  return isWished(object, annotation.forceOrphan);
+}
+
+function isWished(object: KubeObject, name: string): boolean {
+  return !/^(false|no|off|0)?$/i.test(annotationOf(object, name)?.trim() ?? '');
 }
 
 /** A record of this very resource. */

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { refusalOf } from '../../common/http/address.ts';
+import { portOf } from '../../common/http/url.ts';
 
 const form = /^\[?([\d.]+|[\da-f:]+)\/(\d{1,3})\]?(?::(\d{1,5}))?$/i;
 /** IPv4 as IPv6, as `URL` writes it. */
@@ -8,9 +9,9 @@ const mapped = /^::ffff:[\da-f]+:[\da-f]+$/;
 /** Addresses of a network, on one port: `10.0.8.0/24:4040`, `[fd00:8::/64]:4040`; without a port the default one of the scheme. */
 export class HostRange {
   readonly #addresses = new BlockList();
-  readonly #port: string;
+  readonly #port: number | undefined;
 
-  private constructor(network: string, prefix: number, port: string) {
+  private constructor(network: string, prefix: number, port: number | undefined) {
     this.#addresses.addSubnet(network, prefix, familyOf(network));
     this.#port = port;
   }
@@ -20,7 +21,7 @@ export class HostRange {
     const [, network = '', prefix = '', port = ''] = form.exec(text) ?? [];
     const bits = isIP(network) === 4 ? 32 : 128;
     if (isIP(network) === 0 || Number(prefix) > bits || Number(port || 1) > 65_535) return undefined;
-    return new HostRange(network, Number(prefix), port);
+    return new HostRange(network, Number(prefix), port === '' ? undefined : Number(port));
   }
 
   /**
@@ -28,11 +29,15 @@ export class HostRange {
    * which nobody has anything. The operator's own machine and what gives out a machine's credentials are in no range,
    * however wide.
    */
-  has({ hostname, port }: URL): boolean {
-    const address = hostname.replace(/^\[(.*)\]$/, '$1');
-    if (isIP(address) === 0 || port !== this.#port || refusalOf(address) !== undefined) return false;
+  has(url: URL): boolean {
+    const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(address) === 0 || !this.#isPortOf(url) || refusalOf(address) !== undefined) return false;
     if (mapped.test(address)) return false;
     return this.#addresses.check(address, familyOf(address));
+  }
+
+  #isPortOf(url: URL): boolean {
+    return this.#port === undefined ? url.port === '' : portOf(url) === this.#port;
   }
 }
 

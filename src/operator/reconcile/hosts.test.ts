@@ -7,6 +7,49 @@ const hosts = new AllowedHosts(
   'is not allowed',
 );
 
+const refusalOf = (entry: string, url: string) => new AllowedHosts([entry], 'is not listed').admit(url, 'spec.url');
+
+describe('a default port that is written out', () => {
+  test.each([
+    ['a.test:80', 'http://a.test:80', true],
+    ['a.test:80', 'http://a.test', true],
+    ['a.test:80', 'https://a.test:80', true],
+    ['a.test:80', 'https://a.test', false],
+    ['a.test:443', 'https://a.test', true],
+    ['a.test:443', 'http://a.test:443', true],
+    ['a.test:443', 'http://a.test', false],
+    ['*.x:80', 'http://a.x:80', true],
+    ['*.x:443', 'https://a.x:443', true],
+    ['*.x:443', 'http://a.x', false],
+    ['*.x', 'http://a.x:80', true],
+    ['10.0.8.0/24:80', 'http://10.0.8.1:80', true],
+    ['10.0.8.0/24:443', 'https://10.0.8.1', true],
+    ['10.0.8.0/24:443', 'http://10.0.8.1', false],
+    ['10.0.8.0/24', 'http://10.0.8.1:443', false],
+    ['[fd00:8::1]:80', 'http://[fd00:8::1]', true],
+  ])('%s for %s: %s', (entry, url, isAdmitted) => {
+    expect(new AllowedHosts([entry], '').admits(url)).toBe(isAdmitted);
+  });
+});
+
+describe('a host that is listed without the port of the URL', () => {
+  test.each([
+    ['127.0.0.1', 'http://127.0.0.1:18491', '127.0.0.1', '127.0.0.1:18491'],
+    ['*.x', 'https://a.x:8443/api', 'a.x', 'a.x:8443'],
+    ['http://a.test', 'http://a.test:81', 'a.test', 'http://a.test:81'],
+  ])('%s for %s', (entry, url, host, toList) => {
+    const refusal = expect.stringContaining(
+      `is not listed (${host} is allowed on its default port alone: list ${toList}); no request`,
+    );
+    expect(refusalOf(entry, url)).toEqual({ refusal });
+  });
+
+  test('nothing is said of ports where the host is not listed on its default one', () => {
+    const refusal = 'spec.url: the host a.test:81 is not listed; no request is sent to it';
+    expect(refusalOf('a.test:82', 'http://a.test:81')).toEqual({ refusal });
+  });
+});
+
 describe('a range of addresses', () => {
   test.each([
     ['http://10.0.8.1:4040', true],

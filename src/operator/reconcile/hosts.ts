@@ -1,4 +1,4 @@
-import { baseURLProblem } from '../../common/http/url.ts';
+import { baseURLProblem, portOf } from '../../common/http/url.ts';
 import { HostRange } from './host-range.ts';
 
 /** Where requests go, or why they may not go there. */
@@ -15,8 +15,8 @@ export class AllowedHosts {
   readonly #refusal: string;
 
   /**
-   * @param allowed as `URL.host` writes them: `host` for the default port of the scheme, or `host:port`; or, for one
-   * scheme alone, as `URL.origin` does. A host that begins with `*.` stands for any one label there, and a
+   * @param allowed `host` for the default port of the scheme, or `host:port` for that port; or, for one scheme alone, as
+   * `URL.origin` writes them. A host that begins with `*.` stands for any one label there, and a
    * network with its prefix for the addresses in it
    * @param refusal what is said of another, naming the flag: "is not in --allowed-agent-hosts"
    */
@@ -30,15 +30,14 @@ export class AllowedHosts {
   admits(url: string): boolean {
     const parsed = URL.parse(url);
     if (parsed === null) return false;
-    const { host } = parsed;
-    const isLike = this.#patterns.some((pattern) => pattern.test(host));
+    const isLike = spellingsOf(parsed).some((host) => this.#patterns.some((pattern) => pattern.test(host)));
     return isLike || this.names(url) || this.#ranges.some((range) => range.has(parsed));
   }
 
   /** The very host is allowed, not one like it. */
   names(url: string): boolean {
     const parsed = URL.parse(url);
-    return parsed !== null && (this.#hosts.has(parsed.host) || this.#hosts.has(parsed.origin));
+    return parsed !== null && [parsed.origin, ...spellingsOf(parsed)].some((host) => this.#hosts.has(host));
   }
 
   /** @param field of the spec, in messages */
@@ -46,11 +45,23 @@ export class AllowedHosts {
     const problem = baseURLProblem(url);
     if (problem !== undefined) return { refusal: `${field} ${problem}` };
     if (this.admits(url)) return { url };
-    const { host, protocol } = new URL(url);
-    const scheme = protocol === 'http:' ? 'https' : 'http';
-    const why = this.admits(`${scheme}://${host}`) ? `is allowed by ${scheme} only` : this.#refusal;
-    return { refusal: `${field}: the host ${host} ${why}; no request is sent to it` };
+    const parsed = new URL(url);
+    return { refusal: `${field}: the host ${parsed.host} ${this.#why(parsed)}; no request is sent to it` };
   }
+
+  #why({ protocol, host, hostname, origin }: URL): string {
+    const scheme = protocol === 'http:' ? 'https' : 'http';
+    if (this.admits(`${scheme}://${host}`)) return `is allowed by ${scheme} only`;
+    const portless = `${protocol}//${hostname}`;
+    if (!this.admits(portless)) return this.#refusal;
+    const toList = this.#hosts.has(portless) ? origin : host;
+    return `${this.#refusal} (${hostname} is allowed on its default port alone: list ${toList})`;
+  }
+}
+
+/** The host as an entry may have it: without the default port, and with any. */
+function spellingsOf(url: URL): readonly string[] {
+  return [url.host, `${url.hostname}:${portOf(url)}`];
 }
 
 function isPattern(host: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation, isPaused } from './annotations.ts';
+import { annotation, isForcedOrphan, isPaused } from './annotations.ts';
 import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
 import type { ManagedObject } from './resource.ts';
@@ -24,9 +24,11 @@ test.each([
   ['No', false],
   ['False ', false],
   ['', false],
-])('paused: "%s" pauses: %s', (value, paused) => {
+])('paused and force-orphan: "%s" is a yes: %s', (value, isYes) => {
   const { metadata, ...object } = resource('Available');
-  expect(isPaused({ ...object, metadata: { ...metadata, annotations: { [annotation.paused]: value } } })).toBe(paused);
+  const having = (name: string) => ({ ...object, metadata: { ...metadata, annotations: { [name]: value } } });
+  expect(isPaused(having(annotation.paused))).toBe(isYes);
+  expect(isForcedOrphan(having(annotation.forceOrphan))).toBe(isYes);
 });
 
 describe('what a reconcile is worth', () => {

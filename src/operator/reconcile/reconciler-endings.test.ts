@@ -36,6 +36,8 @@ test('one that is there still is let go once its flow is through, and nothing is
 test.each([
   ['stays', {}, 0],
   ['goes where a person has it go without a call', { [annotation.forceOrphan]: 'true' }, 1],
+  ['goes by another word than "true" too', { [annotation.forceOrphan]: 'yes' }, 1],
+  ['stays by a no', { [annotation.forceOrphan]: 'false' }, 0],
 ])('a paused one that is to be deleted %s', async (_, more, count) => {
   const annotations = { [annotation.paused]: 'true', ...more };
   const deletionTimestamp = '2026-01-02T03:04:05Z';

@@ -2,7 +2,7 @@ import type { Call } from '../../common/call.ts';
 import type { Log, LogFields } from '../../common/log.ts';
 import type { Restorations } from '../../common/restorations.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf, isPaused, recordIn } from './annotations.ts';
+import { annotation, annotationOf, isForcedOrphan, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
@@ -310,7 +310,7 @@ const unsaidMs = 5_000;
 
 /** A person has it go without a call, which a pause is no reason against. */
 function isForced(object: ManagedObject): boolean {
-  return isDeleting(object) && annotationOf(object, annotation.forceOrphan) === 'true';
+  return isDeleting(object) && isForcedOrphan(object);
 }
 
 /** It is so whatever else was given up: all is done, or what was made is not on record of the status yet. */

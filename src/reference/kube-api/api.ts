@@ -4,6 +4,7 @@ import type { Exchange } from './exchange.ts';
 import { handleResource } from './handler.ts';
 import type { HandlerContext } from './object-request.ts';
 import { openApi } from './openapi.ts';
+import { answerOpenApiV2 } from './openapi-v2.ts';
 import type { Registry } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
 import { parseRoute } from './route.ts';
@@ -44,6 +45,7 @@ async function dispatch(exchange: Exchange, context: ApiContext): Promise<void> 
     if (offers(type, route.subresource)) return handleResource(exchange, route, type, context);
     throw type.custom ? notFound(type, route.name ?? '') : noSuchResource();
   }
+  if (answerOpenApiV2(exchange)) return;
   const document = discover(exchange, context.registry) ?? openApi(exchange, context.registry);
   if (document === undefined) {
     if (exchange.path.startsWith('/api/')) throw noSuchResource();

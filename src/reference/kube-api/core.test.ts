@@ -56,6 +56,32 @@ function scripted(): ServerRuntime {
 }
 
 describe('createKubeApi', () => {
+  test('takes what nests 500 levels deep, and nothing that a patch makes deeper', async () => {
+    const { request, create } = await serve({ crds });
+    const policies = '/apis/edge-operator.dev/v1alpha1/namespaces/default/tlsedgetrafficpolicies';
+    const lists = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+    const policy = (levels: number) => ({
+      apiVersion: 'edge-operator.dev/v1alpha1',
+      kind: 'TlsEdgeTrafficPolicy',
+      metadata: { name: `p${levels}` },
+      // Those around it are three.
+      spec: { edgeID: 'edgtls_1', policy: { inbound: [], x: lists(levels - 3) } },
+    });
+    expect((await create(policies, policy(500))).metadata).toMatchObject({ generation: 1 });
+    const refused = { code: 400, message: expect.stringMatching(/exceeded max depth/) };
+    expect(await create(policies, policy(501))).toMatchObject(refused);
+    const patch = [{ op: 'add', path: '/spec/policy/x/0/0/0/-', value: lists(498) }];
+    const headers = {
+      Authorization: `Bearer ${running[0]?.core.token}`,
+      'Content-Type': 'application/json-patch+json',
+    };
+    const answer = await request(`${policies}/p500`, { method: 'PATCH', headers, body: JSON.stringify(patch) });
+    expect(await answer.json()).toMatchObject({
+      code: 422,
+      message: expect.stringMatching(/ patch: .*exceeded max depth/),
+    });
+  });
+
   test('serves its definitions at once', async () => {
     const { get } = await serve({ crds });
     expect((await get(bots)).items).toEqual([]);

@@ -3,6 +3,7 @@ import { badRequest, invalid, UndecodableError, unsupportedMediaType } from './a
 import { objectMeta } from './builtin/schemas.ts';
 import { invalidValue } from './field-error.ts';
 import { isMap, type JsonMap } from './json.ts';
+import { problemOf, shallow } from './nesting.ts';
 import type { ApiObject } from './object.ts';
 import { decodeProtobuf } from './protobuf.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
@@ -69,9 +70,9 @@ export function parseBody(body: Buffer, mediaType: string, kind: string, formats
 
 function parse(body: string, mediaType: string, kind: string): unknown {
   try {
-    return mediaType === 'application/yaml' ? parseYaml(body) : JSON.parse(body);
+    return shallow(mediaType === 'application/yaml' ? parseYaml(body) : JSON.parse(body));
   } catch (error) {
-    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${(error as Error).message}`);
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${problemOf(error)}`);
   }
 }
 

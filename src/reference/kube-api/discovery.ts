@@ -53,7 +53,18 @@ function paths(registry: Registry): readonly string[] {
   const ofGroups = [...groupVersions(registry)].flatMap(([group, names]) =>
     group === '' ? [] : [`/apis/${group}`, ...names.map((name) => `/apis/${group}/${name}`)],
   );
-  return ['/api', '/api/v1', '/apis', ...ofGroups, '/healthz', '/livez', '/openapi/v3', '/readyz', '/version'];
+  return [
+    '/api',
+    '/api/v1',
+    '/apis',
+    ...ofGroups,
+    '/healthz',
+    '/livez',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/readyz',
+    '/version',
+  ];
 }
 
 function groupOf(name: string, names: readonly string[]) {

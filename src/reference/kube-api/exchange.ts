@@ -72,9 +72,9 @@ export class Exchange {
     this.response.end(body);
   }
 
-  plain(code: number, text: string): void {
-    this.response.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' });
-    this.response.end(text);
+  plain(code: number, body: string | Uint8Array, contentType = 'text/plain; charset=utf-8'): void {
+    this.response.writeHead(code, { 'Content-Type': contentType });
+    this.response.end(body);
   }
 
   fail(error: ApiError): void {

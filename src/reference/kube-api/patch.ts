@@ -1,6 +1,7 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { ApiError, badRequest, invalidPatch, unsupportedMediaType } from './api-error.ts';
 import { isList, isMap, type JsonMap, mapOf } from './json.ts';
+import { shallow } from './nesting.ts';
 import type { ResourceType } from './resource-type.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
@@ -39,7 +40,7 @@ function ofType({ apiVersion, kind }: JsonMap, merged: JsonMap): JsonMap {
 
 function parseJson(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return shallow(JSON.parse(body));
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`);
   }

@@ -3,6 +3,7 @@ import { checkGvk, decodeObject } from './decode.ts';
 import { invalidValue, required } from './field-error.ts';
 import { isMap, type JsonMap, mapOf } from './json.ts';
 import { listPage } from './list.ts';
+import { nestsDeeper, tooDeep } from './nesting.ts';
 import { type ApiObject, withMeta } from './object.ts';
 import { isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
 import type { Ref } from './objects.ts';
@@ -79,6 +80,7 @@ export async function patch(request: ObjectRequest, ref: Ref): Promise<void> {
 
 function patched(value: unknown, type: ResourceType): ApiObject {
   if (!isMap(value)) throw invalidPatch("couldn't get version/kind; json parse error: not an object");
+  if (nestsDeeper(value)) throw invalidPatch(tooDeep);
   if (!type.custom) return checkGvk(ofVersion({ ...value, ...defaultGvk(value, type) }, type), type);
   if (!value.kind) throw invalidPatch("Object 'Kind' is missing");
   return checkGvk(value.apiVersion ? ofVersion(value, type) : value, type);

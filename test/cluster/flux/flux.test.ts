@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { version } from '../../../src/common/version.ts';
@@ -23,15 +23,25 @@ let bootstrap: string;
 
 const withFlux = hasFlux ? onCluster : describe.skip;
 
-/** A manifest of deploy/samples, where the Kustomization finds it. */
-const manifest = (kind: string, name: string, spec: object) => ({
-  [`deploy/samples/${name}.yaml`]: JSON.stringify({
+/** A manifest where the Kustomization finds it. */
+const manifest = (kind: string, name: string, spec: object, file = name) => ({
+  [`deploy/edge/${file}.yaml`]: JSON.stringify({
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind,
     metadata: { name },
     spec,
   }),
 });
+/** What deploy/edge has, as it is. */
+const shippedResources = () =>
+  Object.fromEntries(
+    readdirSync(join(deploy, 'edge')).map((name) => [
+      `deploy/edge/${name}`,
+      readFileSync(join(deploy, 'edge', name), 'utf8'),
+    ]),
+  );
+/** The description of its ReservedAddr. */
+const shipped = 'Postgres of the staging cluster';
 const resource = (kind: string, name: string) =>
   ({ kind, metadata: { namespace: 'edge', name } }) as unknown as ManagedObject;
 const addrs = async (): Promise<readonly { id: string; description: string }[]> =>
@@ -89,21 +99,20 @@ withFlux('Flux', () => {
       startRepository(cluster.dir, 'v0.1.0'),
       startRegistry(cluster.dir, version),
     ]);
-    const shipped = (path: string) => readFileSync(join(deploy, 'flux', path), 'utf8');
+    const manifestOf = (path: string) => readFileSync(join(deploy, 'flux', path), 'utf8');
     bootstrap = join(cluster.dir, 'kustomizations.yaml');
     writeFileSync(
       bootstrap,
-      put(shipped('kustomizations.yaml'), 'https://github.com/edge-operator/edge-operator', repository.url),
+      put(manifestOf('kustomizations.yaml'), 'https://github.com/edge-operator/edge-operator', repository.url),
     );
-    const release = put(shipped('operator/release.yaml'), 'oci://ghcr.io', `oci://${registry.host}`);
+    const release = put(manifestOf('operator/release.yaml'), 'oci://ghcr.io', `oci://${registry.host}`);
     await repository.commit({
       'deploy/flux/operator/release.yaml': put(
         put(release, 'layerSelector:', 'insecure: true\n  layerSelector:'),
         'https://api.example.com',
         cluster.cloud.url,
       ),
-      ...manifest('ReservedAddr', 'db', { description: 'from git' }),
-      ...manifest('BotUser', 'deployer', { name: 'deployer' }),
+      ...shippedResources(),
     });
     await cluster.createNamespaces(operator.namespace);
     await cluster.give('Secret', operator.namespace, 'edge-account', { 'api-key': cluster.cloud.apiKey });
@@ -118,7 +127,8 @@ withFlux('Flux', () => {
     await cluster.kubectl('apply', '-f', bootstrap);
     for (const name of ['edge-operator', 'edge']) await ready('kustomization', name, 'True');
     await cluster.reason(resource('ReservedAddr', 'db'), 'Available');
-    expect((await addrs()).map(({ description }) => description)).toEqual(['from git']);
+    await cluster.reason(resource('BotUser', 'deployer'), 'Available');
+    expect((await addrs()).map(({ description }) => description)).toEqual([shipped]);
   });
 
   test('puts back what somebody edits by hand: the resource, and the operator itself', async () => {
@@ -127,7 +137,7 @@ withFlux('Flux', () => {
     await cluster.kubectl('-n', operator.namespace, 'scale', 'deployment/edge-operator', '--replicas=0');
     await flux.reconcile('helmrelease', 'edge-operator');
     await flux.reconcile('kustomization', 'edge');
-    await until('what git has in the cloud', async () => (await addrs())[0]?.description === 'from git', 60_000);
+    await until('what git has in the cloud', async () => (await addrs())[0]?.description === shipped, 60_000);
     expect(await cluster.podNames(operator)).toHaveLength(1);
   });
 
@@ -153,7 +163,7 @@ withFlux('Flux', () => {
     await repository.commit(manifest('ReservedAddr', 'wrong', { description: 'corrected' }));
     await sync();
     await ready('kustomization', 'edge', 'True', await repository.head());
-    expect((await addrs()).map(({ description }) => description).sort()).toEqual(['corrected', 'from git']);
+    expect((await addrs()).map(({ description }) => description).sort()).toEqual([shipped, 'corrected']);
   });
 
   test('suspended it changes nothing; resumed it catches up, and prunes what git has no more', async () => {
@@ -169,15 +179,15 @@ withFlux('Flux', () => {
       );
     await suspend(true);
     await repository.commit({
-      ...manifest('ReservedAddr', 'db', { description: 'changed in git' }),
-      'deploy/samples/wrong.yaml': undefined,
+      ...manifest('ReservedAddr', 'db', { description: 'changed in git' }, 'reservedaddr'),
+      'deploy/edge/wrong.yaml': undefined,
     });
     await sync();
     // By then the other one has applied this commit.
     await flux.reconcile('kustomization', 'edge-operator');
     await ready('kustomization', 'edge-operator', 'True', await repository.head());
     await cluster.reason(resource('ReservedAddr', 'wrong'), 'Available');
-    expect((await addrs()).map(({ description }) => description).sort()).toEqual(['corrected', 'from git']);
+    expect((await addrs()).map(({ description }) => description).sort()).toEqual([shipped, 'corrected']);
     await suspend(false);
     await until(
       'git and the cloud to be the same',

@@ -3,6 +3,7 @@ import type { Subresource } from '../admission.ts';
 import { ApiError, badRequest, type FieldError, modified } from '../api-error.ts';
 import { checkGvk } from '../decode.ts';
 import { equal, isMap, omit } from '../json.ts';
+import { problemOf, shallow } from '../nesting.ts';
 import { type ApiObject, timestamp, withMeta } from '../object.ts';
 import { apiVersionOf, type ResourceType } from '../resource-type.ts';
 import { compare, fieldsOf, unionOf } from './compare.ts';
@@ -36,9 +37,9 @@ export function decodeApply(body: string, type: ResourceType): ApiObject {
 
 function parseYaml(body: string): unknown {
   try {
-    return parse(body);
+    return shallow(parse(body));
   } catch (error) {
-    throw badRequest(`error decoding YAML: ${(error as Error).message}`);
+    throw badRequest(`error decoding YAML: ${problemOf(error)}`);
   }
 }
 

@@ -47,6 +47,11 @@ describe('a policy from a text', () => {
       / policy: nests deeper than 100 levels$/,
     ],
     [
+      'one of YAML that nests too deep to be read',
+      `inbound: []\nx: ${'['.repeat(4_000)}${']'.repeat(4_000)}`,
+      /holds neither JSON nor YAML: it nests too deeply$/,
+    ],
+    [
       'one that is too long',
       JSON.stringify({ inbound: [], x: 'y'.repeat(70_000) }),
       / policy: is \d+ bytes long; at most 65536/,
