@@ -37,6 +37,7 @@ describe('what cannot be used ends with one line that names it', () => {
     ['--web-addr', 'http://localhost:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
     ['--web-addr', 'no.such.invalid:4040', 'web_addr: cannot listen on no.such.invalid:4040: '],
     ['--edge-addr', 'localhost:99999', '--edge-addr must be host:port'],
+    ['--config', '', '--config must not be empty'],
     ['--config', '/none/such', '--config /none/such cannot be read: ENOENT'],
   ])('%s %s', async (flag, value, message) => {
     expect(await failure(flag, value)).toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
@@ -50,6 +51,8 @@ describe('what cannot be used ends with one line that names it', () => {
     ],
     [['--cloud-url', 'http://cloud.example'], '--cloud-url (in agent.yml cloud_url) needs an API key'],
     [['--cloud-url', 'http://cloud.example', '--api-key-file', '/none/such'], '--api-key-file: ENOENT'],
+    [['--api-key-file', ''], '--api-key-file must not be empty'],
+    [['--cloud-url', 'http://cloud.example', '--api-key-file', ''], '--api-key-file must not be empty'],
     [['--api-key-file', '/none/such'], '--api-key-file (in agent.yml api_key_file) needs --cloud-url'],
   ])('%j', async (flags, message) => {
     expect(await failure(...flags)).toMatchObject({
