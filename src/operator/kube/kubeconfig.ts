@@ -169,6 +169,7 @@ function codeOf(error: unknown): unknown {
 
 function reasonOf(error: unknown): string {
   if (codeOf(error) === 'ENOENT') return 'no such file';
+  if (codeOf(error) === 'EISDIR') return 'a folder, not a file';
   if (codeOf(error) === 'EACCES') return 'permission denied';
   return error instanceof Error ? error.message : String(error);
 }
