@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { systemRuntime } from '../common/runtime.ts';
 import type { KubeConnection } from '../operator/kube/connection.ts';
-import { parseSettings, settingsHelp } from '../operator/settings.ts';
+import { parseSettings, type RunSettings, settingsHelp } from '../operator/settings.ts';
 import { stopSignals } from './stop-signal.ts';
 import { unknownVariables } from './variables.ts';
 
@@ -25,6 +25,13 @@ export function runCommand(): Command {
 /** Those of the flags, that of the key, and that of the commands for an agent. */
 function variables(): readonly string[] {
   return [...settingsHelp().map(({ variable }) => variable), 'EDGE_OPERATOR_API_KEY', 'EDGE_OPERATOR_AGENT_URL'];
+}
+
+/** Of variables that are there in vain. */
+function warningsOf({ apiKeyFile }: RunSettings): readonly string[] {
+  const unknown = unknownVariables(process.env, variables());
+  if (apiKeyFile === undefined || !process.env.EDGE_OPERATOR_API_KEY) return unknown;
+  return [...unknown, 'EDGE_OPERATOR_API_KEY is ignored, for --api-key-file is given too: leave one of them out'];
 }
 
 /** The variables of switches as they are: commander takes one that is there for true, whatever it says. */
@@ -57,9 +64,7 @@ async function run(options: Record<string, unknown>): Promise<void> {
     import('../common/logger.ts'),
   ]);
   const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
-  for (const told of unknownVariables(process.env, variables())) log.warn(told);
-  if (settings.apiKeyFile !== undefined && process.env.EDGE_OPERATOR_API_KEY)
-    log.warn('EDGE_OPERATOR_API_KEY is ignored, for --api-key-file is given too: leave one of them out');
+  const warnings = warningsOf(settings);
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(1);
@@ -76,5 +81,5 @@ async function run(options: Record<string, unknown>): Promise<void> {
     const { tellOfDefinitions } = await import('../operator/doctor/at-start.ts');
     await tellOfDefinitions(connection, { ...systemRuntime, log }, signal);
   };
-  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, look }, stop.signal);
+  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, warnings, look }, stop.signal);
 }
