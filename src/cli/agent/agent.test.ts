@@ -35,7 +35,7 @@ describe('what cannot be used ends with one line that names it', () => {
     ['--web-addr', '4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
     ['--web-addr', '::1:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
     ['--web-addr', 'http://localhost:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
-    ['--web-addr', 'no.such.invalid:4040', 'web_addr: cannot listen on no.such.invalid:4040: '],
+    ['--web-addr', 'no.such.invalid:4040', '--web-addr: cannot listen on no.such.invalid:4040: '],
     ['--edge-addr', 'localhost:99999', '--edge-addr must be host:port'],
     ['--config', '', '--config must not be empty'],
     ['--config', '/none/such', '--config /none/such cannot be read: ENOENT'],
@@ -120,6 +120,20 @@ describe('what cannot be had when it starts ends with one line that names it', (
     const port = String((taken.address() as AddressInfo).port);
     const file = await configFile(yaml.replace('TAKEN', port));
     expect(await failure('--config', file)).toMatchObject({
+      name: 'UsageError',
+      message: expect.stringContaining(message.replace('TAKEN', port)),
+    });
+  });
+
+  test.each([
+    [['--web-addr', '127.0.0.1:TAKEN'], '--web-addr: cannot listen on 127.0.0.1:TAKEN'],
+    [['--web-addr', ':0', '--edge-addr', '127.0.0.1:TAKEN'], '--edge-addr: cannot listen on 127.0.0.1:TAKEN'],
+    [['http', '80', '--web-addr', '127.0.0.1:TAKEN'], '--web-addr: cannot listen on 127.0.0.1:TAKEN'],
+  ])('by its flag where it was given by one: %j', async (args, message) => {
+    const port = String((taken.address() as AddressInfo).port);
+    const file = await configFile('{web_addr: ":0", edge_addr: ":0"}');
+    const given = [...args.map((arg) => arg.replace('TAKEN', port)), '--config', file];
+    expect(await failure(...given)).toMatchObject({
       name: 'UsageError',
       message: expect.stringContaining(message.replace('TAKEN', port)),
     });
