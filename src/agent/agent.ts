@@ -54,7 +54,7 @@ export interface Agent {
 }
 
 /**
- * Starts the agent: its edge, the tunnels of the configuration, then its API.
+ * Starts the agent: its edge, its API, then the tunnels of the configuration.
  *
  * @throws UsageError naming the address or tunnel that cannot be had; nothing is left running then.
  */
@@ -90,11 +90,12 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   };
   try {
     await named(names.edge_addr ?? 'edge_addr', edge.listen(config.edge_addr));
-    for (const definition of config.tunnels) await named(`tunnels.${definition.name}`, tunnels.start(definition));
     const listening = app
       .listen(config.web_addr)
       .catch((cause) => Promise.reject(cannotListen(config.web_addr, cause)));
     const url = await named(names.web_addr ?? 'web_addr', listening);
+    // Behind the addresses, as the log tells of each; before a request comes, as nothing here waits for anything outside.
+    for (const definition of config.tunnels) await named(`tunnels.${definition.name}`, tunnels.start(definition));
     if (cloud !== undefined) leases = startLeases({ cloud, tunnels, region, version, ticks, random, log });
     return { url, edgeURL: edge.url, startTunnel: (definition) => tunnels.start(definition), close };
   } catch (error) {

@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AgentProcess, startAgentProcess } from '../../../test/support/agent-process.ts';
+import { main } from '../../../test/support/main.ts';
 import { until } from '../../../test/support/until.ts';
 import { agentCommand } from './index.ts';
 
@@ -137,6 +140,15 @@ describe('what cannot be had when it starts ends with one line that names it', (
       name: 'UsageError',
       message: expect.stringContaining(message.replace('TAKEN', port)),
     });
+  });
+
+  test('the address before any tunnel is started', () => {
+    const port = (taken.address() as AddressInfo).port;
+    const file = join(dir, 'taken.yml');
+    writeFileSync(file, `{web_addr: "127.0.0.1:${port}", tunnels: {db: {proto: tcp, addr: 1}}}`);
+    const { status, stderr } = spawnSync(process.execPath, [main, 'agent', '--config', file], { encoding: 'utf8' });
+    expect(stderr).toBe(`error: web_addr: cannot listen on 127.0.0.1:${port}: the address is in use\n`);
+    expect(status).toBe(2);
   });
 
   test('the port of the one tunnel', async () => {
