@@ -1,6 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
+import type { Log } from '../common/log.ts';
 import { systemRuntime } from '../common/runtime.ts';
+import { UsageError } from '../common/usage.ts';
 import type { KubeConnection } from '../operator/kube/connection.ts';
 import { parseSettings, type RunSettings, settingsHelp } from '../operator/settings.ts';
 import { stopSignals } from './stop-signal.ts';
@@ -56,9 +58,9 @@ function keepMemorySmall(): void {
   setFlagsFromString('--no-wasm-dynamic-tiering');
 }
 
-async function run(options: Record<string, unknown>): Promise<void> {
+async function run(given: Record<string, unknown>): Promise<void> {
   keepMemorySmall();
-  const settings = parseSettings(options);
+  const settings = parseSettings(given);
   const [{ runOperator }, { createLogger }] = await Promise.all([
     import('../operator/operator.ts'),
     import('../common/logger.ts'),
@@ -81,5 +83,13 @@ async function run(options: Record<string, unknown>): Promise<void> {
     const { tellOfDefinitions } = await import('../operator/doctor/at-start.ts');
     await tellOfDefinitions(connection, { ...systemRuntime, log }, signal);
   };
-  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, warnings, look }, stop.signal);
+  const options = { settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, warnings, look };
+  await runOperator(options, stop.signal).catch((error: unknown) => fail(error, log));
+}
+
+/** In the log, where whoever collects that finds it; how it is used is told as by every command. */
+function fail(error: unknown, log: Log): void {
+  if (error instanceof UsageError) throw error;
+  log.error('ended by a failure', { error });
+  process.exitCode = 1;
 }

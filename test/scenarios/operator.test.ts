@@ -222,6 +222,9 @@ test.concurrent(
       expect(await first.exited).toBe(1);
       expect(seen).toEqual([]);
       expect(first.logs()).toContain('lost leadership');
+      // The last word is of the log, too: whoever collects that reads JSON.
+      const last = JSON.parse(first.logs().trim().split('\n').at(-1) ?? '');
+      expect(last).toMatchObject({ level: 'error', error: { message: expect.stringContaining('must start afresh') } });
       await proxy.close();
     }),
   90_000,
