@@ -21,6 +21,9 @@ import { edgeTunnels } from './tunnels/edge-tunnels.ts';
 import type { Tunnel } from './tunnels/tunnel.ts';
 import { Tunnels } from './tunnels/tunnels.ts';
 
+/** What messages call a setting that was not given in agent.yml; default its field there. */
+export type SettingNames = Readonly<Partial<Record<'web_addr' | 'edge_addr', string>>>;
+
 export interface AgentOptions {
   /** Reported as `agent_version`. */
   readonly version: string;
@@ -34,6 +37,7 @@ export interface AgentOptions {
   /** Files that the process may have open, which bounds its connections; default without limit. */
   readonly openFiles?: number | undefined;
   readonly timeouts?: AgentTimeouts;
+  readonly names?: SettingNames;
   readonly log?: Log;
 }
 
@@ -50,7 +54,7 @@ export interface Agent {
 }
 
 /**
- * Starts the agent: its edge, the tunnels of the configuration, then its API.
+ * Starts the agent: its edge, its API, then the tunnels of the configuration.
  *
  * @throws UsageError naming the address or tunnel that cannot be had; nothing is left running then.
  */
@@ -73,7 +77,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   });
   const tunnels = new Tunnels({ open, random, log });
   const replays = new Replays(captures, tunnels);
-  const { version, cloud } = options;
+  const { version, cloud, names = {} } = options;
   const { region } = config;
   let leases: RunningLeases | undefined;
   const status = () => agentStatus({ version, region, edge: edge.address, ticks, cloud: leases?.status() });
@@ -85,12 +89,13 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
     await Promise.all([edge.close(), app.close(), leases?.close()]);
   };
   try {
-    await named('edge_addr', edge.listen(config.edge_addr));
-    for (const definition of config.tunnels) await named(`tunnels.${definition.name}`, tunnels.start(definition));
+    await named(names.edge_addr ?? 'edge_addr', edge.listen(config.edge_addr));
     const listening = app
       .listen(config.web_addr)
       .catch((cause) => Promise.reject(cannotListen(config.web_addr, cause)));
-    const url = await named('web_addr', listening);
+    const url = await named(names.web_addr ?? 'web_addr', listening);
+    // Behind the addresses, as the log tells of each; before a request comes, as nothing here waits for anything outside.
+    for (const definition of config.tunnels) await named(`tunnels.${definition.name}`, tunnels.start(definition));
     if (cloud !== undefined) leases = startLeases({ cloud, tunnels, region, version, ticks, random, log });
     return { url, edgeURL: edge.url, startTunnel: (definition) => tunnels.start(definition), close };
   } catch (error) {

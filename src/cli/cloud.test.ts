@@ -43,6 +43,7 @@ describe('flags that cannot be used end with one line that names them', () => {
     ],
     [['--fault', 'GET /x explode'], '--fault: fault "GET /x explode": "explode" is none of'],
     [['--api-key', 'two words'], '--api-key or --api-key-file: API key 1 is neither'],
+    [['--api-key-file', ''], '--api-key-file must not be empty'],
     [['--api-key-file', '/none/such'], '--api-key-file /none/such cannot be read: ENOENT'],
     [['--seed', '/none/such'], '--seed: seed file /none/such cannot be read'],
     [['--seed', ''], '--seed must not be empty'],

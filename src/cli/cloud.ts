@@ -47,7 +47,7 @@ async function run(flags: Flags): Promise<void> {
     port: port(flags.port),
     rateLimit: wholeNumber('--rate-limit', flags.rateLimit, 1_000_000),
     baseUrl: flags.baseUrl === undefined ? undefined : httpUrl('--base-url', flags.baseUrl),
-    data: flags.data === undefined ? undefined : notEmpty('--data', flags.data),
+    data: notEmpty('--data', flags.data),
     faults: flags.fault ?? [],
     faultControl: flags.faultControl,
     onFailure: (operationId: string, error: unknown) => failures.write(`error: ${operationId}: ${String(error)}\n`),

@@ -5,6 +5,8 @@ import { crdsCommand } from './crds.ts';
 
 test.each([
   [['--out', import.meta.filename], '--out: EEXIST'],
+  [['--out', ''], '--out must not be empty'],
+  [['--out', '', '--check'], '--out must not be empty'],
   [['--check'], '--check needs --out'],
 ])('%j is one clear line', async (flags, message) => {
   const error = await crdsCommand()

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { makeFolder } from '../common/make-folder.ts';
 import { UsageError } from '../common/usage.ts';
+import { notEmpty } from './flags.ts';
 import { print } from './print.ts';
 
 interface File {
@@ -20,16 +21,17 @@ export function crdsCommand(): Command {
 }
 
 async function run(options: { out?: string; check: boolean }): Promise<void> {
+  const out = notEmpty('--out', options.out);
   const { crdFile } = await import('../operator/kinds/crd.ts');
   const { definitions } = await import('../operator/kinds/index.ts');
   const files = definitions.map(crdFile);
-  if (options.out === undefined) {
+  if (out === undefined) {
     if (options.check) throw new UsageError('--check needs --out <dir>, the folder to compare with');
     await print(files.map((file) => file.text).join('---\n'));
   } else if (options.check) {
-    await check(options.out, files);
+    await check(out, files);
   } else {
-    await write(options.out, files);
+    await write(out, files);
   }
 }
 

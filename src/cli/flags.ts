@@ -5,8 +5,8 @@ import { UsageError } from '../common/usage.ts';
 /** For a flag that may be given more than once. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-/** @throws UsageError */
-export function notEmpty(flag: string, value: string): string {
+/** Of a flag that is not given there is nothing to say. @throws UsageError */
+export function notEmpty<T extends string | undefined>(flag: string, value: T): T {
   if (value !== '') return value;
   throw new UsageError(`${flag} must not be empty`);
 }
@@ -33,6 +33,7 @@ export function refusedAddress(error: NodeJS.ErrnoException, { host, port }: Add
 
 /** @throws UsageError */
 export async function readText(flag: string, file: string): Promise<string> {
+  notEmpty(flag, file);
   return await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${flag} ${file} cannot be read: ${error.code ?? error.message}`, { cause: error });
   });

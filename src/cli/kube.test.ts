@@ -47,6 +47,9 @@ const wrong = [
   [['--crds', '/nowhere/at/all'], '--crds: ENOENT'],
   [['--crds', import.meta.dirname], `--crds: no YAML file in ${import.meta.dirname} holds a CustomResourceDefinition`],
   [['--data', '/dev/null'], '--data: cannot use /dev/null/kube.db: EEXIST'],
+  [['--crds', ''], '--crds must not be empty'],
+  [['--data', ''], '--data must not be empty'],
+  [['--kubeconfig-out', ''], '--kubeconfig-out must not be empty'],
   [['--kubeconfig-out', '/nowhere/at/all'], '--kubeconfig-out: cannot write /nowhere/at/all: ENOENT'],
 ] as const;
 test.each(wrong)('%j is one clear line', async (flags, message) => {

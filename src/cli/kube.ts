@@ -4,7 +4,7 @@ import { UsageError } from '../common/usage.ts';
 import { ApiError } from '../reference/kube-api/api-error.ts';
 import { DataError } from '../reference/kube-api/data-error.ts';
 import { announcements } from './announce.ts';
-import { port as portOf, refusedAddress } from './flags.ts';
+import { notEmpty, port as portOf, refusedAddress } from './flags.ts';
 import { packageFile } from './package-files.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -38,16 +38,17 @@ export function kubeCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const port = portOf(flags.port);
+  const data = notEmpty('--data', flags.data);
+  const kubeconfigOut = notEmpty('--kubeconfig-out', flags.kubeconfigOut);
   // V8 lets its nursery grow to 128 MB while requests come in, four times what 10,000 objects take.
   setFlagsFromString('--semi-space-growth-factor=1');
   const { mkdtemp, rm, writeFile } = await import('node:fs/promises');
   const { tmpdir } = await import('node:os');
   const { join, resolve } = await import('node:path');
   const { startKubeApi } = await import('../reference/kube-api/server.ts');
-  const { data, http = false } = flags;
+  const { http = false } = flags;
   const options = { port, http, crds: await readCrds(flags.crds), ...(data === undefined ? {} : { dataDir: data }) };
   const api = await startKubeApi(options).catch((error) => refused(error, port));
-  const { kubeconfigOut } = flags;
   const temporary = kubeconfigOut === undefined ? await mkdtemp(join(tmpdir(), 'edge-operator-kube-')) : undefined;
   try {
     const file = resolve(kubeconfigOut ?? join(temporary ?? '', 'kubeconfig'));
@@ -64,6 +65,7 @@ async function run(flags: Flags): Promise<void> {
 }
 
 async function readCrds(dir: string): Promise<readonly object[]> {
+  notEmpty('--crds', dir);
   const { loadCrds } = await import('../reference/kube-api/load-crds.ts');
   try {
     const crds = loadCrds(dir);

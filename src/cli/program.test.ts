@@ -52,6 +52,9 @@ test.each([
   [['run', '--take-over', 'false'], '--take-over false is two words: write --take-over=false'],
   [['run', '--leader-elect=true', '--log-level=x'], '--log-level'],
   [['run', '--leader-elect=false', '--shards=2'], '--shards (or EDGE_OPERATOR_SHARDS): 2 shards'],
+  [['run', '--api-url', '--log-level', 'debug'], '--api-url needs a value, and "--log-level" is a flag'],
+  [['agent', 'requests', '--limit', '--tunnel', 'web'], '--limit needs a value, and "--tunnel" is a flag'],
+  [['agent', 'requests', '--limit', '-1'], '--limit must be a whole number of at least 1, not "-1"'],
   [['doctor', '--exit-code=false', '--timeout=soon'], '--timeout soon'],
   [['agent', 'http', '--no-inspect=true', '--set=x', '8080'], '--set'],
 ])('%j', async (argv, message) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../common/usage.ts';
 import { version } from '../common/version.ts';
+import { refuseMissingValues } from './missing-values.ts';
 import { print } from './print.ts';
 import type { Commands } from './production.ts';
 import { endUnread, outliveStreams } from './std-streams.ts';
@@ -65,11 +66,12 @@ export function loadCommands(commands: Commands, name = ''): Promise<readonly Co
   return Promise.all(load === undefined ? [...commands.values()].map((each) => each()) : [load()]);
 }
 
-/** Errors are thrown instead of written, help that was asked for is handed over, and switches are taken with values. */
+/** Errors are thrown instead of written, help that was asked for is handed over, and values are looked at. */
 function takeOver(command: Command, onHelp: (text: string) => void): void {
   command.exitOverride().configureOutput({ outputError: () => {}, writeOut: onHelp });
   for (const child of command.commands) {
     takeSwitchValues(child);
+    refuseMissingValues(child);
     takeOver(child, onHelp);
   }
 }

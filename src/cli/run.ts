@@ -1,8 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
+import type { Log } from '../common/log.ts';
 import { systemRuntime } from '../common/runtime.ts';
+import { UsageError } from '../common/usage.ts';
 import type { KubeConnection } from '../operator/kube/connection.ts';
-import { parseSettings, settingsHelp } from '../operator/settings.ts';
+import { parseSettings, type RunSettings, settingsHelp } from '../operator/settings.ts';
 import { stopSignals } from './stop-signal.ts';
 import { unknownVariables } from './variables.ts';
 
@@ -27,6 +29,13 @@ function variables(): readonly string[] {
   return [...settingsHelp().map(({ variable }) => variable), 'EDGE_OPERATOR_API_KEY', 'EDGE_OPERATOR_AGENT_URL'];
 }
 
+/** Of variables that are there in vain. */
+function warningsOf({ apiKeyFile }: RunSettings): readonly string[] {
+  const unknown = unknownVariables(process.env, variables());
+  if (apiKeyFile === undefined || !process.env.EDGE_OPERATOR_API_KEY) return unknown;
+  return [...unknown, 'EDGE_OPERATOR_API_KEY is ignored, for --api-key-file is given too: leave one of them out'];
+}
+
 /** The variables of switches as they are: commander takes one that is there for true, whatever it says. */
 function switchesOf(command: Command): Record<string, unknown> {
   const switches = settingsHelp().filter(({ arg, name }) => {
@@ -49,17 +58,15 @@ function keepMemorySmall(): void {
   setFlagsFromString('--no-wasm-dynamic-tiering');
 }
 
-async function run(options: Record<string, unknown>): Promise<void> {
+async function run(given: Record<string, unknown>): Promise<void> {
   keepMemorySmall();
-  const settings = parseSettings(options);
+  const settings = parseSettings(given);
   const [{ runOperator }, { createLogger }] = await Promise.all([
     import('../operator/operator.ts'),
     import('../common/logger.ts'),
   ]);
   const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
-  for (const told of unknownVariables(process.env, variables())) log.warn(told);
-  if (settings.apiKeyFile !== undefined && process.env.EDGE_OPERATOR_API_KEY)
-    log.warn('EDGE_OPERATOR_API_KEY is ignored, for --api-key-file is given too: leave one of them out');
+  const warnings = warningsOf(settings);
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(1);
@@ -76,5 +83,13 @@ async function run(options: Record<string, unknown>): Promise<void> {
     const { tellOfDefinitions } = await import('../operator/doctor/at-start.ts');
     await tellOfDefinitions(connection, { ...systemRuntime, log }, signal);
   };
-  await runOperator({ settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, look }, stop.signal);
+  const options = { settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, warnings, look };
+  await runOperator(options, stop.signal).catch((error: unknown) => fail(error, log));
+}
+
+/** In the log, where whoever collects that finds it; how it is used is told as by every command. */
+function fail(error: unknown, log: Log): void {
+  if (error instanceof UsageError) throw error;
+  log.error('ended by a failure', { error });
+  process.exitCode = 1;
 }

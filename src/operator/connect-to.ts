@@ -4,6 +4,7 @@ import { UsageError } from '../common/usage.ts';
 import { userAgent } from '../common/version.ts';
 import { connect, type KubeConnection } from './kube/connection.ts';
 import { KubeConfigError } from './kube/kubeconfig.ts';
+import { wrong } from './settings.ts';
 
 /** The cluster that the settings name. @throws UsageError */
 export async function connectTo(
@@ -15,7 +16,7 @@ export async function connectTo(
     return await connect({ ...runtime, kubeconfig, userAgent, log });
   } catch (error) {
     if (!(error instanceof KubeConfigError)) throw error;
-    const hint = kubeconfig === undefined ? '; --kubeconfig names another' : '';
-    throw new UsageError(`${error.message}${hint}`, { cause: error });
+    if (kubeconfig !== undefined) throw wrong('kubeconfig', error.message, { cause: error });
+    throw new UsageError(`${error.message}; --kubeconfig names another`, { cause: error });
   }
 }

@@ -38,14 +38,14 @@ export async function serveTelemetry(
   showMirrors(metrics, cloud.mirrors);
   showTunnels(metrics, agents);
   const serve = async (name: string, address: Address | undefined, routes: Routes) => {
-    if (address === undefined) return;
+    if (address === undefined) return () => {};
     const server = await startTelemetryServer({ address, routes }).catch((cause: Error) => {
       throw new UsageError(`--${name}-addr: ${cause.message}`, { cause });
     });
     stack.defer(() => server.close());
-    log.info(`serving ${name}`, { url: server.url });
+    return () => log.info(`serving ${name}`, { url: server.url });
   };
-  await serve(
+  const tellOfMetrics = await serve(
     'metrics',
     settings.metricsAddr,
     metricsRoute(() => metrics.scrape()),
@@ -58,7 +58,10 @@ export async function serveTelemetry(
     const namespaces = [...new Set(refused())];
     return namespaces.length === 0 ? undefined : `may not be read: ${namespaces.join(', ')}`;
   };
-  await serve('health', settings.healthAddr, healthRoutes({ healthy, ready, remark }));
+  const tellOfHealth = await serve('health', settings.healthAddr, healthRoutes({ healthy, ready, remark }));
+  // Not before both are there: an address that is taken is told of alone.
+  tellOfMetrics();
+  tellOfHealth();
 }
 
 function showMirrors(metrics: Metrics, mirrors: Mirrors): void {

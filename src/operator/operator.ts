@@ -25,6 +25,8 @@ export interface OperatorOptions {
   /** The default account's key, when it is not in a file. */
   readonly apiKey: string | undefined;
   readonly log: Log;
+  /** What to warn of in the log, once it is known that the settings can be used. */
+  readonly warnings?: readonly string[];
   /** Default the system's. */
   readonly runtime?: Runtime;
   /** What is looked at once, beside everything else. Never rejects. */
@@ -36,7 +38,7 @@ export interface OperatorOptions {
  * that cannot be used, and LeadershipLostError when another replica took over.
  */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<void> {
-  const { settings, log, runtime = systemRuntime, look } = options;
+  const { settings, log, warnings = [], runtime = systemRuntime, look } = options;
   const credential = await credentialOf({ keyFile: settings.apiKeyFile, variable: options.apiKey }, runtime);
   await using stack = new AsyncDisposableStack();
   const now = () => runtime.monotonic.now();
@@ -93,6 +95,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const agents = new AgentFamily({ ...family, kinds: agentKinds });
   stack.defer(() => agents.close());
   await serveTelemetry(stack, { settings, metrics, cloud, agents, log });
+  for (const warning of warnings) log.warn(warning);
   watch(stack, (watching) =>
     Promise.all([
       ...[cloud, agents].flatMap((each) => [each.watch(watching), each.run(watching)]),

@@ -236,9 +236,10 @@ function electsLeader({ leaderElect, shards }: z.output<typeof runSettings>): bo
   throw wrong('shards', `${shards} shards are shared out by leader election: leave --leader-elect=false out`);
 }
 
-function wrong(name: string, problem: string): UsageError {
+/** Names the flag and its variable. */
+export function wrong(name: string, problem: string, options?: ErrorOptions): UsageError {
   const setting = settingsHelp().find((candidate) => candidate.name === name);
-  return new UsageError(`${setting?.flag} (or ${setting?.variable}): ${problem}`);
+  return new UsageError(`${setting?.flag} (or ${setting?.variable}): ${problem}`, options);
 }
 
 /** Without the user, password and query of a URL, or of what was meant as one. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { bodiless, rawRequest, unreadable } from '../support/raw-request.ts';
@@ -568,4 +569,20 @@ describe('bodies, paths and hosts', () => {
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     }
   });
+});
+
+test('the API of an agent that starts answers when the tunnels of its configuration run', async () => {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as AddressInfo;
+  free.close();
+  await once(free, 'close');
+  const names = Array.from({ length: 100 }, (_, index) => [`t${index}`, { proto: 'tcp', addr: '1' }]);
+  const starting = startTestAgent({ web_addr: `127.0.0.1:${port}`, tunnels: Object.fromEntries(names) });
+  let first: Response | undefined;
+  // Without a pause: between the first port and the last tunnel there is hardly time.
+  while (first === undefined) first = await fetch(`http://127.0.0.1:${port}/api/tunnels`).catch(() => undefined);
+  const { tunnels } = (await first.json()) as { tunnels: unknown[] };
+  await (await starting).close();
+  expect(tunnels).toHaveLength(names.length);
 });

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
@@ -220,6 +222,9 @@ test.concurrent(
       expect(await first.exited).toBe(1);
       expect(seen).toEqual([]);
       expect(first.logs()).toContain('lost leadership');
+      // The last word is of the log, too: whoever collects that reads JSON.
+      const last = JSON.parse(first.logs().trim().split('\n').at(-1) ?? '');
+      expect(last).toMatchObject({ level: 'error', error: { message: expect.stringContaining('must start afresh') } });
       await proxy.close();
     }),
   90_000,
@@ -283,6 +288,38 @@ describe('what cannot be used is one line and exit code 2', () => {
     const { code, stderr } = await run(['--kubeconfig', world.kube.kubeconfig, '--metrics-addr', taken]);
     expect(stderr).toBe(`error: --metrics-addr: cannot listen on ${taken}: the address is in use\n`);
     expect(code).toBe(2);
+  });
+
+  const unknown = { EDGE_OPERATOR_METRICS_PORT: '1' };
+
+  test.concurrent('one address for two servers, and a variable that nobody reads', async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const address = `127.0.0.1:${(free.address() as AddressInfo).port}`;
+    await promisify(free.close.bind(free))();
+    const { code, stderr } = await run(
+      ['--kubeconfig', world.kube.kubeconfig, '--metrics-addr', address, '--health-addr', address],
+      unknown,
+    );
+    expect(stderr).toBe(`error: --health-addr: cannot listen on ${address}: the address is in use\n`);
+    expect(code).toBe(2);
+  });
+
+  test.concurrent('but of the variable alone the log tells', async () => {
+    const args = ['--kubeconfig', world.kube.kubeconfig, '--metrics-addr', '0', '--health-addr', '0'];
+    const child = spawn(process.execPath, [main, 'run', ...args], {
+      env: { PATH: process.env.PATH, ...unknown },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    let log = '';
+    for await (const chunk of child.stderr) {
+      log += chunk;
+      // A second signal would end it at once.
+      if (!child.killed && log.includes('"started"')) child.kill();
+    }
+    expect(log.indexOf('EDGE_OPERATOR_METRICS_PORT is no variable')).toBeGreaterThan(0);
+    expect(await exited).toEqual([0, null]);
   });
 
   test.concurrent('no kubeconfig anywhere', async () => {

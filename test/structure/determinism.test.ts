@@ -39,6 +39,7 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     ways: ['Date.now', 'a timer', 'AbortSignal.timeout', 'the system'],
     why: 'is the clock of the system',
   },
+  'common/private-file.ts': { ways: ['a file'], why: 'makes a data file for this user alone' },
   'common/runtime.ts': {
     ways: ['performance', 'Math.random', 'a random of crypto', 'hostname', 'a file', 'the environment', 'the system'],
     why: 'is the runtime of the system',
@@ -67,7 +68,6 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     why: 'observes the process, where its metrics are served',
   },
   'reference/cloud-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
-  'reference/cloud-api/private-file.ts': { ways: ['a file'], why: 'makes the data file for this user alone' },
   'reference/cloud-api/seed/read.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
   'reference/cloud-api/server.ts': { ways: ['a listener'], why: 'starts a process of its own' },
   'reference/kube-api/batches.ts': { ways: ['the process'], why: 'measures what its connections take of a turn' },

@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AgentProcess, startAgentProcess } from '../../../test/support/agent-process.ts';
+import { main } from '../../../test/support/main.ts';
 import { until } from '../../../test/support/until.ts';
 import { agentCommand } from './index.ts';
 
@@ -35,8 +38,9 @@ describe('what cannot be used ends with one line that names it', () => {
     ['--web-addr', '4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
     ['--web-addr', '::1:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
     ['--web-addr', 'http://localhost:4040', '--web-addr must be host:port, [IPv6 address]:port, or :port'],
-    ['--web-addr', 'no.such.invalid:4040', 'web_addr: cannot listen on no.such.invalid:4040: '],
+    ['--web-addr', 'no.such.invalid:4040', '--web-addr: cannot listen on no.such.invalid:4040: '],
     ['--edge-addr', 'localhost:99999', '--edge-addr must be host:port'],
+    ['--config', '', '--config must not be empty'],
     ['--config', '/none/such', '--config /none/such cannot be read: ENOENT'],
   ])('%s %s', async (flag, value, message) => {
     expect(await failure(flag, value)).toMatchObject({ name: 'UsageError', message: expect.stringContaining(message) });
@@ -50,6 +54,8 @@ describe('what cannot be used ends with one line that names it', () => {
     ],
     [['--cloud-url', 'http://cloud.example'], '--cloud-url (in agent.yml cloud_url) needs an API key'],
     [['--cloud-url', 'http://cloud.example', '--api-key-file', '/none/such'], '--api-key-file: ENOENT'],
+    [['--api-key-file', ''], '--api-key-file must not be empty'],
+    [['--cloud-url', 'http://cloud.example', '--api-key-file', ''], '--api-key-file must not be empty'],
     [['--api-key-file', '/none/such'], '--api-key-file (in agent.yml api_key_file) needs --cloud-url'],
   ])('%j', async (flags, message) => {
     expect(await failure(...flags)).toMatchObject({
@@ -120,6 +126,29 @@ describe('what cannot be had when it starts ends with one line that names it', (
       name: 'UsageError',
       message: expect.stringContaining(message.replace('TAKEN', port)),
     });
+  });
+
+  test.each([
+    [['--web-addr', '127.0.0.1:TAKEN'], '--web-addr: cannot listen on 127.0.0.1:TAKEN'],
+    [['--web-addr', ':0', '--edge-addr', '127.0.0.1:TAKEN'], '--edge-addr: cannot listen on 127.0.0.1:TAKEN'],
+    [['http', '80', '--web-addr', '127.0.0.1:TAKEN'], '--web-addr: cannot listen on 127.0.0.1:TAKEN'],
+  ])('by its flag where it was given by one: %j', async (args, message) => {
+    const port = String((taken.address() as AddressInfo).port);
+    const file = await configFile('{web_addr: ":0", edge_addr: ":0"}');
+    const given = [...args.map((arg) => arg.replace('TAKEN', port)), '--config', file];
+    expect(await failure(...given)).toMatchObject({
+      name: 'UsageError',
+      message: expect.stringContaining(message.replace('TAKEN', port)),
+    });
+  });
+
+  test('the address before any tunnel is started', () => {
+    const port = (taken.address() as AddressInfo).port;
+    const file = join(dir, 'taken.yml');
+    writeFileSync(file, `{web_addr: "127.0.0.1:${port}", tunnels: {db: {proto: tcp, addr: 1}}}`);
+    const { status, stderr } = spawnSync(process.execPath, [main, 'agent', '--config', file], { encoding: 'utf8' });
+    expect(stderr).toBe(`error: web_addr: cannot listen on 127.0.0.1:${port}: the address is in use\n`);
+    expect(status).toBe(2);
   });
 
   test('the port of the one tunnel', async () => {

@@ -6,7 +6,7 @@ import { version } from '../../common/version.ts';
 import { announcements } from '../announce.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { openFilesLimit } from './open-files.ts';
-import { type AgentRunFlags, cloudOf, configOf } from './settings.ts';
+import { type AgentRunFlags, cloudOf, configOf, namesOf } from './settings.ts';
 
 /** The flags of the commands that run an agent. */
 export function addRunFlags(command: Command): Command {
@@ -20,22 +20,22 @@ export function addRunFlags(command: Command): Command {
 
 /** Runs an agent with the tunnels of its configuration until it is told to stop. */
 export async function runAgent(flags: AgentRunFlags): Promise<void> {
-  await run(await configOf(flags));
+  await run(flags, await configOf(flags));
 }
 
 /** The same with this tunnel in place of those. */
 export async function runTunnel(definition: Definition, flags: AgentRunFlags): Promise<void> {
-  await run({ ...(await configOf(flags)), tunnels: [] }, definition);
+  await run(flags, { ...(await configOf(flags)), tunnels: [] }, definition);
 }
 
-async function run(config: AgentConfig, definition?: Definition): Promise<void> {
+async function run(flags: AgentRunFlags, config: AgentConfig, definition?: Definition): Promise<void> {
   const cloud = await cloudOf(config);
   const [{ startAgent }, { createLogger }] = await Promise.all([
     import('../../agent/agent.ts'),
     import('../../common/logger.ts'),
   ]);
   const log = createLogger({ level: 'info', format: 'text' });
-  const agent = await startAgent(config, { version, cloud, openFiles: openFilesLimit(), log });
+  const agent = await startAgent(config, { version, cloud, openFiles: openFilesLimit(), names: namesOf(flags), log });
   try {
     const tunnel = definition && (await agent.startTunnel(definition).catch(cannotStart));
     const stopped = stopSignal();

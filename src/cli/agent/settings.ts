@@ -1,3 +1,4 @@
+import type { SettingNames } from '../../agent/agent.ts';
 import type { AgentConfig } from '../../agent/config.ts';
 import type { CloudTarget } from '../../agent/leases/start-leases.ts';
 import { credentialOf } from '../../common/credential/credential.ts';
@@ -5,7 +6,7 @@ import { baseURLProblem } from '../../common/http/url.ts';
 import { type Address, addressForm, parseAddress } from '../../common/listen.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
-import { readText } from '../flags.ts';
+import { notEmpty, readText } from '../flags.ts';
 
 export interface AgentRunFlags {
   readonly config?: string;
@@ -26,7 +27,15 @@ export async function configOf(flags: AgentRunFlags): Promise<AgentConfig> {
     web_addr: address('--web-addr', flags.webAddr) ?? inFile.web_addr,
     edge_addr: address('--edge-addr', flags.edgeAddr) ?? inFile.edge_addr,
     cloud_url: cloudURL(flags.cloudUrl) ?? inFile.cloud_url,
-    api_key_file: flags.apiKeyFile ?? inFile.api_key_file,
+    api_key_file: notEmpty('--api-key-file', flags.apiKeyFile) ?? inFile.api_key_file,
+  };
+}
+
+/** Those that are given by flag, which messages then name. */
+export function namesOf({ webAddr, edgeAddr }: AgentRunFlags): SettingNames {
+  return {
+    ...(webAddr !== undefined && { web_addr: '--web-addr' }),
+    ...(edgeAddr !== undefined && { edge_addr: '--edge-addr' }),
   };
 }
 

@@ -158,8 +158,16 @@ test('a Lease that is deleted after its holder died is made by another when it w
 });
 
 describe('a leader that cannot renew', () => {
+  /** What it tells of the loss, and of what else is worth a look. */
+  function teller() {
+    const told: string[] = [];
+    const tell = (message: string) => void told.push(message);
+    return { told, log: { ...silentLog, info: tell, error: tell } };
+  }
+
   test('is deposed at the deadline, and what it led has returned before run does', async () => {
-    const one = replica('one', doomed);
+    const { told, log } = teller();
+    const one = replica('one', { ...doomed, log });
     await until('a leader', () => one.terms.length === 1);
     for (let time = 0; time < 100; time++)
       api.script(
@@ -169,6 +177,7 @@ describe('a leader that cannot renew', () => {
     await until('the deposition', () => one.terms[0]?.aborted === true);
     expect(one.elector.holdsLease()).toBe(false);
     expect(await one.ended).toBe('deposed');
+    expect(told.at(-1)).toBe('lost leadership: the lease could not be renewed in time');
   });
 
   test('is deposed although the API server never answers', async () => {
@@ -206,7 +215,8 @@ describe('a leader that cannot renew', () => {
   });
 
   test('is deposed at once when it sees another holder', async () => {
-    const one = replica('one');
+    const { told, log } = teller();
+    const one = replica('one', { log });
     await until('a leader', () => one.terms.length === 1);
     await client.patch(
       leaseType,
@@ -215,6 +225,7 @@ describe('a leader that cannot renew', () => {
     );
     expect(await one.ended).toBe('deposed');
     expect(await leaseNow()).toMatchObject({ holderIdentity: 'thief' });
+    expect(told).toEqual(['waiting for leadership', 'became the leader', 'lost leadership: thief has taken the lease']);
   });
 });
 

@@ -159,10 +159,16 @@ export class LeaderElector {
       // Not cut short by the end of the term: a write of unknown fate would stand in the way of the release.
       if (this.#remainingMs() > 0) await this.#attempt();
       if (this.holdsLease() || ended.aborted) continue;
-      this.#log('error', 'lost leadership: the lease could not be renewed in time');
+      this.#log('error', `lost leadership: ${this.#loss()}`);
       leading.abort(new Error('leadership was lost'));
       return;
     }
+  }
+
+  #loss(): string {
+    const { holder } = this.#observed;
+    const isTaken = holder !== '' && holder !== this.#options.identity;
+    return isTaken ? `${holder} has taken the lease` : 'the lease could not be renewed in time';
   }
 
   /** One try to acquire or renew; failures are logged and count as false. */
@@ -209,7 +215,8 @@ export class LeaderElector {
     const { lookedAt, isNew } = isKnown ? { lookedAt: this.#lookedAt, isNew: false } : await this.#see(signal);
     if (observed.holder !== identity && observed.expiresInMs > 0) {
       this.#leadsUntil = Number.NEGATIVE_INFINITY;
-      this.#tellLeader(observed.holder);
+      // Of who takes it from a leader its end tells.
+      if (!this.#isServing) this.#tellLeader(observed.holder);
       if (share?.wants() === true) observed.see(await this.#leases.ask(observed.lease, identity, signal));
       return false;
     }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -84,8 +84,11 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token$n\\"}}
 });
 
 test('credentials that cannot be read fail the request, not the process', async () => {
-  const connection = await api.connection({ tokenFile: '/nonexistent/token' });
-  await expect(connection.request(get)).rejects.toThrow(/getting: reading credentials: .*nonexistent/);
+  const tokenFile = join(await api.folder(), 'token');
+  await writeFile(tokenFile, 'abc');
+  const connection = await api.connection({ tokenFile });
+  await rm(tokenFile);
+  await expect(connection.request(get)).rejects.toThrow(/getting: reading credentials: .*token/);
 });
 
 test('a guard is asked before every request, and its refusal sends nothing', async () => {

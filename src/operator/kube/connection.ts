@@ -73,6 +73,7 @@ export interface ConnectOptions extends Pick<Runtime, 'monotonic' | 'dispatcher'
 /** Finds the cluster and how to authenticate to it; sends nothing yet. Throws a KubeConfigError. */
 export async function connect(options: ConnectOptions): Promise<KubeConnection> {
   const access = await findAccess(options.kubeconfig, options);
+  await access.check();
   const { origin, pathname } = new URL(access.server);
   const shared = {
     ...access,

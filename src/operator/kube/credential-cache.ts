@@ -8,12 +8,12 @@ const refreshMs = 60_000;
  * is kept until the server refuses it: a file that is away for some seconds is to cost no leadership.
  */
 export class CredentialCache {
-  readonly #access: ClusterAccess;
+  readonly #access: Pick<ClusterAccess, 'load'>;
   readonly #clock: Clock;
   #source: (() => Promise<Credentials>) | undefined;
   #current: { readonly readAt: number; readonly credentials: Promise<Credentials> } | undefined;
 
-  constructor(access: ClusterAccess, clock: Clock) {
+  constructor(access: Pick<ClusterAccess, 'load'>, clock: Clock) {
     this.#access = access;
     this.#clock = clock;
   }

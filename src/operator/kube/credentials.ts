@@ -9,6 +9,7 @@ import {
   type Surroundings,
   textOf,
 } from './kubeconfig.ts';
+import { checkMaterial, materialOf } from './material.ts';
 
 export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
 
@@ -24,6 +25,8 @@ export interface ClusterAccess {
   readonly namespace: string;
   readonly inCluster: boolean;
   readonly proxyURL: string | undefined;
+  /** Throws a KubeConfigError where what the kubeconfig names cannot be used; a pod's own, which is rotated, is not asked. */
+  check(): Promise<void>;
   /** A loader that reads files at each call; a new one also runs exec plugins again. */
   load(): Promise<() => Promise<Credentials>>;
 }
@@ -32,12 +35,14 @@ export interface ClusterAccess {
 export async function findAccess(path: string | undefined, from: Surroundings): Promise<ClusterAccess> {
   const own = path === undefined ? await inClusterContext(from) : undefined;
   const open = async () => own ?? readKubeConfig(path, from);
-  const { cluster, namespace } = await open();
+  const context = await open();
+  const { cluster, namespace } = context;
   return {
     server: cluster.server.replace(/\/$/, ''),
     namespace: namespace || 'default',
     inCluster: own !== undefined,
     proxyURL: proxyOf(cluster),
+    check: async () => (own === undefined ? checkMaterial(context, from) : undefined),
     load: async () => loader(await open(), from),
   };
 }
@@ -76,16 +81,10 @@ async function tokenOf({ token, tokenFile }: Fields, readFile: Surroundings['rea
 }
 
 async function tlsOf({ cluster, user }: KubeContext, { readFile }: Surroundings): Promise<TlsMaterial> {
-  const material = async (fields: Fields, name: string): Promise<string | Buffer | undefined> => {
-    const data = textOf(fields[`${name}-data`]);
-    if (data !== undefined) return Buffer.from(data, 'base64');
-    const path = textOf(fields[name]);
-    return path === undefined ? undefined : readFile(path);
-  };
   const [ca, cert, key] = await Promise.all([
-    material(cluster, 'certificate-authority'),
-    material(user, 'client-certificate'),
-    material(user, 'client-key'),
+    materialOf(cluster, 'certificate-authority', readFile),
+    materialOf(user, 'client-certificate', readFile),
+    materialOf(user, 'client-key', readFile),
   ]);
   const servername = textOf(cluster['tls-server-name']);
   return {

@@ -167,8 +167,10 @@ function codeOf(error: unknown): unknown {
   return isFields(error) ? error.code : undefined;
 }
 
-function reasonOf(error: unknown): string {
+/** Of a file that cannot be read. */
+export function reasonOf(error: unknown): string {
   if (codeOf(error) === 'ENOENT') return 'no such file';
+  if (codeOf(error) === 'EISDIR') return 'a folder, not a file';
   if (codeOf(error) === 'EACCES') return 'permission denied';
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivate, narrow } from './private-file.ts';
+import { makePrivate, narrow } from '../../common/private-file.ts';
 import { SetupError } from './setup-error.ts';
 
 const version = 2;

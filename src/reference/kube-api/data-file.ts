@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '../../common/make-folder.ts';
+import { makePrivate, narrow } from '../../common/private-file.ts';
 import { DataError } from './data-error.ts';
 import type { Change } from './history.ts';
 import type { Persistence } from './store.ts';
@@ -35,6 +36,7 @@ export class DataFile implements Persistence {
     try {
       // Secrets are in it.
       makeFolder(dir, 0o700);
+      makePrivate(file);
       this.#database = openDatabase(file);
     } catch (error) {
       throw new DataError(`cannot use ${file}: ${(error as Error).message}`, { cause: error });
@@ -75,6 +77,7 @@ function openDatabase(file: string): DatabaseSync {
     const found = Number(database.prepare('PRAGMA user_version').get()?.user_version);
     if (found === 0) database.exec(schema);
     else if (found !== version) throw new Error(`it is of version ${found}, this server reads version ${version}`);
+    narrow(file);
     return database;
   } catch (error) {
     database.close();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -74,6 +74,22 @@ describe('a data folder', () => {
     expect((await second.send('GET', definitions)).body).toEqual(before);
     expect([second.api.token, second.api.certificate]).toEqual([first.api.token, first.api.certificate]);
     expect((await stat(join(dataDir))).mode & 0o777).toBe(0o700);
+  });
+
+  test("is this user's alone, also in a folder that others may look into, and where others could read it before", async () => {
+    await chmod(dataDir, 0o755);
+    const modes = async () => {
+      const names = (await readdir(dataDir)).sort();
+      const modeOf = async (name: string) => ((await stat(join(dataDir, name))).mode & 0o777).toString(8);
+      return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await modeOf(name)])));
+    };
+    const { close } = await start();
+    expect(await modes()).toEqual({ 'kube.db': '600', 'kube.db-wal': '600' });
+    await close();
+    await chmod(join(dataDir, 'kube.db'), 0o644);
+    await start();
+    expect(await modes()).toEqual({ 'kube.db': '600', 'kube.db-wal': '600' });
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o755);
   });
 
   test('goes on where it stopped, also after a delete: versions are never given twice', async () => {
