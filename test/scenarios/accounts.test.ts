@@ -72,11 +72,12 @@ test.concurrent('who waits for the budget of an account that was applied with it
     const tight = await account({ requestsPerMinute: 3 }, 'tight');
     await Promise.all(names.map((name) => bot(name, { name, accountRef: { name: 'tight' } })));
     await world.reason(tight, 'Available');
-    await until('the budget to be used up', () => cloud.requests().length === 3);
     const reasons = async () => {
       const bots = await Promise.all(names.map((name) => botOf(tight, name)));
       return bots.flatMap((each) => conditionOf(each, 'Ready')?.reason ?? []);
     };
+    await until('the budget to be used up', () => cloud.requests().length === 3);
+    await until('one to be Ready', async () => (await reasons()).includes('Available'));
     expect(new Set(await reasons())).toEqual(new Set(['Available']));
   }));
 
