@@ -76,7 +76,7 @@ export const ownershipSchema = z.object({
     .max(16)
     .optional()
     .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('The parts of which a change had no answer, and may still be carried out.'),
+    .describe('The parts of which a change had no answer when it was sent: it may have been carried out late.'),
 });
 
 /** Whose an external object is: one record per resource (ownership.ts reads it). */

@@ -49,17 +49,25 @@ test('what an earlier process has just put in place, and had the answer, is remo
   expect(await scene.flow().remove(scene.contextFor(justLeft()))).toEqual({ kind: 'finished' });
 });
 
-test('of what had no answer from another process the status tells, as long as it may be carried out', async () => {
-  const put = { ...scene.part, diff: () => ['size'] };
-  const lost = { ...put, replace: () => Promise.reject(new ApiError('x', { reason: 'Unreachable', definite: false })) };
-  const context = scene.contextFor(left({}, { generation: 1 }), { confirm: async (same) => same });
-  const unanswered = async (part: typeof put) => {
-    const outcome = await scene.flow([part]).ensure(context);
+test('of what had no answer from another process the status tells, until the part is changed again', async () => {
+  const put = () => ({ ...scene.part, diff: () => (scene.calls.includes('put') ? [] : ['size']) });
+  const lost = {
+    ...put(),
+    replace: () => Promise.reject(new ApiError('x', { reason: 'Unreachable', definite: false })),
+  };
+  const object = left({}, { generation: 1 });
+  /** What the status says of it after a reconcile, and said before. */
+  const unanswered = async (part: typeof scene.part, before: string[] = []) => {
+    const shown = { ...object, status: { ...object.status, ownership: { unanswered: before } } };
+    const outcome = await scene.flow([part]).ensure(scene.contextFor(shown, { confirm: async (same) => same }));
     return 'ownership' in outcome ? outcome.ownership?.unanswered : undefined;
   };
-  expect([await unanswered(lost), await unanswered(put)]).toEqual([['thing'], ['thing']]);
+  expect([await unanswered(lost), await unanswered(put(), ['thing'])]).toEqual([['thing'], ['thing']]);
   scene.now += createSettleMs;
-  expect(await unanswered(put)).toBeUndefined();
+  // Nothing is written for that alone.
+  expect(await unanswered(scene.part, ['thing'])).toEqual(['thing']);
+  scene = new PartsFixture();
+  expect(await unanswered(put(), ['thing'])).toBeUndefined();
 });
 
 test('what was in place for less than an unanswered change may take is removed when that time has passed', async () => {

@@ -69,9 +69,10 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     );
     await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isDropped))));
     const settled = acted.map((each) => ({ ...each, result: { ...each.result, ...each.part.settle(each.result) } }));
+    const unanswered = this.#unanswered(context, namesOf(acted.filter(isReplaced)));
     return {
       ...this.#summary(object, parsed.spec, settled, time.now()),
-      ...record.ownership(namesOf(acted.filter(isTried)), this.#unanswered(context), contested(resource.object, parts)),
+      ...record.ownership(namesOf(acted.filter(isTried)), unanswered, contested(resource.object, parts)),
     };
   }
 
@@ -143,10 +144,16 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       });
   }
 
-  /** The parts of which a change had no answer of late. */
-  #unanswered({ facts: { lostParts = new Map() }, time }: ReconcileContext<Client>): readonly string[] {
+  /** The parts of which a change had no answer, since they were last changed; to take them off alone would be a write. */
+  #unanswered(
+    { resource, facts, time }: ReconcileContext<Client>,
+    replaced: readonly string[] = [],
+  ): readonly string[] {
+    const { lostParts = new Map<string, number>() } = facts;
     const isRecent = ([, at]: [string, number]) => at + this.#options.createSettleMs > time.now();
-    return [...lostParts].filter(isRecent).map(([name]) => name);
+    const recent = [...lostParts].filter(isRecent).map(([name]) => name);
+    const before = new Set(ownershipOf(resource.object).unanswered).difference(new Set(replaced));
+    return [...before.union(new Set(recent)).intersection(appliedParts(resource.object))];
   }
 
   #summary(object: ManagedObject, spec: Spec, acted: readonly Acted[], now: number): Report {
@@ -199,6 +206,9 @@ const isChange = ({ kind }: PartPlan['action']): boolean => kind === 'replace' |
 
 /** The resource may have applied it from now on. */
 const isToApply = ({ part, plan }: Planned): boolean => part.named && plan.action.kind !== 'stop';
+
+const isReplaced = ({ plan, result }: Acted): boolean =>
+  plan.action.kind === 'replace' && result.report?.reason === 'Available';
 
 /** And nobody else turned out to have it meanwhile. */
 const isTried = (acted: Acted): boolean => isToApply(acted) && acted.result.report?.reason !== 'Conflict';
