@@ -87,7 +87,10 @@ function isOwnMachine(url: string): boolean {
   return hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 }
 
-/** As `URL.host` writes them, with every port that is given; the first label may be `*`, and an address may be that of a network, with its prefix. */
+/**
+ * As `URL.host` writes them, with every port that is given; the first label may be `*`, and an address may be that of a network,
+ * with its prefix.
+ */
 const hosts = names.transform((given, context) => {
   const parsed = given.map(hostOf);
   const usable = parsed.filter((host) => host !== undefined);

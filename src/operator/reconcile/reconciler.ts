@@ -276,7 +276,7 @@ export class Reconciler<Client> {
       return 0;
     }
     facts.pendingSince ??= now;
-    return facts.pendingSince + unsaidMs - now;
+    return facts.pendingSince + onItsWayMs - now;
   }
 
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
@@ -306,7 +306,7 @@ export class Reconciler<Client> {
 }
 
 /** An account's first check takes no longer, unless it says itself what stands in its way. */
-const unsaidMs = 5_000;
+const onItsWayMs = 5_000;
 
 /** A person has it go without a call, which a pause is no reason against. */
 function isForced(object: ManagedObject): boolean {

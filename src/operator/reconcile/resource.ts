@@ -46,6 +46,9 @@ export const conditionSchema = z.object({
 
 export type Condition = z.infer<typeof conditionSchema>;
 
+const partNames = (description: string) =>
+  z.array(z.string().max(63)).max(16).optional().meta({ 'x-kubernetes-list-type': 'set' }).describe(description);
+
 export const ownershipSchema = z.object({
   installation: z.string().max(253).optional().describe('The installation of the operator that manages this resource.'),
   account: z
@@ -59,24 +62,11 @@ export const ownershipSchema = z.object({
     .optional()
     .describe('How the external object came to be managed by this resource.'),
   id: z.string().max(256).optional().describe('The external object that this resource manages.'),
-  parts: z
-    .array(z.string().max(63))
-    .max(16)
-    .optional()
-    .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('The parts that this resource applied.'),
-  contested: z
-    .array(z.string().max(63))
-    .max(16)
-    .optional()
-    .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('The parts that this resource asks for and another one has.'),
-  unanswered: z
-    .array(z.string().max(63))
-    .max(16)
-    .optional()
-    .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('The parts of which a change had no answer when it was sent: it may have been carried out late.'),
+  parts: partNames('The parts that this resource applied.'),
+  contested: partNames('The parts that this resource asks for and another one has.'),
+  unanswered: partNames(
+    'The parts of which a change had no answer when it was sent: it may have been carried out late.',
+  ),
 });
 
 /** Whose an external object is: one record per resource (ownership.ts reads it). */

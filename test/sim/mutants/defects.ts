@@ -220,7 +220,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'one-witness-is-enough',
     sort: 'wrong definite',
-    file: flow,
+    file: 'reconcile/external/convergence.ts',
     find: 'const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);',
     replace: 'const unsure = presence.tooSoon(id);',
     only: ['wrong-key'],

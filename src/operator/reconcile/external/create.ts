@@ -5,7 +5,7 @@ import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
-import { nowhere, placeRecord } from '../ownership.ts';
+import { nowhere, ownedIDOf, placeRecord } from '../ownership.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import type { ExternalContract } from './contract.ts';
@@ -191,6 +191,11 @@ export function recordCreated(resource: CurrentResource, id: string): Promise<vo
 /** The create certainly did not happen. */
 export function withdraw(resource: CurrentResource): Promise<void> {
   return resource.insist(() => ({ [annotation.createIntent]: null, ...nowhere }));
+}
+
+/** A create of unknown fate is on record, and nothing that the resource owns. */
+export function isBegun(object: ManagedObject): boolean {
+  return intentOf(object) !== undefined && ownedIDOf(object) === undefined;
 }
 
 /** A person named an external object. */

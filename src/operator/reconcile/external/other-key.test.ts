@@ -159,16 +159,20 @@ describe('a lone one that is not found with what is in force since', () => {
 });
 
 describe('a lone one that an earlier process had, and this one never saw', () => {
+  /** With a key of this mark in force. */
+  const presenceWith = (keyMark: string | undefined) => {
+    const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
+    const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
+    const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
+    return presenceOf([made], { connection }).presence;
+  };
+
   test.each([
     ['with another key is not gone', 'a1b2-00000002', /^thing a was there with the API key before this one/],
     ['with this key is gone', 'a1b2-00000001', undefined],
     ['is gone where nothing tells keys apart', undefined, undefined],
   ])('%s', async (_, keyMark, said) => {
-    const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
-    const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
-    const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
-    const { presence } = presenceOf([made], { connection });
-    scene.there = [];
+    const presence = presenceWith(keyMark);
     await presence.observe('a');
     await presence.confirmGone('a');
     await scene.clock.advance(settleMs);
@@ -182,10 +186,7 @@ describe('a lone one that an earlier process had, and this one never saw', () =>
     ['with another key is not', 'a1b2-00000002', true],
     ['where nothing tells keys apart is not', undefined, true],
   ])('%s', async (_, keyMark, isUnsure) => {
-    const annotations = { [annotation.recordOf]: 'a', [annotation.keyMark]: 'a1b2-00000001' };
-    const made = { ...proven('a'), metadata: { ...proven('a').metadata, annotations } };
-    const connection = { key: 'default', client: undefined, ...(keyMark && { keyMark }) };
-    const { presence } = presenceOf([made], { connection });
+    const presence = presenceWith(keyMark);
     await presence.observe('a');
     await scene.clock.advance(witnessesApartMs);
     expect((await presence.confirmGone('a')) !== undefined).toBe(isUnsure);

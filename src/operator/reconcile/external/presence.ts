@@ -96,8 +96,9 @@ export class Presence<Observed, Client> {
 
   /**
    * A second witness for what an answer said is not there: a list that begins some time later and ends without it, and a second
-   * answer where lists need not show it yet. Reports while there is none, and while so much of the account is gone that something else must be wrong. A person's word is for the
-   * key that is on record some time later: he may have put that right in the same moment.
+   * answer where lists need not show it yet. Reports while there is none, and while so much of the account is gone that
+   * something else must be wrong. A person's word is for the key that is on record some time later: he may have put that right
+   * in the same moment.
    */
   async confirmGone(id: string): Promise<Report | undefined> {
     const { resource, facts, time, call, connection } = this.#context;

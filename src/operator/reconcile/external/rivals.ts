@@ -1,6 +1,7 @@
 import { intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { ownershipOf, standingOn } from '../ownership.ts';
+import { type Report, report } from '../outcome.ts';
+import { claimOf, ownershipOf, rivalName, standingOn } from '../ownership.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { Claims } from './claims.ts';
 
@@ -14,8 +15,18 @@ export class Rivals {
     this.#claims = claims;
   }
 
+  /** Why the resource cannot have what it claims; undefined where it can. */
+  conflict(context: Context, { displayName }: { readonly displayName: string }): Report | undefined {
+    const { object } = context.resource;
+    const [id] = claimOf(object);
+    const rival = id === undefined ? undefined : this.#rivalOf(context, id);
+    if (rival === undefined) return undefined;
+    const name = rivalName(object, rival);
+    return report('Conflict', `the ${displayName} is managed by ${name}: remove one of the two`);
+  }
+
   /** Who has a better claim to it. */
-  rivalOf(context: Context, id: string): ManagedObject | undefined {
+  #rivalOf(context: Context, id: string): ManagedObject | undefined {
     const { resource, peers } = context;
     return peers.rivalOf(resource.object, id, standingOn(id), 'address') ?? this.#makerOf(context, id);
   }

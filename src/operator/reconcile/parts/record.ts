@@ -38,7 +38,7 @@ export class PartsRecord {
    * What is this resource's from now on, for the status: what that said before, and `tried`, those for which a call was made or
    * which are as asked for. An annotation alone, which anyone may have written, does not become proof.
    *
-   * @param unanswered those of which a change may still be carried out
+   * @param unanswered those of which a change had no answer
    * @param contested those that another one has; as before where none is looked for
    */
   ownership(
