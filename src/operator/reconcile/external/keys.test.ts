@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
+import { annotation } from '../annotations.ts';
+import { connection, ThingFixture } from './thing.fixture.ts';
+
+let thing: ThingFixture;
+
+beforeEach(() => {
+  thing = new ThingFixture();
+});
+
+test('the key is on record with which the object was there for the last time', async () => {
+  let there = true;
+  thing.serve({ get: async (_, id) => (there ? { id } : undefined) });
+  const recorded = async (keyMark: string, since: number) => {
+    thing.clock.advance(1);
+    await thing.reconcile({}, { connection: { ...connection, keyMark, since } });
+    return thing.object.metadata.annotations?.[annotation.keyMark];
+  };
+  expect(await recorded('a1b2-00000001', 0)).toBe('a1b2-00000001');
+  there = false;
+  expect(await recorded('a1b2-00000002', thing.clock.now())).toBe('a1b2-00000001');
+  there = true;
+  expect(await recorded('a1b2-00000003', thing.clock.now())).toBe('a1b2-00000003');
+});
+
+test('the key is on record before a create, and not after one that was refused for certain', async () => {
+  const marks: unknown[] = [];
+  thing.serve({
+    create: async () => {
+      marks.push(thing.object.metadata.annotations?.[annotation.keyMark]);
+      throw new ApiError('400', { reason: 'Rejected', definite: true });
+    },
+  });
+  await thing.reconcile({}, { connection: { ...connection, keyMark: 'a1b2-00000001' } });
+  marks.push(thing.object.metadata.annotations?.[annotation.keyMark]);
+  expect(marks).toEqual(['a1b2-00000001', undefined]);
+});
+
+describe('what was taken for gone by a process that knew only a wrong key', () => {
+  let rekeyedAt = Number.NEGATIVE_INFINITY;
+  const hadAnotherKey = (at: number) => at <= rekeyedAt;
+  const there = { connection: { ...connection, url: 'https://api', since: 0, hadAnotherKey } };
+  /** What the key in force opens. */
+  let account: string[];
+
+  /** As the reconciler writes it. */
+  async function reconcile() {
+    const { fields, ownership, ...said } = await thing.reconcile({ requested: false }, there);
+    const status = { ...thing.object.status, ...fields, ...(ownership && { ownership }) };
+    thing.object = { ...thing.object, status };
+    thing.clock.advance(600_000);
+    return { ...said, id: thing.object.metadata.annotations?.[annotation.externalID] };
+  }
+
+  beforeEach(async () => {
+    thing.writer.writeStatus = async (_object, status) => {
+      thing.object = { ...thing.object, status };
+      return thing.object;
+    };
+    account = [];
+    thing.serve({
+      get: async (_, id) => (account.includes(id) ? { id } : undefined),
+      list: async function* () {
+        yield* account.map((id) => ({ id }));
+      },
+      create: async () => {
+        thing.creates += 1;
+        account = [`thing_${thing.creates}`];
+        return { id: `thing_${thing.creates}` };
+      },
+    });
+    await reconcile();
+    // Another process begins, with the key of another account.
+    thing.memory.forget('u');
+    account = [];
+    there.connection.since = thing.clock.now();
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_2' });
+    there.connection.since = thing.clock.now();
+    rekeyedAt = thing.clock.now();
+    thing.clock.advance(1);
+  });
+
+  test('is taken back when the right key is', async () => {
+    account = ['thing_1'];
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_1' });
+    expect(thing.creates).toBe(2);
+  });
+
+  test('is taken back where a create with the wrong key was given up', async () => {
+    account = ['thing_1'];
+    thing.object = { ...thing.object, metadata: { ...thing.object.metadata, annotations: {} }, status: {} };
+    expect(await reconcile()).toMatchObject({ reason: 'Available', id: 'thing_1' });
+    expect(thing.creates).toBe(2);
+  });
+
+  test('stays in doubt with yet another key', async () => {
+    account = [];
+    await reconcile();
+    expect(await reconcile()).toMatchObject({ reason: 'Unreachable', message: expect.stringMatching(/right key\?/) });
+    expect(thing.creates).toBe(2);
+  });
+});
