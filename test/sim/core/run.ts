@@ -1,5 +1,6 @@
 import { mergePatch } from '../../../src/reference/kube-api/patch.ts';
 import type { Answer } from './server.ts';
+import { Stillness } from './stillness.ts';
 import type { Deed, Manifest, ObjectRef, Story } from './story.ts';
 import { defaultCalmMs, defaultSettleMs, endOf, mainKey } from './story.ts';
 import { originOf } from './surroundings.ts';
@@ -98,6 +99,7 @@ async function tell(world: World, options: RunOptions) {
     return true;
   };
   const judges = oracles.map((oracle) => oracle(world, report));
+  const stillness = new Stillness(world);
   const actor = new Actor(world, troubles);
   await actor.prepare();
   for (const act of story.acts.toSorted((a, b) => a.at - b.at)) {
@@ -108,7 +110,9 @@ async function tell(world: World, options: RunOptions) {
   await scheduler.run(endOf(story), enough);
   if (enough()) return violations;
   actor.endTroubles();
-  await scheduler.run(endOf(story) + (story.settleMs ?? defaultSettleMs), enough);
+  stillness.stir();
+  const { settleMs = defaultSettleMs, stillMs } = story;
+  await scheduler.run(endOf(story) + settleMs, () => enough() || stillness.lasts(stillMs));
   if (enough()) return violations;
   trace.add('world', 'is judged at rest');
   for (const judge of judges) await judge.atRest?.();

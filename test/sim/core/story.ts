@@ -11,6 +11,8 @@ export interface Story {
   readonly acts: readonly Act[];
   /** Within which, after the last act and the end of the last trouble, everything has to be in order; default 30 min. */
   readonly settleMs?: number;
+  /** Where nothing becomes of any resource for so long after that, all is taken to be in order before `settleMs`; default never. */
+  readonly stillMs?: number;
   /** Virtual time after that in which nothing may be written any more; default 2 h. */
   readonly calmMs?: number;
   /** By `KIND/NAMESPACE/NAME`: the reason that Ready must have in the end, of resources that certainly cannot be Ready. */

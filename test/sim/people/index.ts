@@ -1,6 +1,6 @@
 import { defaultResyncMs, durationOf } from '../core/duration.ts';
 import { Chance } from '../core/random.ts';
-import { type Act, endOf, type Story } from '../core/story.ts';
+import { type Act, endOf, type InstallationSpec, type Story } from '../core/story.ts';
 import type { TroubleKind as Kind } from '../troubles/kind.ts';
 import { births } from './births.ts';
 import { chosen } from './chosen.ts';
@@ -29,11 +29,11 @@ export const names: readonly string[] = Object.keys(habits);
 
 const minute = 60_000;
 /** What does not depend on checks for drift: backoffs, and what is done at intervals of its own. */
-const [settleMs, calmMs] = [10 * minute, 5 * minute];
-/** Seldom: for many checks. */
-const longCalmMs = 180 * minute;
-/** Of a calm world with shards little but their Leases is told, every two seconds each. */
-const shardedCalmMs = 12 * minute;
+const settleMs = 10 * minute;
+/** The longest pause between two tries, and some time for the try. */
+const stillMs = 6 * minute;
+/** After a check; seldom for many of them. */
+const [calmMs, longCalmMs] = [minute, 180 * minute];
 
 /** What a seed says: who is there, what people do and what goes wrong, until all is in order again. */
 export function makeStory(seed: number, options: StoryOptions): Story {
@@ -53,25 +53,23 @@ export function makeStory(seed: number, options: StoryOptions): Story {
   const acts = inOrder([...done, ...trouble.map(({ act }) => act)]);
   const isSettled = !on.some((name) => unsettling.includes(name));
   const expect = Object.assign({}, ...doings.map((doing) => doing.expect));
+  const checkMs = checkMsOf(scene);
+  const aftermathMs = Math.max(0, ...trouble.map((each) => each.aftermathMs));
   return {
     seed,
     installations: scene.installations,
     cloud: scene.cloud,
     acts: [...acts, ...orderMade(acts, scene)],
-    settleMs: settleMs + twoChecksMs(scene) + Math.max(0, ...trouble.map(({ aftermathMs }) => aftermathMs)),
-    calmMs: chance.of('calm').chance(0.02) ? longCalmMs : calmMsOf(scene),
+    settleMs: settleMs + 2 * checkMs + aftermathMs,
+    stillMs: stillMs + checkMs + aftermathMs,
+    calmMs: chance.of('calm').chance(0.02) ? longCalmMs : calmMs + checkMs,
     ...(isSettled && Object.keys(expect).length > 0 && { expect }),
   };
 }
 
-function calmMsOf(scene: Scene): number {
-  const isSharded = scene.installations.some(({ settings }) => settings?.shards !== undefined);
-  return Math.min(isSharded ? shardedCalmMs : Number.POSITIVE_INFINITY, calmMs + twoChecksMs(scene));
-}
-
-/** Within which everything has been looked at twice. */
-function twoChecksMs({ installations }: Scene): number {
-  return 2 * Math.max(...installations.map(({ settings }) => durationOf(settings?.resyncInterval) ?? defaultResyncMs));
+/** Within which everything has been looked at. */
+function checkMsOf({ installations }: Scene): number {
+  return Math.max(...installations.map(({ settings }) => durationOf(settings?.resyncInterval) ?? defaultResyncMs));
 }
 
 /** The habits and troubles of a seed. */
@@ -105,11 +103,18 @@ function together(plain: Scene, scenes: readonly Scene[]): Scene {
   for (const each of added((scene) => scene.installations)) installations.set(each.name, each);
   return {
     ...plain,
-    installations: [...installations.values()],
+    installations: inHaste([...installations.values()]),
     cloud: Object.assign({}, plain.cloud, ...scenes.map(({ cloud }) => (cloud === plain.cloud ? {} : cloud))),
     accounts: added(({ accounts }) => accounts),
     resources: added(({ resources }) => resources),
   };
+}
+
+/** While replicas renew Leases, nobody is to wait for the checks of another installation. */
+function inHaste(installations: readonly InstallationSpec[]): readonly InstallationSpec[] {
+  const { resyncInterval } = installations.find(({ replicas = 1 }) => replicas > 1)?.settings ?? {};
+  if (resyncInterval === undefined) return installations;
+  return installations.map((each) => ({ ...each, settings: { resyncInterval, ...each.settings } }));
 }
 
 /** When a trouble is there: mostly from shortly before one of the moments. */
