@@ -24,6 +24,26 @@ test.each([
   expect(stillness.lasts(1_000)).toBe(true);
 });
 
+test('what is tried seldom is still later', async () => {
+  const { scheduler, change, stillness } = still();
+  const become = (type: string, reason: string) => {
+    const status = { conditions: [{ type: 'Ready', reason }] };
+    change({ type, current: { object: { ...before, metadata: { name: 'a', uid: '1' }, status } } });
+  };
+  become('ADDED', 'Rejected');
+  await scheduler.run(300_999);
+  expect(stillness.lasts(1_000)).toBe(false);
+  await scheduler.run(301_000);
+  expect(stillness.lasts(1_000)).toBe(true);
+  become('MODIFIED', 'Creating');
+  await scheduler.run(302_000);
+  expect(stillness.lasts(1_000)).toBe(true);
+  become('MODIFIED', 'Deleting');
+  become('DELETED', 'Deleting');
+  await scheduler.run(303_000);
+  expect(stillness.lasts(1_000)).toBe(true);
+});
+
 test('nothing is still for as long as nobody says', async () => {
   const { scheduler, stillness } = still();
   await scheduler.run(86_400_000);

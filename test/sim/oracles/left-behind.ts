@@ -268,12 +268,21 @@ const writesWithinMs = 60_000;
 
 /**
  * Whether the installation that made it was to run then, and did for a while; a process that is told to stop begins nothing
- * anew, and the next one knows nothing of what this one could not write.
+ * anew, and the next one knows nothing of what this one could not write, nor of what was there before it could read anything.
  */
 function isServed(world: Witness, { made }: Thing, at: number): boolean {
   const installation = accountsOf(world).installations.get(made.installation ?? '');
   if (installation === undefined) return true;
+  const { from = at } = installation.at(at) ?? {};
+  if (isWithoutKubernetes(world, from, at)) return false;
   return installation.isWanted(at) && installation.startsIn(at, at + writesWithinMs) === 0;
+}
+
+function isWithoutKubernetes({ story }: Witness, from: number, to: number): boolean {
+  return story.acts.some((act) => {
+    if (act.do !== 'trouble' || act.with?.to !== 'kube' || act.with.probability !== 1) return false;
+    return act.name === 'refused-connections' && act.at <= from && to <= act.at + act.forMs;
+  });
 }
 
 /** Kubernetes went back to a backup from before it was made: no trace is left of it. */

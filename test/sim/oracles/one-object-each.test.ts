@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { mainKey, secondKey } from '../core/story.ts';
+import { type Act, mainKey, secondKey } from '../core/story.ts';
 import { oneObjectEach } from './one-object-each.ts';
 import { available, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
 
@@ -8,6 +8,11 @@ const createdID = 'edge-operator.dev/created-id';
 const keyMark = 'edge-operator.dev/key-mark';
 const path = '/edges/https/edghts_a/routes/edghtsrt_a/compression';
 const parent = { edgeID: 'edghts_a', routeID: 'edghtsrt_a' };
+
+const withoutKubernetes: Act = {
+  ...{ at: 5_000, do: 'trouble', name: 'refused-connections', forMs: 60_000 },
+  with: { to: 'kube', probability: 1 },
+};
 
 let world: FakeWorld;
 let judge: ReturnType<FakeWorld['judge']>;
@@ -198,9 +203,23 @@ describe('objects', () => {
       expect(await spoke()).toEqual([]);
     });
 
-    test('beside an operator, who has to put them back', async () => {
+    test.each([
+      ['', []],
+      [', when Kubernetes is away again', [withoutKubernetes]],
+    ])('beside an operator, who has to put them back%s', async (_, acts) => {
+      world = new FakeWorld({ acts });
+      judge = world.judge(oneObjectEach);
       const { first } = await wipe();
       expect(await spoke()).toEqual([expect.stringContaining(first)]);
+    });
+
+    test('beside an operator that could not read yet what was there', async () => {
+      world = new FakeWorld({ acts: [withoutKubernetes] });
+      judge = world.judge(oneObjectEach);
+      await world.pass(10_000);
+      world.begin('op-0.1', {}, mainKey);
+      await wipe();
+      expect(await spoke()).toEqual([]);
     });
   });
 

@@ -118,7 +118,7 @@ export function testInTurn(rows: readonly Row[]): void {
   );
 }
 
-/** One address that is edited now and then, and one that comes and goes while there is trouble. */
+/** One address that is edited now and then, and one that comes, is edited and goes while there is trouble. */
 function actsOf(name: string, given: Readonly<Record<string, unknown>>, turn: number): readonly Act[] {
   const at = (turn + 1) * turnMs;
   const other = `b${turn}`;
@@ -127,6 +127,7 @@ function actsOf(name: string, given: Readonly<Record<string, unknown>>, turn: nu
     trouble(name, at, lastsMs, given),
     ...[2_000 + turn, ...edits].map((at): Act => ({ at, do: 'apply', object: reservedAddr('a', `as of ${at}`) })),
     { at: at + 5_000, do: 'apply', object: reservedAddr(other) },
+    { at: at + 15_000, do: 'apply', object: reservedAddr(other, `as of ${at}`) },
     { at: at + 28_000, do: 'delete', ref: { kind: 'ReservedAddr', namespace: 'apps', name: other } },
   ];
 }

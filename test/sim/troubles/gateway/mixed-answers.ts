@@ -1,6 +1,5 @@
 import type { Flight } from '../../core/network.ts';
 import type { Trouble } from '../../core/run.ts';
-import type { Answer } from '../../core/server.ts';
 import { installationOf } from '../../oracles/who.ts';
 import type { TroubleKind } from '../kind.ts';
 import { options, probability } from '../options.ts';
@@ -15,16 +14,18 @@ const begin: Trouble = (world, given) => {
   const { probability } = schema.parse(given);
   const { network } = world;
   const chances = chancesOf(world, name, given);
-  /** The last one of each. */
-  const earlier = new Map<string, Answer>();
+  /** The last one of each that was answered. */
+  const earlier = new Map<string, Flight>();
   const observe = (flight: Flight) => {
     const asked = askedOf(flight);
-    const { answer } = flight;
-    if (asked !== undefined && (answer?.status === 200 || answer?.status === 201)) earlier.set(asked, answer);
+    const status = flight.answer?.status;
+    if (asked !== undefined && (status === 200 || status === 201)) earlier.set(asked, flight);
   };
   const rule = (flight: Flight) => {
-    const answer = earlier.get(askedOf(flight) ?? '');
-    return answer !== undefined && chances.of(flight).chance(probability) ? { change: () => answer } : undefined;
+    const { method, path, answer } = earlier.get(askedOf(flight) ?? '') ?? {};
+    // An answer about the same object would be an older state of it, which nobody can tell.
+    if (answer === undefined || (path === flight.path && method !== 'POST')) return undefined;
+    return chances.of(flight).chance(probability) ? { change: () => answer } : undefined;
   };
   network.observers.add(observe);
   network.rules.add(rule);
