@@ -37,10 +37,16 @@ export interface Facts {
     goesSince?: number;
   };
   /**
-   * The external object that an answer said is not there, and when it did first and last: one witness, which needs another; and
-   * when it was known that a person says that it is gone.
+   * The external object that an answer said is not there, and when it did first and last: one witness, which needs another;
+   * when it was known that a person says that it is gone; and whether so much else was missing that it was doubted.
    */
-  absent?: { readonly id: string; readonly at: number; readonly lookedAt: number; readonly saidAt?: number };
+  absent?: {
+    readonly id: string;
+    readonly at: number;
+    readonly lookedAt: number;
+    readonly saidAt?: number;
+    readonly isDoubted?: boolean;
+  };
   /**
    * The external object that was there, and when it was for the first time, and was asked for, for the last one; and the key mark
    * that its resource had when this process met it.

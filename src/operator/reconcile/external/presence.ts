@@ -136,10 +136,18 @@ export class Presence<Observed, Client> {
       const message = `${displayName} ${id} is ${where}: looking again`;
       return report(reason, message, { retry: { kind: 'backoff' }, pauseMs: firstPauseMs.unsettled });
     }
-    const doubt = isSaid ? undefined : this.#doubt(id);
-    if (doubt === undefined) return undefined;
+    if (isSaid) return undefined;
+    const doubt = this.#doubt(id);
+    if (doubt === undefined) return absent.isDoubted === true ? this.#lookAnew(reason, unsure) : undefined;
     if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
+    facts.absent = { ...(this.#absent(id) ?? absent), isDoubted: true };
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
+  }
+
+  /** The others are back: what was said of it when they were denied too is no witness. */
+  #lookAnew(reason: 'Deleting' | 'Creating', message: string): Report {
+    delete this.#context.facts.absent;
+    return report(reason, message);
   }
 
   /** What an answer said with the key in force: with another one it said nothing of this account. */

@@ -103,6 +103,25 @@ test('what an earlier process asked of them stays asked, from the first look on'
   expect(await presence.confirmGone('a')).toMatchObject({ reason: 'Unreachable', message });
 });
 
+test('what was denied with the others is no witness any more when these are back', async () => {
+  const census = new Census();
+  const lone = presenceOf([proven('a')], { census });
+  const others = presenceOf([proven('b'), proven('c')], { census, connection: lone.connection });
+  for (const { presence } of [others, lone]) await presence.observe(presence === lone.presence ? 'a' : 'b');
+  for (const id of ['b', 'a']) {
+    const { presence } = id === 'a' ? lone : others;
+    await presence.confirmGone(id);
+    await scene.clock.advance(settleMs);
+    expect((await presence.confirmGone(id))?.message).toMatch(/vanished at once/);
+  }
+  await scene.clock.advance(60_000);
+  scene.there = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
+  Object.assign(others.occasion, { lastDue: () => scene.clock.now() });
+  expect(await others.presence.observe('b')).toEqual({ id: 'b' });
+  expect((await lone.presence.confirmGone('a'))?.message).toMatch(/was not found: making sure that it is gone/);
+  expect(await lone.presence.observe('a')).toEqual({ id: 'a' });
+});
+
 test('a kind that is whole again is not missed by others', async () => {
   const census = new Census();
   scene.there = [];
