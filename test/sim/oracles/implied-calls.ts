@@ -1,6 +1,7 @@
 import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf, type Thing } from './cloud-model.ts';
+import { wasDeniedAlone } from './denied.ts';
 import { isForged } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
@@ -79,6 +80,7 @@ class Implications {
       .find((thing) => {
         if (thing.account !== call.account || thing === call.thing || thing.made.at > call.sentAt) return false;
         if (wasWiped(resource, thing.name) || hasLostItsMark(this.#world, resource, thing)) return false;
+        if (wasDeniedAlone(this.#world, resource, thing, call.sentAt)) return false;
         return thing.gone === undefined || thing.gone.at > call.sentAt;
       });
   }

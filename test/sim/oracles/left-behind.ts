@@ -2,6 +2,7 @@ import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Act } from '../core/story.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
+import { neighboursOf, wasDenied, wasDeniedAlone } from './denied.ts';
 import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
@@ -103,7 +104,7 @@ function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   if (isForged(resource) || wasDisguised(world, resource, thing)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
-  if (wasTakenMeanwhile(resource, thing)) return true;
+  if (wasTakenMeanwhile(resource, thing) || wasDeniedAlone(world, resource, thing)) return true;
   return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(world, resource, thing);
 }
 
@@ -126,26 +127,14 @@ function isOutOfReach(world: Witness, resource: Resource, thing: Thing): boolean
   const all = ownershipOf(world).madeFor(resource);
   const had = all.slice(0, all.indexOf(thing)).filter(({ gone }) => gone === undefined || gone.at > made.at);
   const isKnown = had.some((each) => each.made.process === made.process);
-  return had.length === 0 || (!isKnown && isAlone(world, resource, made.sentAt));
-}
-
-/** Of an account that has nothing else two witnesses are believed, by a process that never had it with another key. */
-function isAlone(world: Witness, { namespace, version }: Resource, at: number): boolean {
-  const name = accountNameOf(version);
-  const users = Object.values(kindsOfCollection).flatMap((kind) =>
-    [...kubeModelOf(world).ofKind(kind)].filter(
-      (each) => accountNameOf(each.version) === name && (name === undefined || each.namespace === namespace),
-    ),
-  );
-  const things = users.flatMap((each) => ownershipOf(world).madeFor(each));
-  return things.filter(({ made, gone }) => made.at < at && (gone === undefined || gone.at > at)).length < 2;
+  return had.length === 0 || (!isKnown && neighboursOf(world, resource, made.sentAt).length < 2);
 }
 
 /** It went, and whoever let it go had a reason not to remove what it made. */
 function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
   const { version, lostByRestore, goneAt: at = 0 } = resource;
   if (lostByRestore || isRetained(version) || isForced(version) || wasForgotten(world, resource, thing)) return true;
-  if (wasToldOf(world, resource, thing)) return true;
+  if (wasToldOf(world, resource, thing) || wasDeniedAlone(world, resource, thing)) return true;
   return wasFinalizerTaken(resource) || usedAnotherKey(world, resource, thing, { ...version, at });
 }
 
@@ -181,9 +170,19 @@ export function wasFinalizerTaken({ versions, goneBy }: Resource): boolean {
 
 /**
  * A person, or the key of the default account, had it look in another account when it, or a part of it, was let go: there
- * the service said that nothing was left.
+ * the service said that nothing was left. What is to go is looked for where its record says that it is.
  */
-function usedAnotherKey(world: Witness, resource: Resource, { account }: Thing, version: Version): boolean {
+function usedAnotherKey(world: Witness, resource: Resource, thing: Thing, version: Version): boolean {
+  return [version, asRecorded(version)].some((each) => isElsewhere(world, resource, thing, each));
+}
+
+/** With the account that its record names in place of that of its spec. */
+function asRecorded(version: Version): Version {
+  const [, name] = (version.annotations[`${domain}/account`] ?? '').split('/');
+  return name === undefined ? version : { ...version, spec: { ...version.spec, accountRef: { name } } };
+}
+
+function isElsewhere(world: Witness, resource: Resource, { account }: Thing, version: Version): boolean {
   const { at } = version;
   const service = account.split('/')[0];
   return [...accountsOf(world).installations.values()].some((installation) => {
@@ -286,9 +285,13 @@ function isWithoutKubernetes({ story }: Witness, from: number, to: number): bool
 }
 
 /** Kubernetes went back to a backup from before it was made: no trace is left of it. */
-export function wasForgottenByRestore({ story }: Witness, { made }: Thing): boolean {
+export const wasForgottenByRestore = (world: Witness, { made }: Pick<Thing, 'made'>): boolean =>
+  wasUndoneByRestore(world, made.at);
+
+/** Kubernetes went back to a backup from before that. */
+export function wasUndoneByRestore({ story }: Witness, at: number): boolean {
   return story.acts.some(
-    (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= made.at && act.at + act.forMs >= made.at,
+    (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= at && act.at + act.forMs >= at,
   );
 }
 
@@ -310,13 +313,15 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const part = partOf(resource, thing.name) ?? '';
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
-  if (wasDenied(world, dropped?.at ?? resource.goneAt) || wasPartForgotten(resource, part)) return true;
+  const letGoAt = dropped?.at ?? resource.goneAt ?? Number.NaN;
+  if (wasDeniedBefore(world, letGoAt) || wasDenied(world, thing, letGoAt) || wasPartForgotten(resource, part))
+    return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
 }
 
 /** A gateway that speaks as the service does may say twice within seconds that a module is gone: it is let go within a minute. */
-function wasDenied({ story }: Witness, letGoAt = Number.NaN): boolean {
+function wasDeniedBefore({ story }: Witness, letGoAt: number): boolean {
   return story.acts.some(
     (act) =>
       act.do === 'trouble' &&

@@ -1,5 +1,6 @@
 import type { Report } from '../core/run.ts';
 import { type Call, succeeded, type Thing } from './cloud-model.ts';
+import { wasDeniedAlone } from './denied.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
@@ -88,13 +89,15 @@ class Wars {
     if (made.length <= mostCreates || target.kind !== 'list') return undefined;
     const askedBy = this.#askedBy(thing);
     // What people took away, what went with its resource, what came too late to be found, what a restored backup does not know,
-    // and what lost its mark while nobody was there, was to be made again.
+    // what lost its mark while nobody was there, and what the service denied, was to be made again.
     const lost = made.filter(
       (each) =>
         (each.gone !== undefined && each.gone.at < at && each.gone.installation === undefined) ||
         wasMadeTooLate(this.#world, each) ||
         wasForgottenByRestore(this.#world, each) ||
-        askedBy.some((resource) => hasLostItsMark(this.#world, resource, each)),
+        askedBy.some(
+          (resource) => hasLostItsMark(this.#world, resource, each) || wasDeniedAlone(this.#world, resource, each),
+        ),
     );
     const allowed = mostCreates * Math.max(1, askedBy.length) + lost.length;
     if (made.length <= allowed) return undefined;

@@ -6,6 +6,7 @@ import { idsIn } from './ids.ts';
 import { type InstallationHistory, installationsOf } from './installations.ts';
 import { fieldsOf, textsOf } from './json.ts';
 import { type KubeWrite, kubeModelOf } from './kube-model.ts';
+import { wasUndoneByRestore } from './left-behind.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { ownershipOf } from './ownership.ts';
@@ -41,7 +42,10 @@ class Thefts {
     const { call, owners } = mutation;
     const { thing, target } = call;
     if (target.kind === 'list' || thing === undefined || wasGone(call) || isTooLate(call)) return undefined;
-    if (owners.length === 0) return this.#isSaidToBeApplied(mutation) ? undefined : `it is ${this.#whose(call)}`;
+    if (owners.length === 0) {
+      const isExcused = this.#isSaidToBeApplied(mutation) || this.#isOfNobodyKnown(mutation);
+      return isExcused ? undefined : `it is ${this.#whose(call)}`;
+    }
     return this.#taken(mutation) ?? this.#wrongKey(mutation);
   }
 
@@ -87,8 +91,10 @@ class Thefts {
     if (owner === undefined || call.thing === undefined) return undefined;
     // Of what another installation manages, in a namespace that this one may not read, it cannot know.
     if (!installation.serves(owner, call.sentAt)) return undefined;
+    const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
+    // Records of a restored cluster say whose it was before.
+    if (wasUndoneByRestore(this.#world, since)) return undefined;
     if (call.method === 'PUT') {
-      const since = moduleOwnershipOf(this.#world).ownedSince(call.thing) ?? 0;
       const isOther = author !== undefined && author !== owner && !this.#hasElsewhere(author, call);
       const isTheft = isOther && call.sentAt - since > raceMs;
       return isTheft && this.#isSameKey(call, owner) && !this.#neverMet(mutation, owner, author)
@@ -128,6 +134,16 @@ class Thefts {
     return moduleOwnershipOf(this.#world)
       .sayingApplied(call.path, span)
       .some((resource) => this.#keysOf(resource, installation.name, call.sentAt).has(used));
+  }
+
+  /** A person named it for a resource, and who made it is in a namespace that this installation may not read. */
+  #isOfNobodyKnown({ call, installation, span }: Mutation): boolean {
+    const { thing, sentAt } = call;
+    const maker = thing && ownershipOf(this.#world).makerOf(thing);
+    if (thing === undefined || maker === undefined || installation.serves(maker, sentAt)) return false;
+    return ownershipOf(this.#world)
+      .naming(thing.name)
+      .some((each) => each.livedIn(...span) && installation.serves(each, sentAt) && wasNamedByPerson(each, thing.name));
   }
 
   /** Accounts here have edges of the same ids; of the cloud each has its own, so that with another's key there is none. */

@@ -1,6 +1,7 @@
 import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
+import { wasDeniedAlone } from './denied.ts';
 import { isForged } from './excuses.ts';
 import { modulePaths } from './implied.ts';
 import { textOf } from './json.ts';
@@ -58,7 +59,10 @@ function spareObjects(world: Witness): ReadonlyMap<Resource, readonly Thing[]> {
   const found = honest.map((resource) => {
     const own = ownershipOf(world).madeFor(resource).filter(isThere);
     const spare = own.filter(
-      (thing) => thing.name !== resource.status?.fields.id && !wasForgotten(world, resource, thing),
+      (thing) =>
+        thing.name !== resource.status?.fields.id &&
+        !wasForgotten(world, resource, thing) &&
+        !wasDeniedAlone(world, resource, thing),
     );
     // What is in an account that it cannot reach any more may have been left there on purpose.
     const unexcused = spare.filter((thing) => isReachable(world, resource, thing) || !isLeftOnPurpose(world, thing));

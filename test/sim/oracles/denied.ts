@@ -1,0 +1,53 @@
+import { type Act, mainKey } from '../core/story.ts';
+import { accountNameOf } from './accounts.ts';
+import { cloudModelOf, type Thing } from './cloud-model.ts';
+import { kubeModelOf } from './kube-model.ts';
+import { kindsOfCollection, ownershipOf } from './ownership.ts';
+import type { Resource } from './resource.ts';
+import { minute, type Witness } from './witness.ts';
+
+/**
+ * It was taken for gone when the service denied it in words of its own, alone and in lists, and its account had nothing else
+ * before that to tell by: that is what a deleted one looks like (docs/reliability.md).
+ *
+ * @param at default when another was made for the resource, or it went
+ */
+export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, at = endOf(world, resource, thing)) {
+  const began = denial(world, thing, at)?.at;
+  if (began === undefined) return false;
+  const neighbours = neighboursOf(world, resource, began).filter(({ account }) => account === thing.account);
+  // Of two that one process made nothing is told either.
+  const isOfOne = neighbours.length === 2 && new Set(neighbours.map(({ made }) => made.process)).size === 1;
+  return neighbours.length < 2 || isOfOne;
+}
+
+function endOf(world: Witness, resource: Resource, thing: Thing): number {
+  const next = ownershipOf(world)
+    .madeFor(resource)
+    .find(({ made }) => made.sentAt > thing.made.at);
+  return next?.made.sentAt ?? resource.goneAt ?? Number.NaN;
+}
+
+/** The service denied it then, or did within the last minute. */
+export const wasDenied = (world: Witness, thing: Thing, at: number): boolean => denial(world, thing, at) !== undefined;
+
+function denial(world: Witness, { account }: Thing, at: number): Act | undefined {
+  const { keys } = cloudModelOf(world);
+  return world.story.acts.find((act) => {
+    if (act.do !== 'trouble' || act.name !== 'empty-account') return false;
+    const { key = mainKey } = act.with ?? {};
+    return keys.accountOf('cloud', String(key)) === account && act.at <= at && at <= act.at + act.forMs + minute;
+  });
+}
+
+/** What is in the account of the resource then, its own too: of each user of it, that has any, what was made for it last. */
+export function neighboursOf(world: Witness, { namespace, version }: Resource, at: number): readonly Thing[] {
+  const name = accountNameOf(version);
+  const users = Object.values(kindsOfCollection).flatMap((kind) =>
+    [...kubeModelOf(world).ofKind(kind)].filter(
+      (each) => accountNameOf(each.version) === name && (name === undefined || each.namespace === namespace),
+    ),
+  );
+  const isThere = ({ made, gone }: Thing) => made.at < at && (gone === undefined || gone.at > at);
+  return users.flatMap((each) => ownershipOf(world).madeFor(each).findLast(isThere) ?? []);
+}
