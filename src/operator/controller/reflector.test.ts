@@ -254,6 +254,21 @@ describe('a watch', () => {
     await until('it to come back', () => informer.get('default/a') !== undefined);
   });
 
+  test('that tells of an older version than it was resumed at is of another history', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer } = await watched.synced();
+    const restore = api.backup();
+    api.remove('a');
+    await until('it to go', () => informer.get('default/a') === undefined);
+    api.rewind(1_000_000);
+    api.bookmark();
+    restore();
+    await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
+    api.rewind(200);
+    api.bookmark();
+    await until('it to come back', () => informer.get('default/a') !== undefined);
+  });
+
   test.each([
     ['that is down', down],
     ['that cannot be reached', gone],

@@ -175,14 +175,18 @@ export class Reflector<T extends KubeObject> {
     const { sink } = this.#options;
     this.#hasBrought = true;
     if (event.type === 'ERROR') throw event.error;
+    const { resourceVersion } = event.object.metadata;
+    const version = BigInt(resourceVersion ?? 0);
+    // What came in between is not told of.
+    if (version < BigInt(this.#version ?? 0)) throw new Error('the server has gone back in time');
     this.#backoff.forget();
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
     else if (kept !== undefined) sink.upsert(kept);
     sink.alive();
     this.#trouble.over(answersAgain);
-    this.#version = event.object.metadata.resourceVersion;
-    this.#told = newer(this.#told, BigInt(this.#version ?? 0));
+    this.#version = resourceVersion;
+    this.#told = newer(this.#told, version);
   }
 
   #floor(): bigint {

@@ -90,6 +90,20 @@ test('that somebody wiped whose it is, is learned of the conflict, though nothin
   expect(learnt.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2']);
 });
 
+test.each([
+  ['an older', 1, 0],
+  ['a newer', 3, 1],
+])('the status of what is of %s generation by now, as after a restore, is written or not', async (_, now, times) => {
+  const of = (version: string, generation: number): ManagedObject => {
+    const given = widget(version, {});
+    return { ...given, metadata: { ...given.metadata, generation } };
+  };
+  const { writer, taken } = serverOf(of('2', now));
+  const write = writer.writeStatus(of('1', 2), { observedGeneration: 2 });
+  await write.catch((error: unknown) => expect(error).toBe(conflict));
+  expect(taken).toHaveLength(times);
+});
+
 describe('a finalizer', () => {
   const held = (version: string): ManagedObject => {
     const given = widget(version, {});

@@ -142,6 +142,19 @@ describe('a restored snapshot', () => {
     expect(events.map((line) => JSON.parse(line).object.metadata.name)).toEqual(['e']);
   });
 
+  test('is not told of by bookmarks of a watch that starts after them', async () => {
+    const { core, create, request } = await serve({ bookmarkMs: 1 });
+    const snapshot = core.snapshot();
+    const { metadata } = await create(configmaps, configMap('a'));
+    core.restore(snapshot);
+    const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${metadata.resourceVersion}`;
+    const watch = await request(`${configmaps}?${query}`);
+    const other = await request(`${configmaps}?${query.replace(/\d+$/, String(snapshot.revision))}`);
+    await other.body?.getReader().read();
+    core.close();
+    expect(await watch.text()).toBe('');
+  });
+
   test('can give later writes revisions that none had', async () => {
     const { core, create } = await serve();
     const snapshot = core.snapshot();

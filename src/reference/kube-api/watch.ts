@@ -66,6 +66,7 @@ export function startWatch(
     return () => {};
   }
   const bookmark = (annotations?: Record<string, string>) => {
+    if (store.revision < (from ?? 0)) return;
     const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
     sink.notice('BOOKMARK', { kind: type.kind, apiVersion: apiVersionOf(type), metadata });
   };
@@ -77,7 +78,7 @@ export function startWatch(
     sink.end();
   };
   const unsubscribe = store.subscribe((change) => {
-    // A store that was restored gives revisions again that this client has seen, and does not know it.
+    // A store that was restored gives revisions again that this client has seen, and does not know it: nor do bookmarks tell.
     if (change.revision > (from ?? 0)) sendChange(change, request, sink);
   }, end);
   const timeout = alarm(monotonic, request.timeoutMs, end);

@@ -41,6 +41,7 @@ export const kubeRestored: TroubleKind = {
   plan: (chance) =>
     lasting(chance, [1, 300], {
       bump: chance.pick([0, 1_000_000, 1_000_000]),
-      downMs: chance.pick([1_000, 5_000, 40_000]),
+      // Long enough that a watch which ended is not resumed at what came back before anybody noticed.
+      downMs: chance.pick([5_000, 5_000, 40_000]),
     }),
 };
