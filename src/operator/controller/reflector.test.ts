@@ -269,6 +269,19 @@ describe('a watch', () => {
     await until('it to come back', () => informer.get('default/a') !== undefined);
   });
 
+  test('that ends again before it has told anything is not resumed: the server may have been restored meanwhile', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer } = await watched.synced();
+    const restore = api.backup();
+    api.remove('a');
+    await until('it to go', () => informer.get('default/a') === undefined);
+    api.script(isWatch, (response) => response.writeHead(200).end());
+    restore();
+    api.put('b');
+    api.put('c');
+    await until('it to come back', () => informer.get('default/a') !== undefined);
+  });
+
   test.each([
     ['that is down', down],
     ['that cannot be reached', gone],

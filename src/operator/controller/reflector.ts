@@ -83,7 +83,10 @@ export class Reflector<T extends KubeObject> {
   async #cycle(signal: AbortSignal): Promise<number> {
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
     const hasLived = await this.#watch(signal);
-    return hasLived ? 0 : this.#pause();
+    if (hasLived) return 0;
+    // Ended at once again: in the pause before it the server may have come back from a backup.
+    if (this.#backoff.failuresOf() > 0) this.#version = undefined;
+    return this.#pause();
   }
 
   async #list(signal: AbortSignal): Promise<void> {
