@@ -35,8 +35,7 @@ function list(): Found {
 }
 
 async function showOne(flags: Flags, one: NonNullable<Flags['one']>): Promise<Found> {
-  const story =
-    'story' in one ? readStory(one.story).story : storyOf({ seed: one.seed, only: flags.only, known: flags.known });
+  const story = 'story' in one ? readStory(one.story).story : storyOf({ seed: one.seed, only: flags.only });
   const how = flags.verbose ? 'raw' : flags.trace ? 'people' : 'head';
   const { lines, outcome } = await show(story, { oracles: flags.oracles, how });
   console.log(lines.join('\n'));

@@ -4,7 +4,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { virtualTime } from './core/trace.ts';
-import { known } from './known.ts';
 import { habits } from './people/index.ts';
 import { readKept, storyFiles } from './regressions/story-file.ts';
 import { troubles } from './troubles/index.ts';
@@ -18,11 +17,9 @@ const tables: Readonly<Record<string, () => readonly string[]>> = {
 };
 
 function namesAndMeanings(all: Readonly<Record<string, { readonly about: string }>>): readonly string[] {
-  const rows = Object.entries(all).map(([name, { about }]) => `| \`${name}\` | ${about} | ${shows(name)} |`);
-  return ['| Name | What happens | Known to show |', '|---|---|---|', ...rows];
+  const rows = Object.entries(all).map(([name, { about }]) => `| \`${name}\` | ${about} |`);
+  return ['| Name | What happens |', '|---|---|', ...rows];
 }
-
-const shows = (name: string) => (known[name] ?? []).join(', ');
 
 function findings(): readonly string[] {
   const rows = storyFiles().flatMap((name) => {

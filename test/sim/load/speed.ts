@@ -1,6 +1,5 @@
 import { Chance } from '../core/random.ts';
 import type { Act, Deed, Manifest, Story } from '../core/story.ts';
-import { known } from '../known.ts';
 import { troubles } from '../troubles/index.ts';
 import { accountSecret, manifestsOf, namespace } from './resources.ts';
 
@@ -27,7 +26,7 @@ const edits: Readonly<Record<string, (n: number) => object>> = {
   AgentTunnel: (n) => ({ addr: String(8_000 + (n % 100)) }),
 };
 
-/** Somebody edits something twice a minute, and every five minutes another trouble begins, none that shows a known defect. */
+/** Somebody edits something twice a minute, and every five minutes another trouble begins. */
 export function speedStory(seed: number, hours: number): Story {
   const chance = new Chance('speed', seed);
   const installations = [{ name: 'op' }];
@@ -36,7 +35,7 @@ export function speedStory(seed: number, hours: number): Story {
     (ms: number) =>
     (deed: Deed): Act => ({ ...deed, at: ms });
   const needed: readonly Deed[] = [accountSecret, { do: 'capture', agent: 'agent-a', tunnel: 'web', name: 'captured' }];
-  const names = chance.shuffled(Object.keys(troubles).filter((name) => !(name in known)));
+  const names = chance.shuffled(Object.keys(troubles));
   const troubled = steps(5 * minute, hours).map((ms, n): Act => {
     const name = names[n % names.length] ?? '';
     const plan = troubles[name]?.plan(chance.of(name, n), { installations });

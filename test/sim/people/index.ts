@@ -17,8 +17,6 @@ export type TroubleKind = Pick<Kind, 'about' | 'plan'>;
 export interface StoryOptions {
   /** Names of habits and troubles: just these are on. One alone brings those it goes with; see `pairings.ts`. */
   readonly only?: readonly string[];
-  /** Names that are left out; all else stays as it is. */
-  readonly without?: readonly string[];
   readonly troubles: Readonly<Record<string, TroubleKind>>;
 }
 
@@ -73,9 +71,9 @@ function checkMsOf({ installations }: Scene): number {
 }
 
 /** The habits and troubles of a seed. */
-export function namesOf(seed: number, { only, without = [], troubles }: StoryOptions): readonly string[] {
+export function namesOf(seed: number, { only, troubles }: StoryOptions): readonly string[] {
   const chance = new Chance('story', seed).of('on');
-  return chosen([...names, ...Object.keys(troubles)], only, chance).filter((name) => !without.includes(name));
+  return chosen([...names, ...Object.keys(troubles)], only, chance);
 }
 
 interface Doing {

@@ -7,11 +7,9 @@ import type { Story } from '../core/story.ts';
 export interface StoryFile {
   /** What it shows. */
   readonly about: string;
-  /** Of the list of known findings. */
+  /** Of the list of findings. */
   readonly finding?: string;
   readonly oracle: string;
-  /** The defect is known, and still there: the oracle speaks. */
-  readonly fails?: true;
   /** How the long story was found of which this one is what was left: by the story of which seed, with what switched on. */
   readonly seed?: number;
   readonly only?: readonly string[];

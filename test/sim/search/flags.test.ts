@@ -5,7 +5,7 @@ const names = { troublesAndHabits: ['lost-answers', 'edits'], oracles: ['calm'] 
 const parse = (...args: readonly string[]) => parseFlags(args, names);
 
 test('defaults', () => {
-  expect(parse()).toMatchObject({ seeds: 100, from: 1, only: undefined, oracles: undefined, shrink: 1, known: false });
+  expect(parse()).toMatchObject({ seeds: 100, from: 1, only: undefined, oracles: undefined, shrink: 1 });
   expect(parse('--minutes', '0.5')).toMatchObject({ seeds: undefined, minutes: 0.5 });
 });
 

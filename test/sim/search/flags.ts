@@ -16,8 +16,6 @@ export interface Flags {
   readonly shrink: number;
   /** Shrunken stories are printed instead of written. */
   readonly print: boolean;
-  /** Without the troubles and habits that show known findings. */
-  readonly known: boolean;
   readonly check: boolean;
   readonly list: boolean;
   /** One story instead of many. */
@@ -46,7 +44,6 @@ export function parseFlags(args: readonly string[], names: Names): Flags {
       json: { type: 'string' },
       shrink: { type: 'string', default: '1' },
       print: { type: 'boolean', default: false },
-      known: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       seed: { type: 'string' },
@@ -72,7 +69,6 @@ export function parseFlags(args: readonly string[], names: Names): Flags {
     json: values.json,
     shrink: whole('shrink', values.shrink, 0),
     print: values.print,
-    known: values.known,
     check,
     list,
     trace: values.trace,

@@ -33,8 +33,8 @@ export async function search(flags: Flags, listener: Listener): Promise<Total> {
 /** Tells the story of each seed three times; those whose hashes are not equal. */
 export async function check(flags: Flags): Promise<readonly Checked[]> {
   using pool = poolOf(flags);
-  const { from, seeds = 1, only, known } = flags;
-  const jobs = Array.from({ length: seeds }, (_, n) => ({ do: 'check', seed: from + n, only, known }) as const);
+  const { from, seeds = 1, only } = flags;
+  const jobs = Array.from({ length: seeds }, (_, n) => ({ do: 'check', seed: from + n, only }) as const);
   const checked = await Promise.all(jobs.map((job) => pool.run(job) as Promise<Checked>));
   return checked.filter(({ hashes }) => !areEqual(hashes));
 }
@@ -83,10 +83,10 @@ class Search {
   }
 
   async #tell(seed: number): Promise<void> {
-    const { only, oracles, known } = this.#flags;
+    const { only, oracles } = this.#flags;
     this.#seeds += 1;
     try {
-      this.#take((await this.#pool.run({ do: 'tell', seed, only, oracles, known })) as Told);
+      this.#take((await this.#pool.run({ do: 'tell', seed, only, oracles })) as Told);
     } catch (error) {
       this.#failing += 1;
       this.#violations += 1;
@@ -107,8 +107,8 @@ class Search {
     const before = this.#shrunk.get(oracle) ?? 0;
     if (before >= this.#flags.shrink) return;
     this.#shrunk.set(oracle, before + 1);
-    const { only, known } = this.#flags;
-    const job = { do: 'shrink', seed, only, known, oracle } as const;
+    const { only } = this.#flags;
+    const job = { do: 'shrink', seed, only, oracle } as const;
     const shrinking = this.#pool.run(job).then(
       (shrunken) => this.#listener.onShrunken(shrunken as ShrunkenSeed),
       (error: unknown) => this.#listener.onFailed(seed, messageOf(error)),

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Violation } from '../core/run.ts';
 import type { Story } from '../core/story.ts';
-import { known } from '../known.ts';
 import { makeStory } from '../people/index.ts';
 import { troubles } from '../troubles/index.ts';
 import { type Hashes, hashesOf } from './check.ts';
@@ -13,8 +12,6 @@ interface OfSeed {
   readonly seed: number;
   /** Names of troubles and habits; default all. */
   readonly only: readonly string[] | undefined;
-  /** Without the troubles and habits that show known findings. */
-  readonly known: boolean;
 }
 
 /** To tell the story of a seed. */
@@ -64,9 +61,8 @@ export async function work(job: Job): Promise<Done> {
   return job.do === 'tell' ? tellSeed(job) : shrinkSeed(job);
 }
 
-export function storyOf({ seed, only, known: leavesOut }: OfSeed): Story {
-  const without = leavesOut ? Object.keys(known) : [];
-  return makeStory(seed, { troubles, without, ...(only === undefined ? {} : { only }) });
+export function storyOf({ seed, only }: OfSeed): Story {
+  return makeStory(seed, { troubles, ...(only === undefined ? {} : { only }) });
 }
 
 async function tellSeed(job: TellJob): Promise<Told> {
