@@ -34,7 +34,7 @@ export class Stillness {
 }
 
 /** What operators note for themselves, in annotations, is none: of what is refused they do at each try. */
-function isNews({ current, previous, type }: Change): boolean {
+export function isNews({ current, previous, type }: Change): boolean {
   const { kind } = current.object;
   if (kind === 'Lease' || kind === 'Event') return false;
   return type !== 'MODIFIED' || contentOf(current.object) !== contentOf(previous?.object);

@@ -5,6 +5,8 @@ const [second, minute] = [1_000, 60_000];
 
 /** When a life begins: until then all that it needs is at rest. */
 export const beginsAt = 60 * second;
+/** Of what is there already. */
+export const bornAt = 20 * second;
 /** Within which a boundary belongs to the life: longer than the longest wait after a lost create. */
 export const livesForMs = 3 * minute;
 
@@ -18,7 +20,7 @@ export function storyOf(subject: Subject, life: Life): Story | undefined {
   const acts: Act[] = [
     { at: 0, do: 'start', installation: 'op' },
     ...[...subject.needs, ...needs].map((deed) => ({ ...deed, at: second })),
-    ...before.map((object): Act => ({ at: 20 * second, do: 'apply', object })),
+    ...before.map((object): Act => ({ at: bornAt, do: 'apply', object })),
     ...deeds.map(([after, deed]) => ({ ...deed, at: beginsAt + after })),
   ];
   const cloud = subject.cloud ?? (life === 'account changed' ? twoAccounts : undefined);
