@@ -124,6 +124,11 @@ export function conditionOf(object: ManagedObject, type: string): Condition | un
   return object.status?.conditions?.find((condition) => condition.type === type);
 }
 
+/** A status tells of what was read: what a restored server has may never have been that. */
+export function isOlder({ metadata }: ManagedObject, than: ManagedObject): boolean {
+  return (metadata.generation ?? 0) < (than.metadata.generation ?? 0);
+}
+
 export function isDeleting(object: ManagedObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }

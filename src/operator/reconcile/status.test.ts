@@ -11,8 +11,8 @@ import { Unkept } from './unkept.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 
-/** What is written of a resource that names an external id, and has one. */
-async function written(named: string, id: string | undefined): Promise<Status> {
+/** What is written of a resource that names an external id, and has one, and is of that generation by now. */
+async function written(named: string, id: string | undefined, generation = 1): Promise<Status> {
   const annotations = { [annotation.externalID]: named };
   const object: ManagedObject = {
     apiVersion: 'edge-operator.dev/v1alpha1',
@@ -22,7 +22,8 @@ async function written(named: string, id: string | undefined): Promise<Status> {
   };
   let status: Status = {};
   const options = {
-    ...{ cache: { get: () => object }, time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
+    cache: { get: () => ({ ...object, metadata: { ...object.metadata, generation } }) },
+    ...{ time: { wall: () => 0 }, schedule: { msUntilDue: () => 1 }, log: silentLog },
     ...{
       events: { record: () => {} },
       installation: { name: 'one', wrote: () => {} },
@@ -50,6 +51,11 @@ test('what was looked for is on record where the id does not say so', async () =
 
 test('what is no id is not, as it may be as long as an annotation', async () => {
   expect((await written('x'.repeat(200_000), undefined)).lastHandledExternalID).toBeUndefined();
+});
+
+test('nothing is said of a generation that what is there never had, as after a restore', async () => {
+  expect(await written('bot_1', 'bot_1', 0)).toEqual({});
+  expect(await written('bot_1', 'bot_1', 2)).toMatchObject({ observedGeneration: 1 });
 });
 
 describe('a definition that does not know a field', () => {

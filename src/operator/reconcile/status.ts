@@ -9,7 +9,7 @@ import { emit, type Telling } from './events.ts';
 import type { Installation } from './installation.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
 import type { Reason } from './reasons.ts';
-import { conditionOf, type ManagedObject, managedStatus, type ResourceCache } from './resource.ts';
+import { conditionOf, isOlder, type ManagedObject, managedStatus, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import type { Unkept } from './unkept.ts';
 
@@ -55,6 +55,7 @@ export async function conclude(
   if (outcome.kind === 'finished') return { kind: 'done' };
   const latest = options.cache.get(key);
   if (latest === undefined || latest.metadata.uid !== object.metadata.uid) return { kind: 'done' };
+  if (isOlder(latest, object)) return { kind: 'backoff' };
   tell(options, latest, outcome);
   const { writer, installation, unkept, log } = options;
   try {

@@ -6,7 +6,7 @@ import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
 import { BehindError, UnrecordedError } from './outcome.ts';
 import { installationOf, isSameInstallation } from './ownership.ts';
-import { isDeleting, type ManagedObject } from './resource.ts';
+import { isDeleting, isOlder, type ManagedObject } from './resource.ts';
 
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
 export interface WriteCache {
@@ -177,7 +177,6 @@ export class ObjectWriter {
         // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
         const manager = installationOf(reread);
         if (manager !== installationOf(latest) || !this.#isOurs(manager)) throw error;
-        // A status tells of what was read, which a restored server never had.
         if (subresource === 'status' && isOlder(reread, object)) throw error;
         latest = reread;
       }
@@ -239,9 +238,6 @@ function withFinalizer(object: ManagedObject): readonly string[] {
 function unguarded({ metadata }: ManagedObject): MergePatch {
   return { metadata: { finalizers: metadata.finalizers?.filter((name) => name !== finalizer) ?? [] } };
 }
-
-const isOlder = ({ metadata }: ManagedObject, than: ManagedObject): boolean =>
-  (metadata.generation ?? 0) < (than.metadata.generation ?? 0);
 
 /** The same resource, with the same wishes and records; its status is the operator's, and to look at it anew changes nothing of it. */
 function isAsRead(latest: ManagedObject, object: ManagedObject): boolean {

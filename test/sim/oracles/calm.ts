@@ -3,6 +3,7 @@ import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts
 import { type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { told } from './mutations.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
+import { contested, namedBy } from './strangers.ts';
 import { hour, type Witness } from './witness.ts';
 
 /** What is refused is tried six times an hour. */
@@ -18,6 +19,7 @@ export function calm(world: Witness, report: Report) {
     if (isAtRest && isMutating(call) && call.installation !== undefined) say(told(call), call);
   });
   const say = (what: string, call: Call) => {
+    if (call.thing !== undefined && contested(world).has(call.thing.name)) return;
     if (isTry(call) && countTry(call) <= mostTries) return;
     report('calm', what);
   };
@@ -33,7 +35,8 @@ export function calm(world: Witness, report: Report) {
     return count.count(at);
   };
   kubeModelOf(world).writes.add((write) => {
-    if (isAtRest && isNews(write) && !isOfTry(write)) report('calm', `${write.by} writes ${whatOf(write)}`);
+    if (isAtRest && isNews(write) && !isOfTry(write) && !isOfWar(world, write))
+      report('calm', `${write.by} writes ${whatOf(write)}`);
   });
   return {
     atRest: () => {
@@ -48,6 +51,14 @@ const isTry = (call: Call): boolean => !succeeded(call) && call.status < 500;
 function isNews({ kind, by, deleted }: KubeWrite): boolean {
   if (by === undefined || kind === 'Lease') return false;
   return !(kind === 'RequestReplay' && deleted);
+}
+
+/** An event of what strangers change in turn. */
+function isOfWar(world: Witness, { kind, namespace }: KubeWrite): boolean {
+  if (kind !== 'Event') return false;
+  const ofStrangers = contested(world);
+  const all = [...kubeModelOf(world).live.values()];
+  return all.some((each) => each.namespace === namespace && namedBy(each).some((name) => ofStrangers.has(name)));
 }
 
 /** Names of events are new each time. */

@@ -15,7 +15,11 @@ import { minute, type Witness } from './witness.ts';
 export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, at = endOf(world, resource, thing)) {
   const began = denial(world, thing, at)?.at;
   if (began === undefined) return false;
-  const neighbours = neighboursOf(world, resource, began).filter(({ account }) => account === thing.account);
+  const { account, collection } = thing;
+  // Each kind is looked at by itself.
+  const neighbours = neighboursOf(world, resource, began).filter(
+    (each) => each.account === account && each.collection === collection,
+  );
   // Of two that one process made nothing is told either.
   const isOfOne = neighbours.length === 2 && new Set(neighbours.map(({ made }) => made.process)).size === 1;
   return neighbours.length < 2 || isOfOne;

@@ -178,8 +178,10 @@ function usedAnotherKey(world: Witness, resource: Resource, thing: Thing, versio
 
 /** With the account that its record names in place of that of its spec. */
 function asRecorded(version: Version): Version {
-  const [, name] = (version.annotations[`${domain}/account`] ?? '').split('/');
-  return name === undefined ? version : { ...version, spec: { ...version.spec, accountRef: { name } } };
+  const account = version.annotations[`${domain}/account`];
+  if (account === undefined) return version;
+  const [, name] = account.split('/');
+  return { ...version, spec: { ...version.spec, accountRef: { name } } };
 }
 
 function isElsewhere(world: Witness, resource: Resource, { account }: Thing, version: Version): boolean {

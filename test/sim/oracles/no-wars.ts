@@ -11,6 +11,7 @@ import { type Mutation, mutationsOf } from './mutations.ts';
 import { kindsOfCollection } from './ownership.ts';
 import type { Resource } from './resource.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
+import { contested } from './strangers.ts';
 import { hour, type Witness } from './witness.ts';
 
 /** In an hour in which nobody asks for anything else. */
@@ -53,7 +54,7 @@ class Wars {
     const { at } = mutation.call;
     const changes = this.#changes.of(account, name);
     changes.add(at);
-    if (changes.count(at) <= mostChanges) return undefined;
+    if (changes.count(at) <= mostChanges || contested(this.#world).has(name)) return undefined;
     const foreign = edits.filter((edit) => edit.installation === undefined && edit.at > at - hour).length;
     const allowed = mostChanges + foreign + this.#reasonsFor(mutation);
     return changes.count(at) > allowed

@@ -8,6 +8,7 @@ import { isOfAgents, servants } from './look.ts';
 import { mutationsOf } from './mutations.ts';
 import { annotationNames, domain, externalIDOf, isKind, isObserved, isPaused, type Resource } from './resource.ts';
 import { sightingsOf } from './sightings.ts';
+import { contested, namedBy } from './strangers.ts';
 import { minute, perWorld, second, type Witness } from './witness.ts';
 
 /** More would take too long. */
@@ -29,7 +30,10 @@ export function sameAsFresh(world: Witness, report: Report) {
   const written = writtenByOperators(world);
   return {
     atRest: async () => {
-      const resources = [...kubeModelOf(world).live.values()].filter((each) => isComparable(world, each));
+      const ofStrangers = contested(world);
+      const resources = [...kubeModelOf(world).live.values()].filter(
+        (each) => isComparable(world, each) && !namedBy(each).some((name) => ofStrangers.has(name)),
+      );
       if (resources.length === 0 || kubeModelOf(world).live.size > mostResources) return;
       const fresh = await endOfFresh(freshStory(world, written), resources);
       for (const resource of resources) {

@@ -41,7 +41,7 @@ export const kubeRestored: TroubleKind = {
   plan: (chance) =>
     lasting(chance, [1, 300], {
       bump: chance.pick([0, 1_000_000, 1_000_000]),
-      // Long enough that a watch which ended is not resumed at what came back before anybody noticed.
-      downMs: chance.pick([5_000, 5_000, 40_000]),
+      // Long enough that whoever leads has given up, and a watch that ended is not resumed before anybody noticed.
+      downMs: chance.pick([15_000, 15_000, 40_000]),
     }),
 };
