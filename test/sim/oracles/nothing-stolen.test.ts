@@ -133,6 +133,19 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining("it is BotUser a/bot's")]);
   });
 
+  test('that another installation made, which this one may not see, are a person’s to name', async () => {
+    const installations = ['a', 'b'].map((watchNamespaces) => ({
+      name: watchNamespaces === 'a' ? 'op' : 'two',
+      settings: { watchNamespaces },
+    }));
+    world = new FakeWorld({ installations });
+    world.judge(nothingStolen);
+    const id = await madeBotUser(world);
+    await world.write('BotUser', 'twin', { namespace: 'b', spec: { name: 'bot' }, annotations: { [externalID]: id } });
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' }, by: 'two-0.0' });
+    expect(spoke()).toEqual([]);
+  });
+
   test('of an account that a resource does not use are not named to it', async () => {
     await account('victim', 'acct', 'b-key');
     const id = await madeBotUser(world, 'victims', {

@@ -194,9 +194,10 @@ function isProvenToHave({ status }: Resource, part: string): boolean {
   return textsOf(fieldsOf(status?.fields.ownership).parts).includes(part);
 }
 
-/** Whoever wrote the id knows it. */
+/** Whoever wrote the id first knows it. */
 function wasNamedByPerson({ versions }: Resource, id: string): boolean {
-  return versions.all.some(({ by, annotations }) => by === undefined && Object.values(annotations).includes(id));
+  const first = versions.all.find(({ annotations }) => Object.values(annotations).includes(id));
+  return first !== undefined && first.by === undefined;
 }
 
 /** Nobody can wait for a service that acts later than `--create-settle`. */

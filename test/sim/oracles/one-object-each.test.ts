@@ -296,6 +296,21 @@ describe('objects', () => {
     },
   );
 
+  test.each([
+    ['alone', 0, 0],
+    ['with one other, which the same process made', 1, 0],
+    ['with two others', 2, 1],
+  ])('one that the service denied %s', async (_, others, times) => {
+    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
+    world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
+    judge = world.judge(oneObjectEach);
+    for (let n = 0; n < others; n += 1) await madeBotUser(world, `other-${n}`);
+    await madeBotUser(world);
+    await world.pass(10_000);
+    await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
+  });
+
   test('one whose resource was let go by a person, finalizer and all', async () => {
     await madeBotUser(world);
     await end('bot', null);
@@ -313,6 +328,24 @@ describe('objects', () => {
     await world.write('BotUser', 'two', { spec: { name: 'one' }, annotations: { [externalID]: id } });
     await world.write('BotUser', 'two', { status: available(1, { id }), by: operator });
     expect(await spoke()).toEqual([`BotUser a/one and BotUser a/two both have ${id}`]);
+  });
+
+  test.each([
+    ['not see each other', 'b', 0],
+    ['see each other', 'a,b', 1],
+  ])('one of two, of installations that may %s', async (_, watchNamespaces, times) => {
+    const settings = { watchNamespaces: 'a' };
+    const installations = [
+      { name: 'op', settings },
+      { name: 'two', settings: { watchNamespaces } },
+    ];
+    world = new FakeWorld({ installations });
+    judge = world.judge(oneObjectEach);
+    const id = await madeBotUser(world);
+    const [namespace, by] = ['b', 'two-0.0'];
+    await world.write('BotUser', 'bot', { namespace, spec: { name: 'bot' }, annotations: { [externalID]: id } });
+    await world.write('BotUser', 'bot', { namespace, status: available(1, { id }), by });
+    expect(await spoke()).toHaveLength(times);
   });
 
   test('one that a resource lost to an id of a person’s (O4)', async () => {
