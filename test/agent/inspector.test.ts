@@ -97,6 +97,20 @@ describe('bodies', () => {
     expect(requestBody).toMatchObject({ text: 'packed', encoding: 'utf8', decoded: coding, size: body.length });
   });
 
+  test.each([
+    ['text/plain; charset=iso-8859-1', Buffer.from('Grüße', 'latin1'), 'Grüße', 'windows-1252'],
+    ['text/plain; charset="Shift_JIS"', Buffer.from([0x93, 0xfa, 0x96, 0x7b]), '日本', 'shift_jis'],
+    ['application/xml;charset=utf-16le', Buffer.from('<ü/>', 'utf16le'), '<ü/>', 'utf-16le'],
+    ['text/plain; charset=iso-8859-1', Buffer.from('Grüße'), 'Grüße', undefined],
+    ['text/plain; charset=none', Buffer.from([0xff]), '/w==', undefined],
+  ])('in %s are text', async (contentType, body, text, charset) => {
+    await agent.visit(url, { method: 'POST', headers: { 'content-type': contentType }, body });
+    const { id } = await newest();
+    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(requestBody).toMatchObject({ text, size: body.length });
+    expect(requestBody.charset).toBe(charset);
+  });
+
   test('a bomb stays packed', async () => {
     const body = gzipSync(Buffer.alloc(50_000_000));
     await agent.visit(url, { method: 'POST', headers: { 'content-encoding': 'gzip' }, body });
