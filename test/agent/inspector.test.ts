@@ -18,7 +18,7 @@ afterAll(async () => {
   await local.stop();
 });
 
-const post = (body: object) => agent.call('POST', '/inspect/replays', body);
+const post = (body: object) => agent.call('POST', '/inspect/replays/edited', body);
 const newest = async () => (await agent.captures())[0];
 
 describe('the page', () => {
@@ -93,8 +93,8 @@ describe('bodies', () => {
   ])('%s is taken off', async (coding, body) => {
     await agent.visit(url, { method: 'POST', headers: { 'content-encoding': coding }, body });
     const { id } = await newest();
-    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
-    expect(requestBody).toMatchObject({ text: 'packed', encoding: 'utf8', decoded: coding, size: body.length });
+    const { request } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(request.body).toMatchObject({ text: 'packed', encoding: 'utf8', decoded: coding, size: body.length });
   });
 
   test.each([
@@ -106,17 +106,17 @@ describe('bodies', () => {
   ])('in %s are text', async (contentType, body, text, charset) => {
     await agent.visit(url, { method: 'POST', headers: { 'content-type': contentType }, body });
     const { id } = await newest();
-    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
-    expect(requestBody).toMatchObject({ text, size: body.length });
-    expect(requestBody.charset).toBe(charset);
+    const { request } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(request.body).toMatchObject({ text, size: body.length });
+    expect(request.body.charset).toBe(charset);
   });
 
   test('a bomb stays packed', async () => {
     const body = gzipSync(Buffer.alloc(50_000_000));
     await agent.visit(url, { method: 'POST', headers: { 'content-encoding': 'gzip' }, body });
     const { id } = await newest();
-    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
-    expect(requestBody).toMatchObject({ encoding: 'base64', problem: 'not whole gzip, or more than 4 MiB' });
+    const { request } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(request.body).toMatchObject({ encoding: 'base64', problem: 'not whole gzip, or more than 4 MiB' });
   });
 });
 
@@ -132,7 +132,9 @@ describe('live updates', () => {
     const events = () =>
       [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, name, data]) => ({
         name,
-        uris: JSON.parse(data ?? '').map(({ uri, status }: { uri: string; status: number }) => `${uri} ${status}`),
+        uris: JSON.parse(data ?? '').requests.map(
+          ({ uri, status }: { uri: string; status: number }) => `${uri} ${status}`,
+        ),
       }));
     return { events, stop: () => stop.abort() };
   }
