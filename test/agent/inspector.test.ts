@@ -152,10 +152,47 @@ describe('live updates', () => {
   });
 });
 
-test('the page lays out JSON, but not where the indents of a few bytes would fill its memory', async () => {
-  const { layOut } = await import(new URL('../../src/agent/page/json.js', import.meta.url).href);
-  const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
-  expect(layOut('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
-  expect(layOut(nested(100))).toContain(`\n${'  '.repeat(100)}1\n`);
-  expect(() => layOut(nested(10_000))).toThrow('nested too deeply');
+describe('what is had of a captured request', () => {
+  test('comes anew only when it has changed', async () => {
+    await agent.visit(`${url}/1`);
+    const { id } = await newest();
+    const path = `${agent.url}/inspect/requests/${id}`;
+    const etag = (await fetch(path)).headers.get('etag') ?? '';
+    expect((await fetch(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    expect((await fetch(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  test.each([
+    ['request/body', gzipSync('packed')],
+    ['request/content', Buffer.from('packed')],
+  ])('as %s is saved, and opened as nothing', async (form, bytes) => {
+    const headers = { 'content-encoding': 'gzip', 'content-type': 'text/html; x="\'../' };
+    await agent.visit(url, { method: 'POST', headers, body: gzipSync('packed') });
+    const { id } = await newest();
+    const answer = await fetch(`${agent.url}/inspect/requests/${id}/${form}`);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="${id}-request.html"`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test('is a whole message, or 404', async () => {
+    await agent.visit(`${url}/whole`);
+    const { id } = await newest();
+    const raw = await (await fetch(`${agent.url}/inspect/requests/${id}/request/raw`)).text();
+    expect(raw).toMatch(/^GET \/whole HTTP\/1\.1\r\n/);
+    for (const path of [`${id}/request/none`, `${id}/none/raw`, 'none/request/raw', 'none'])
+      expect((await agent.call('GET', `/inspect/requests/${path}`)).status).toBe(404);
+  });
+
+  test('is listed from any of them on', async () => {
+    for (const path of ['/1', '/2', '/3']) await agent.visit(url + path);
+    const [, second] = await agent.captures();
+    const { body } = await agent.call('GET', `/inspect/requests?before=${second.id}`);
+    expect(body).toMatchObject({ held: 3, requests: [{ uri: '/1' }] });
+    expect((await agent.call('GET', '/inspect/requests?before=none&filter=a&filter=b')).body.requests).toEqual([]);
+  });
 });

@@ -4,6 +4,8 @@ import { element, pairs } from './dom.js';
 import { foldable } from './foldable.js';
 import { Part } from './part.js';
 
+const longestOnLine = 32;
+
 /** A request or response: what its target asks, its headers, its body. */
 export class MessageView {
   #title;
@@ -69,8 +71,10 @@ function headerTable(kind, headers) {
 }
 
 function table(all, more = () => '') {
-  const rows = all.map((pair) =>
-    element('tr', {}, element('th', { scope: 'row' }, pair[0]), element('td', {}, pair[1], ' ', more(pair))),
-  );
+  const rows = all.map((pair) => {
+    const [name, value] = pair;
+    const head = element('th', { scope: 'row', class: name.length > longestOnLine ? 'long' : undefined }, name);
+    return element('tr', {}, head, element('td', {}, value, ' ', more(pair)));
+  });
   return element('table', { class: 'headers' }, element('tbody', {}, ...rows));
 }
