@@ -6,7 +6,7 @@ import { layOut } from './pretty.js';
 import { fetched } from './stored.js';
 
 /** More takes a browser seconds to lay out; all of it can be saved. */
-const mostShown = 1024 * 1024;
+const mostShown = 256 * 1024;
 
 /** The body of a message, laid out or raw. */
 export class BodyView {
