@@ -110,6 +110,11 @@ export class Browser {
     });
   }
 
+  /** A media feature, such as `forced-colors`, as if the system had it so; without a value as it has it. */
+  async emulate(feature: string, value = ''): Promise<void> {
+    await this.#send('Emulation.setEmulatedMedia', { features: [{ name: feature, value }] });
+  }
+
   async screenshot(): Promise<Buffer> {
     const { data } = (await this.#send('Page.captureScreenshot', {})) as { data: string };
     return Buffer.from(data, 'base64');

@@ -9,7 +9,6 @@ import { requestsCommand } from '../../src/cli/agent/requests.ts';
 import { statusCommand } from '../../src/cli/agent/status.ts';
 import { tunnelsCommand } from '../../src/cli/agent/tunnels.ts';
 import { main } from '../support/main.ts';
-import { until } from '../support/until.ts';
 import { echo, type LocalServer, startLocal, startTestAgent, type TestAgent } from './support.ts';
 
 let agent: TestAgent;
@@ -71,8 +70,13 @@ test('an agent is used from its first tunnel to its last', async () => {
     request: { raw: expect.stringMatching(/^[\w+/=]+$/) },
   });
 
-  expect(await output(replayCommand(), id, '--tunnel', 'web')).toContain(`"${id}" is on its way`);
-  await until('the replay is captured', async () => (await json(requestsCommand())).requests[0].replay_of === id);
+  const replayed = await output(replayCommand(), id, '--tunnel', 'web');
+  expect(replayed).toMatch(new RegExp(`^"${id}" is replayed as (req_\\w+); how it goes: .* agent requests \\1\\n$`));
+  const copy = await json(replayCommand(), id);
+  expect(await json(requestsCommand(), copy.id)).toMatchObject({ id: copy.id, replay_of: id });
+  await json(tunnelsCommand(), 'start', local.addr, '--name', 'blind', '--no-inspect');
+  expect(await output(replayCommand(), id, '--tunnel', 'blind')).toContain(`"${id}" is on its way`);
+  expect(await json(replayCommand(), id, '--tunnel', 'blind')).toEqual({});
   expect(await output(clearCommand())).toBe('all captured requests are forgotten\n');
   expect(await json(clearCommand())).toEqual({});
   expect(await output(requestsCommand())).toBe('no captured requests\n');

@@ -18,7 +18,7 @@ afterAll(async () => {
   await local.stop();
 });
 
-const post = (body: object) => agent.call('POST', '/inspect/replays', body);
+const post = (body: object) => agent.call('POST', '/inspect/replays/edited', body);
 const newest = async () => (await agent.captures())[0];
 
 describe('the page', () => {
@@ -93,16 +93,30 @@ describe('bodies', () => {
   ])('%s is taken off', async (coding, body) => {
     await agent.visit(url, { method: 'POST', headers: { 'content-encoding': coding }, body });
     const { id } = await newest();
-    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
-    expect(requestBody).toMatchObject({ text: 'packed', encoding: 'utf8', decoded: coding, size: body.length });
+    const { request } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(request.body).toMatchObject({ text: 'packed', encoding: 'utf8', decoded: coding, size: body.length });
+  });
+
+  test.each([
+    ['text/plain; charset=iso-8859-1', Buffer.from('Grüße', 'latin1'), 'Grüße', 'windows-1252'],
+    ['text/plain; charset="Shift_JIS"', Buffer.from([0x93, 0xfa, 0x96, 0x7b]), '日本', 'shift_jis'],
+    ['application/xml;charset=utf-16le', Buffer.from('<ü/>', 'utf16le'), '<ü/>', 'utf-16le'],
+    ['text/plain; charset=iso-8859-1', Buffer.from('Grüße'), 'Grüße', undefined],
+    ['text/plain; charset=none', Buffer.from([0xff]), '/w==', undefined],
+  ])('in %s are text', async (contentType, body, text, charset) => {
+    await agent.visit(url, { method: 'POST', headers: { 'content-type': contentType }, body });
+    const { id } = await newest();
+    const { request } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(request.body).toMatchObject({ text, size: body.length });
+    expect(request.body.charset).toBe(charset);
   });
 
   test('a bomb stays packed', async () => {
     const body = gzipSync(Buffer.alloc(50_000_000));
     await agent.visit(url, { method: 'POST', headers: { 'content-encoding': 'gzip' }, body });
     const { id } = await newest();
-    const { requestBody } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
-    expect(requestBody).toMatchObject({ encoding: 'base64', problem: 'not whole gzip, or more than 4 MiB' });
+    const { request } = (await agent.call('GET', `/inspect/requests/${id}`)).body;
+    expect(request.body).toMatchObject({ encoding: 'base64', problem: 'not whole gzip, or more than 4 MiB' });
   });
 });
 
@@ -118,7 +132,9 @@ describe('live updates', () => {
     const events = () =>
       [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, name, data]) => ({
         name,
-        uris: JSON.parse(data ?? '').map(({ uri, status }: { uri: string; status: number }) => `${uri} ${status}`),
+        uris: JSON.parse(data ?? '').requests.map(
+          ({ uri, status }: { uri: string; status: number }) => `${uri} ${status}`,
+        ),
       }));
     return { events, stop: () => stop.abort() };
   }
@@ -136,10 +152,47 @@ describe('live updates', () => {
   });
 });
 
-test('the page lays out JSON, but not where the indents of a few bytes would fill its memory', async () => {
-  const { layOut } = await import(new URL('../../src/agent/page/json.js', import.meta.url).href);
-  const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
-  expect(layOut('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
-  expect(layOut(nested(100))).toContain(`\n${'  '.repeat(100)}1\n`);
-  expect(() => layOut(nested(10_000))).toThrow('nested too deeply');
+describe('what is had of a captured request', () => {
+  test('comes anew only when it has changed', async () => {
+    await agent.visit(`${url}/1`);
+    const { id } = await newest();
+    const path = `${agent.url}/inspect/requests/${id}`;
+    const etag = (await fetch(path)).headers.get('etag') ?? '';
+    expect((await fetch(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    expect((await fetch(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  test.each([
+    ['request/body', gzipSync('packed')],
+    ['request/content', Buffer.from('packed')],
+  ])('as %s is saved, and opened as nothing', async (form, bytes) => {
+    const headers = { 'content-encoding': 'gzip', 'content-type': 'text/html; x="\'../' };
+    await agent.visit(url, { method: 'POST', headers, body: gzipSync('packed') });
+    const { id } = await newest();
+    const answer = await fetch(`${agent.url}/inspect/requests/${id}/${form}`);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="${id}-request.html"`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test('is a whole message, or 404', async () => {
+    await agent.visit(`${url}/whole`);
+    const { id } = await newest();
+    const raw = await (await fetch(`${agent.url}/inspect/requests/${id}/request/raw`)).text();
+    expect(raw).toMatch(/^GET \/whole HTTP\/1\.1\r\n/);
+    for (const path of [`${id}/request/none`, `${id}/none/raw`, 'none/request/raw', 'none'])
+      expect((await agent.call('GET', `/inspect/requests/${path}`)).status).toBe(404);
+  });
+
+  test('is listed from any of them on', async () => {
+    for (const path of ['/1', '/2', '/3']) await agent.visit(url + path);
+    const [, second] = await agent.captures();
+    const { body } = await agent.call('GET', `/inspect/requests?before=${second.id}`);
+    expect(body).toMatchObject({ held: 3, requests: [{ uri: '/1' }] });
+    expect((await agent.call('GET', '/inspect/requests?before=none&filter=a&filter=b')).body.requests).toEqual([]);
+  });
 });

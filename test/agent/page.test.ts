@@ -1,60 +1,43 @@
 import { writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { Browser, chromium } from './browser.ts';
-import { answerTo, type LocalServer, readRaw, startLocal, startTestAgent, type TestAgent } from './support.ts';
+import type { Browser } from './browser.ts';
+import { describePage } from './inspector-page.ts';
+import { answerTo, type LocalServer, readRaw, startTestAgent, type TestAgent } from './support.ts';
 
-// Checks that have seen to a browser set TEST_BROWSER, so that it cannot be left out unnoticed.
-const isLeftOut = chromium === undefined && process.env.TEST_BROWSER === undefined;
-const title = isLeftOut ? 'the inspector page (skipped: no chromium on the PATH)' : 'the inspector page';
 const evil = '<script>document.title = "owned"</script><img src=x onerror="document.title = \'owned\'">';
 
-(isLeftOut ? describe.skip : describe)(title, () => {
+const listener: RequestListener = (request, response) => {
+  if (request.url?.startsWith('/json')) {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync('{"deep":{"list":[1,2]},"id":12345678901234567890,"none":[]}'));
+  } else if (request.url?.startsWith('/missing')) response.writeHead(404).end('no such thing');
+  else request.pipe(response);
+};
+
+describePage('the inspector page', listener, (page) => {
   let agent: TestAgent;
   let local: LocalServer;
   let browser: Browser;
   let url: string;
-
-  beforeAll(async () => {
-    local = await startLocal((request, response) => {
-      if (request.url?.startsWith('/json')) {
-        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-        response.end(gzipSync('{"deep":{"list":[1,2]},"id":12345678901234567890,"none":[]}'));
-      } else if (request.url?.startsWith('/missing')) response.writeHead(404).end('no such thing');
-      else request.pipe(response);
-    });
-    agent = await startTestAgent();
-    url = (await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr })).public_url;
-    await agent.tunnel({ name: 'other', proto: 'http', addr: local.addr });
-    browser = await Browser.start(chromium ?? 'chromium');
-  });
-  beforeEach(async () => {
-    await agent.call('DELETE', '/api/requests/http');
-    await browser.open(`${agent.url}/`);
-    await browser.until('live updates', 'document.querySelector("#live.on")');
-  });
-  afterEach(() => expect(browser.errors.splice(0)).toEqual([]));
-  afterAll(async () => {
-    await browser?.stop();
-    await agent?.close();
-    await local?.stop();
+  beforeAll(() => {
+    ({ agent, local, browser, url } = page);
   });
 
-  const rows = () =>
-    browser.evaluate<string[]>('[...document.querySelectorAll("#rows .uri")].map((uri) => uri.innerText)');
-  const rowsAre = (uris: readonly string[]) =>
-    until(`the rows ${uris}`, async () => JSON.stringify(await rows()) === JSON.stringify(uris));
-  const detailHas = (text: string) =>
-    until(`the detail with ${text}`, async () => (await browser.text('#detail')).includes(text));
+  const rows = () => page.rows();
+  const rowsAre = (uris: readonly string[]) => page.rowsAre(uris);
+  const detailHas = (text: string) => page.detailHas(text);
 
   test('lists requests as they come, newest first, with status and duration', async () => {
-    expect(await browser.text('#none')).toContain('No requests yet');
+    await page.has('#none', 'No requests yet');
     await agent.visit(`${url}/one`);
     await agent.visit(`${url}/missing`, { method: 'POST', body: 'x' });
     await rowsAre(['/missing', '/one']);
     // Shown from when it comes; its status follows.
-    const isWhole = async () => /^POST\s+\/missing\s+404\s+[\d.]+ (µs|ms)$/.test(await browser.text('#rows .row'));
+    const isWhole = async () =>
+      /^POST\s+\/missing\s+404\s+\d\d:\d\d:\d\d\s+(web\s+)?[\d.]+ (µs|ms)$/.test(await browser.text('#rows .row'));
     await until('the first row with status and duration', isWhole);
   });
 
@@ -69,7 +52,7 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
     await rowsAre(['/one']);
     await browser.fill('#filter', 'nothing');
     await rowsAre([]);
-    expect(await browser.text('#none')).toBe('None matches.');
+    await page.has('#none', 'None matches.');
     await browser.fill('#filter', '');
     await browser.until('the tunnels', 'document.querySelector("#tunnel").options.length === 3');
     await browser.evaluate(
@@ -96,6 +79,7 @@ const evil = '<script>document.title = "owned"</script><img src=x onerror="docum
       expect(detail).toContain(part);
     await browser.click('#raw');
     await detailHas('POST /json HTTP/1.1');
+    await detailHas('HTTP/1.1 200 OK');
     expect(await browser.text('#detail')).not.toContain('"deep": {');
     await browser.click('#raw');
   });

@@ -57,9 +57,14 @@ export class Captures {
     return this.#held.size;
   }
 
+  /** Whether `inspect_db_size` has any captured at all. */
+  get isOn(): boolean {
+    return this.#budget >= 0;
+  }
+
   /** Undefined when capturing is off, or the head alone is over the budget. */
   begin(start: CaptureStart): Capture | undefined {
-    if (this.#budget < 0) return undefined;
+    if (!this.isOn) return undefined;
     const capture = new Capture(newId(this.#options.random, 'req'), this.#options.now(), start, this.#store);
     if (capture.initialBytes > this.#budget) return undefined;
     this.#held.push(capture);
@@ -73,6 +78,13 @@ export class Captures {
     const all = this.#held.values().toReversed();
     const wanted = tunnel === undefined ? all : all.filter((capture) => isOf(capture.tunnel, tunnel));
     return wanted.slice(0, limit);
+  }
+
+  /** Those that are older than the one with this id, newest first; none where it is held no more, as they left before it. */
+  before(id: string): readonly Capture[] {
+    const all = this.#held.values();
+    const at = all.findIndex((capture) => capture.id === id);
+    return all.slice(0, Math.max(at, 0)).reverse();
   }
 
   get(id: string): Capture | undefined {

@@ -52,7 +52,12 @@ export class Message {
   }
 
   get startLine(): string {
-    return this.#headLines()[0] ?? '';
+    return this.#head.toString('latin1', 0, this.#head.indexOf(crlf));
+  }
+
+  /** Start line and headers as text. */
+  get head(): string {
+    return this.#head.toString('latin1');
   }
 
   get rawHeaders(): RawHeaders {
@@ -86,6 +91,11 @@ export class Message {
   end(trailers?: Buffer): void {
     this.#trailers = trailers;
     this.#complete = true;
+  }
+
+  /** The body as it came, in pieces. */
+  get chunks(): readonly Buffer[] {
+    return this.#chunks ?? [];
   }
 
   body(): Buffer {

@@ -1,11 +1,16 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { type Message, valuesOf } from '../captures/message.ts';
+import { charsetOf } from './charset.ts';
+import { decode } from './codings.ts';
+
+const limitMiB = 4;
 
 /** A body as the page shows it. */
 export interface ShownBody {
-  /** Text in UTF-8, or base64 of what is none. */
+  /** Text, or base64 of what is none. */
   readonly text: string;
   readonly encoding: 'utf8' | 'base64';
+  /** The character set of the text, where it is not UTF-8. */
+  readonly charset?: string;
   /** Bytes as they were sent. */
   readonly size: number;
   readonly contentType: string;
@@ -16,24 +21,15 @@ export interface ShownBody {
   readonly truncated: boolean;
 }
 
-const limitBytes = 4 * 1024 * 1024;
-const options = { maxOutputLength: limitBytes };
-
-type Decode = (body: Buffer) => Buffer;
-
-const decoders: Readonly<Record<string, Decode>> = {
-  gzip: (body) => gunzipSync(body, options),
-  'x-gzip': (body) => gunzipSync(body, options),
-  deflate: (body) => inflateSync(body, options),
-  br: (body) => brotliDecompressSync(body, options),
-  zstd: (body) => zstdDecompressSync(body, options),
-};
-
 /** Without content coding, at most 4 MiB of it. */
 export function shownBody(message: Message): ShownBody {
-  const [contentType = ''] = valuesOf(message.rawHeaders, 'content-type');
-  const coding = valuesOf(message.rawHeaders, 'content-encoding').join();
-  return shownContent(message.body(), { contentType, coding, truncated: message.truncated });
+  return shownContent(message.body(), { ...typeOf(message), truncated: message.truncated });
+}
+
+/** What the headers say of the body. */
+export function typeOf({ rawHeaders }: Message): Omit<Content, 'truncated'> {
+  const [contentType = ''] = valuesOf(rawHeaders, 'content-type');
+  return { contentType, coding: valuesOf(rawHeaders, 'content-encoding').join() };
 }
 
 export interface Content {
@@ -45,33 +41,28 @@ export interface Content {
 
 /** As {@link shownBody}, of the bytes of a body. */
 export function shownContent(body: Buffer, { contentType, coding, truncated: cut }: Content): ShownBody {
-  const { bytes, ...how } = decode(body, coding.trim().toLowerCase());
-  const shown = bytes.subarray(0, limitBytes);
+  const { bytes, ...how } = decode(body, coding, limitMiB);
+  const shown = bytes.subarray(0, limitMiB * 1024 * 1024);
   const truncated = cut || shown.length < bytes.length;
-  return { ...asText(shown, truncated), size: body.length, contentType, ...how, truncated };
+  const isPacked = how.problem !== undefined;
+  const charset = isPacked ? undefined : charsetOf(contentType);
+  return { ...asText(shown, charset, truncated), size: body.length, contentType, ...how, truncated };
 }
 
-function decode(
-  body: Buffer,
-  coding: string,
-): { readonly bytes: Buffer; readonly decoded?: string; readonly problem?: string } {
-  if (coding === '' || coding === 'identity' || body.length === 0) return { bytes: body };
-  const decoder = decoders[coding];
-  if (decoder === undefined) return { bytes: body, problem: `content coding "${coding}" is not known` };
-  try {
-    return { bytes: decoder(body), decoded: coding };
-  } catch {
-    return { bytes: body, problem: `not whole ${coding}, or more than 4 MiB` };
-  }
-}
-
-/** A body that is cut off may end in the middle of a character. */
-function asText(bytes: Buffer, truncated: boolean): Pick<ShownBody, 'text' | 'encoding'> {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: truncated });
-    if (!text.includes('\0')) return { text, encoding: 'utf8' };
-  } catch {
-    // Not UTF-8.
+/** As UTF-8 where it is that, whatever it is said to be; a body that is cut off may end in the middle of a character. */
+function asText(
+  bytes: Buffer,
+  charset: string | undefined,
+  truncated: boolean,
+): Pick<ShownBody, 'text' | 'encoding' | 'charset'> {
+  for (const encoding of new Set(['utf-8', charset ?? 'utf-8'])) {
+    try {
+      const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: truncated });
+      if (!text.includes('\0'))
+        return { text, encoding: 'utf8', ...(encoding === 'utf-8' ? {} : { charset: encoding }) };
+    } catch {
+      // It is not in this one.
+    }
   }
   return { text: bytes.toString('base64'), encoding: 'base64' };
 }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Captures } from '../captures/captures.ts';
 import { feed } from './feed.ts';
+import { readFilter } from './filter.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -22,22 +23,25 @@ class Connection extends EventEmitter {
   }
 }
 
-test('a page that stopped reading gets one snapshot when it reads again, and nothing before', () => {
+test('a page that stopped reading gets one snapshot when it reads again, and nothing before', async () => {
   const captures = new Captures({ budget: 0, now: () => 0, ticks: () => 0, random: Math.random });
   const request = { method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: [] };
   const page = new Connection();
-  feed(captures, page as unknown as ServerResponse);
+  feed(captures, readFilter('', ''), page as unknown as ServerResponse);
+  await jest.advanceTimersByTimeAsync(0);
   page.writableNeedDrain = true;
   page.events.length = 0;
   for (let round = 0; round < 20; round += 1) {
     captures.begin({ tunnel: { key: 'web', name: 'web' }, remoteAddr: '', request });
-    jest.advanceTimersByTime(1_000);
+    await jest.advanceTimersByTimeAsync(1_000);
   }
   captures.clear();
+  await jest.advanceTimersByTimeAsync(0);
   expect(page.events).toEqual([]);
   page.writableNeedDrain = false;
   page.emit('drain');
   page.emit('drain');
+  await jest.advanceTimersByTimeAsync(0);
   expect(page.events).toEqual(['event: snapshot']);
   page.emit('close');
 });

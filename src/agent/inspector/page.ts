@@ -7,11 +7,15 @@ const contentTypes = {
   js: 'text/javascript; charset=utf-8',
 } as const;
 
-const files = [
-  'index.html',
-  'style.css',
-  ...['app', 'chart', 'detail', 'dom', 'edit', 'json', 'requests', 'status'].map((name) => `${name}.js`),
+/** By name, so that nothing else that lies there is served. */
+const scripts = [
+  ...['app', 'body', 'chart', 'copy', 'curl', 'detail', 'dom', 'edit'],
+  ...['empty', 'exchange', 'foldable', 'image', 'json', 'keys', 'live', 'message'],
+  ...['part', 'pretty', 'requests', 'row', 'rows', 'say', 'shell', 'status'],
+  ...['stored', 'xml'],
 ];
+
+const files = ['index.html', 'style.css', ...scripts.map((name) => `${name}.js`)];
 
 export interface PageFile {
   readonly path: string;

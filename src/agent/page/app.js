@@ -1,15 +1,26 @@
-/** Puts the page together: which part is shown, live updates, keys, dark or light. */
-import { $, call, element, publicURL } from './dom.js';
+/** Puts the page together: which part is shown, what the address names, keys, dark or light. */
+import { $, call, element, nameOf, publicURL } from './dom.js';
+import { drawEmpty } from './empty.js';
+import { listen } from './keys.js';
 import { Requests } from './requests.js';
 import { drawStatus } from './status.js';
 
 const refreshMs = 2_000;
-const requests = new Requests();
-let events;
+/** Undefined until the agent has told of them. */
+let tunnels;
 let served;
+let listState;
+
+const requests = new Requests({
+  onChange: (state) => {
+    listState = state;
+    drawEmpty(listState, tunnels);
+  },
+  onSelect: showInAddress,
+});
 
 function go(path, push = true) {
-  if (push) history.pushState(undefined, '', path);
+  if (push) history.pushState(undefined, '', path === '/' ? addressOf(requests.selected) : path);
   const onStatus = path.startsWith('/status');
   $('status').hidden = !onStatus;
   $('requests').hidden = onStatus;
@@ -18,6 +29,24 @@ function go(path, push = true) {
     else link.removeAttribute('aria-current');
   }
   refresh();
+}
+
+const addressOf = (id) => (id === undefined ? '/' : `/#${id}`);
+
+/** The address leads to the chosen request again; going back leads to the list, not through all that were looked at. */
+function showInAddress(id) {
+  const address = addressOf(id);
+  if ($('requests').hidden || location.pathname + location.hash === address) return;
+  if (location.hash === '') history.pushState(undefined, '', address);
+  else history.replaceState(undefined, '', address);
+}
+
+function followAddress() {
+  go(location.pathname, false);
+  const id = location.hash.slice(1);
+  if ($('requests').hidden || id === (requests.selected ?? '')) return;
+  if (id === '') requests.deselect();
+  else requests.select(id);
 }
 
 async function refresh() {
@@ -31,36 +60,22 @@ async function refresh() {
 }
 
 async function listTunnels() {
-  const { tunnels } = await call('GET', '/api/tunnels');
-  const names = tunnels.filter(({ proto }) => proto === 'http').map(({ name, uri }) => name || uri.split('/').pop());
+  ({ tunnels } = await call('GET', '/api/tunnels'));
+  const names = tunnels.filter(({ proto }) => proto === 'http').map(nameOf);
   const known = [...$('tunnel').options].slice(1).map(({ value }) => value);
   for (const name of names) if (!known.includes(name)) $('tunnel').append(element('option', { value: name }, name));
-  drawServed(tunnels);
+  for (const name of names) requests.addTunnel(name);
+  drawServed();
+  drawEmpty(listState, tunnels);
 }
 
 /** Anew only where something changed: who is about to follow a link keeps it. */
-function drawServed(tunnels) {
+function drawServed() {
   const now = JSON.stringify(tunnels.map(({ public_url, config }) => [public_url, config.addr]));
   if (now === served) return;
   served = now;
   const rows = tunnels.map((tunnel) => element('li', {}, publicURL(tunnel), ` → ${tunnel.config.addr}`));
   $('served').replaceChildren(...rows);
-}
-
-/** Live updates while the page can be seen: hidden ones would use up the six connections a browser has for them all. */
-function follow() {
-  events?.close();
-  events = undefined;
-  if (document.hidden) return;
-  events = new EventSource('/inspect/events');
-  const live = (on) => {
-    $('live').textContent = on ? 'live' : 'agent away';
-    $('live').classList.toggle('on', on);
-  };
-  events.addEventListener('open', () => live(true));
-  events.addEventListener('error', () => live(false));
-  events.addEventListener('snapshot', ({ data }) => requests.snapshot(JSON.parse(data)));
-  events.addEventListener('changed', ({ data }) => requests.changed(JSON.parse(data)));
 }
 
 function toggleTheme() {
@@ -72,27 +87,19 @@ function toggleTheme() {
   localStorage.setItem('theme', root.dataset.theme);
 }
 
-const keys = {
-  j: () => requests.move(1),
-  ArrowDown: () => requests.move(1),
-  k: () => requests.move(-1),
-  ArrowUp: () => requests.move(-1),
-  r: () => requests.detail.replay(),
-  e: () => requests.detail.edit(),
-  '/': () => $('filter').focus(),
-  g: () => go('/'),
-  s: () => go('/status'),
-  t: toggleTheme,
-  '?': () => $('help').showModal(),
-};
-
-document.addEventListener('keydown', (event) => {
-  const typing = event.target.closest('input, textarea, select, dialog[open]') !== null;
-  if (event.key === 'Escape' && event.target.id === 'filter') event.target.blur();
-  if (event.key === 'Escape' && !typing) requests.deselect();
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || keys[event.key] === undefined) return;
-  event.preventDefault();
-  keys[event.key]();
+listen({
+  moved: (isDown) => $('status').hidden && requests.move(isDown),
+  left: () => requests.deselect(),
+  pressed: {
+    r: () => requests.detail.replay(),
+    e: () => requests.detail.edit(),
+    c: () => requests.detail.copyCurl(),
+    '/': () => $('filter').focus(),
+    g: () => go('/'),
+    s: () => go('/status'),
+    t: toggleTheme,
+    '?': () => $('help').showModal(),
+  },
 });
 document.querySelector('nav').addEventListener('click', (event) => {
   const link = event.target.closest('a');
@@ -100,13 +107,11 @@ document.querySelector('nav').addEventListener('click', (event) => {
   event.preventDefault();
   go(link.getAttribute('href'));
 });
-addEventListener('popstate', () => go(location.pathname, false));
+addEventListener('popstate', followAddress);
 $('theme').addEventListener('click', toggleTheme);
 $('keys').addEventListener('click', () => $('help').showModal());
 
 const theme = localStorage.getItem('theme');
 if (theme !== null) document.documentElement.dataset.theme = theme;
-go(location.pathname, false);
-follow();
-document.addEventListener('visibilitychange', follow);
+followAddress();
 setInterval(refresh, refreshMs);

@@ -1,14 +1,29 @@
-/** One captured request in full, and what can be done with it. */
-import { $, bytes, call, duration, element } from './dom.js';
+/** One captured request in full, followed while it goes on, and what can be done with it. */
+import { copy } from './copy.js';
+import { curlLine } from './curl.js';
+import { $, call, duration, element, nameOf } from './dom.js';
 import { edit } from './edit.js';
-import { layOut } from './json.js';
+import { ExchangeView } from './exchange.js';
+import { say } from './say.js';
+import { fetched } from './stored.js';
+
+/** What goes on is asked for again so soon, and no more often than it can be had easily. */
+const soonestMs = 400;
+const shareOfTime = 5;
 
 export class Detail {
   #id;
   #shown;
+  #version;
+  #view;
+  #timer;
+  #isLoading = false;
+  /** Something has changed since it was asked for. */
+  #isOld = false;
+  /** The id of a replay that is to be told of when it has ended. */
+  #awaited;
   #select;
   #back;
-  #raw = false;
 
   /** `select` is told of the id of a replay, `back` that the list is wanted instead. */
   constructor({ select, back }) {
@@ -16,134 +31,134 @@ export class Detail {
     this.#back = back;
   }
 
-  async show(id) {
+  /** What was shown before stays until it is there. */
+  show(id) {
+    if (id !== this.#id) this.#forget();
     this.#id = id;
-    try {
-      const shown = await call('GET', `/inspect/requests/${encodeURIComponent(id)}`);
-      // Another one may have been chosen meanwhile.
-      if (this.#id !== id) return;
-      this.#shown = shown;
-      this.#draw();
-    } catch (error) {
-      if (this.#id === id) this.clear(error.message);
-    }
+    this.refresh();
   }
 
   clear(why = 'Choose a request.') {
-    this.#shown = undefined;
-    this.#id = undefined;
+    this.#forget();
     $('detail').replaceChildren(element('p', { class: 'hint' }, why));
+  }
+
+  #forget() {
+    clearTimeout(this.#timer);
+    [this.#id, this.#shown, this.#version, this.#view] = [];
+    this.#isLoading = false;
+  }
+
+  /** Shows what has changed. */
+  async refresh() {
+    const id = this.#id;
+    if (id === undefined) return;
+    this.#isOld = this.#isLoading;
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    clearTimeout(this.#timer);
+    const startedAt = performance.now();
+    const news = await load(id, this.#version);
+    // Another one may have been chosen meanwhile.
+    if (this.#id !== id) return;
+    this.#isLoading = false;
+    this.#take(news);
+    if (this.#isOld) this.refresh();
+    else if (this.#shown?.ended === false && news.gone === undefined) {
+      const tookMs = performance.now() - startedAt;
+      this.#timer = setTimeout(() => this.refresh(), Math.max(soonestMs, shareOfTime * tookMs));
+    }
   }
 
   async replay() {
     if (this.#shown === undefined) return;
     try {
-      await call('POST', '/api/requests/http', { id: this.#shown.id });
+      this.#follow(await call('POST', '/inspect/replays', { id: this.#shown.id }));
     } catch (error) {
-      this.#say(error.message);
+      say(`Not replayed: ${error.message}`);
     }
   }
 
   edit() {
-    if (this.#shown !== undefined) edit(this.#shown, (id) => id !== null && this.#select(id));
+    if (this.#shown === undefined) return;
+    edit(this.#shown, (sent) => this.#follow(sent)).catch((error) => say(error.message));
   }
 
-  #say(text) {
-    document.querySelector('#detail .error').textContent = text;
+  async copyCurl() {
+    if (this.#shown === undefined) return;
+    const { id, method, uri, request, tunnel } = this.#shown;
+    try {
+      const [body, { tunnels }] = await Promise.all([fetched(id, 'request', 'body'), call('GET', '/api/tunnels')]);
+      const running = tunnels.find((one) => one.proto === 'http' && nameOf(one) === tunnel);
+      const base = running?.public_url ?? `${location.protocol}//${location.host}`;
+      const what = request.body.truncated || !request.complete ? 'Command (with what there is of the body)' : 'Command';
+      await copy(curlLine({ method, uri, headers: request.headers, body, base }), what);
+    } catch (error) {
+      say(error.message);
+    }
+  }
+
+  #take({ shown, version, gone }) {
+    if (gone !== undefined) {
+      // What has been read so far stays.
+      if (this.#view === undefined) this.clear(gone);
+      else say(gone);
+      return;
+    }
+    if (shown === undefined) return;
+    [this.#shown, this.#version] = [shown, version];
+    if (this.#view === undefined) this.#draw();
+    this.#view.update(shown, version);
+    this.#tell();
   }
 
   #draw() {
-    const { request, response, tunnel, remote_addr, start, duration: ns, ended, error, replay_of } = this.#shown;
-    const facts = [
-      tunnel,
-      `from ${remote_addr}`,
-      new Date(start).toLocaleTimeString(),
-      ended ? duration(ns) : 'in progress',
-      ...(replay_of === undefined ? [] : [`replay of ${replay_of}`]),
-    ];
-    $('detail').replaceChildren(
-      element('h2', {}, `${request.method} ${request.uri}`),
-      element('p', { class: 'facts' }, facts.join(' · ')),
-      this.#buttons(),
-      element('p', { class: 'error', role: 'alert' }, error ?? ''),
-      element('h3', {}, 'Request'),
-      headerTable(this.#shown.requestHeaders),
-      ...this.#body(this.#shown.requestBody, request.raw),
-      ...this.#response(response, ended),
-    );
+    this.#view = new ExchangeView(this.#id, {
+      back: this.#back,
+      select: this.#select,
+      replay: () => this.replay(),
+      edit: () => this.edit(),
+      copyCurl: () => this.copyCurl(),
+    });
+    const { id } = $('detail').contains(document.activeElement) ? document.activeElement : {};
+    $('detail').replaceChildren(this.#view.root);
+    $('detail').scrollTop = 0;
+    // Whoever stands on a button goes on there.
+    if (id) $(id)?.focus();
   }
 
-  #response(response, ended) {
-    if (response === null) return [element('h3', {}, ended ? 'No response' : 'No response yet')];
-    const status = element('span', { class: `s${response.status[0]}` }, response.status);
-    return [
-      element('h3', {}, 'Response ', status),
-      headerTable(this.#shown.responseHeaders),
-      ...this.#body(this.#shown.responseBody, response.raw),
-    ];
-  }
-
-  #buttons() {
-    const toggle = () => {
-      this.#raw = !this.#raw;
-      this.#draw();
-    };
-    return element(
-      'div',
-      { class: 'line' },
-      element('button', { id: 'back', title: 'Esc', onclick: this.#back }, '‹ List'),
-      element('button', { id: 'replay', class: 'main', title: 'r', onclick: () => this.replay() }, 'Replay'),
-      element('button', { id: 'edit-open', title: 'e', onclick: () => this.edit() }, 'Edit and replay'),
-      element('button', { id: 'raw', 'aria-pressed': String(this.#raw), onclick: toggle }, 'Raw'),
-    );
-  }
-
-  #body(body, raw) {
-    if (this.#raw) return [element('pre', { class: 'body' }, text(raw))];
-    if (body.size === 0) return [];
-    const notes = [
-      bytes(body.size),
-      ...(body.decoded === undefined ? [] : [`${body.decoded} decoded`]),
-      ...(body.problem === undefined ? [] : [body.problem]),
-      ...(body.truncated ? ['cut off here'] : []),
-    ];
-    return [element('p', { class: 'facts size' }, notes.join(' · ')), element('pre', { class: 'body' }, pretty(body))];
-  }
-}
-
-function headerTable(headers) {
-  const rows = [];
-  for (let at = 0; at < headers.length; at += 2) {
-    rows.push(element('tr', {}, element('th', {}, headers[at]), element('td', {}, headers[at + 1])));
-  }
-  return element('table', { class: 'headers' }, element('tbody', {}, ...rows));
-}
-
-/** JSON and forms laid out, other text as it is, bytes as hex. */
-function pretty({ text: body, encoding, contentType }) {
-  if (encoding === 'base64') return hexDump(body);
-  if (/\bjson\b/i.test(contentType) || /^\s*[{[]/.test(body)) {
-    try {
-      return layOut(body);
-    } catch {
-      return body;
+  #follow({ id }) {
+    if (id === null) {
+      say('Replayed. Its tunnel does not capture, so how it goes is not shown.');
+      return;
     }
+    this.#awaited = id;
+    this.#select(id);
+    say('Replaying…');
   }
-  if (!/x-www-form-urlencoded/i.test(contentType)) return body;
-  return [...new URLSearchParams(body)].map(([name, value]) => `${name} = ${value}`).join('\n');
+
+  #tell() {
+    const { id, ended, response, error, duration: ns } = this.#shown;
+    if (id !== this.#awaited || !ended) return;
+    this.#awaited = undefined;
+    const how = error === undefined ? `${response?.status} in ${duration(ns)}` : `failed: ${error}`;
+    say(`Replayed: ${how}`);
+  }
 }
 
-const text = (base64) => new TextDecoder().decode(decoded(base64));
-const decoded = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-
-function hexDump(base64) {
-  const all = decoded(base64).subarray(0, 4096);
-  const lines = [];
-  for (let at = 0; at < all.length; at += 16) {
-    const part = [...all.subarray(at, at + 16)];
-    const hex = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    const letters = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${letters}`);
+/** What is new since that version; `gone` says why there is nothing to be had. */
+async function load(id, version) {
+  // An address can hold anything.
+  if (!/^\w{1,64}$/.test(id)) return { gone: 'The address names no captured request.' };
+  const headers = version === undefined ? {} : { 'if-none-match': version };
+  try {
+    const response = await fetch(`/inspect/requests/${id}`, { headers, cache: 'no-store' });
+    if (response.status === 304) return {};
+    if (response.status === 404)
+      return { gone: `The agent holds no request ${id}: it was cleared, or had to make room.` };
+    if (!response.ok) return { gone: `The agent answered ${response.status}.` };
+    return { shown: await response.json(), version: response.headers.get('etag') };
+  } catch {
+    return { gone: 'The agent cannot be reached.' };
   }
-  return lines.join('\n');
 }

@@ -23,9 +23,27 @@ export async function call(method, path, body) {
   return answer;
 }
 
+/** Names and values in turn, as pairs. */
+export function pairs(headers) {
+  return Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at], headers[2 * at + 1]]);
+}
+
+/** The name by which a tunnel is known: an unnamed one has an id in its `uri` only. */
+export const nameOf = ({ name, uri }) => name || decodeURIComponent(uri.split('/').pop());
+
 /** Where a tunnel is reached: a link where a browser can follow it. */
 export function publicURL({ proto, public_url: url }) {
   return proto === 'http' ? element('a', { href: url, rel: 'noreferrer' }, url) : url;
+}
+
+const clock = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat([], { month: 'short', day: 'numeric' });
+
+/** The time of a start; of another day than today's that too. */
+export function dayAndTime(start) {
+  const at = new Date(start);
+  const time = clock.format(at);
+  return at.toDateString() === new Date().toDateString() ? time : `${day.format(at)} ${time}`;
 }
 
 /** Nanoseconds for people. */

@@ -1,5 +1,5 @@
 /** The dialog that changes a captured request and sends it. */
-import { $, call, element } from './dom.js';
+import { $, call, element, nameOf, pairs } from './dom.js';
 
 /** Headers that the agent sets for the body that is sent. */
 const framing = ['content-length', 'transfer-encoding', 'trailer', 'expect'];
@@ -9,17 +9,17 @@ let current;
 export async function edit(shown, onSent) {
   const { tunnels } = await call('GET', '/api/tunnels');
   current = { shown, onSent };
-  const { request, requestHeaders, requestBody } = shown;
-  const isText =
-    requestBody.encoding === 'utf8' && requestBody.decoded === undefined && requestBody.problem === undefined;
-  $('edit-method').value = request.method;
-  $('edit-uri').value = request.uri;
-  $('edit-headers').value = headerLines(requestHeaders).join('\n');
-  $('edit-body').value = isText ? requestBody.text : '';
+  const { method, uri, request } = shown;
+  const { encoding, charset, decoded, problem, text } = request.body;
+  const isText = encoding === 'utf8' && [charset, decoded, problem].every((what) => what === undefined);
+  $('edit-method').value = method;
+  $('edit-uri').value = uri;
+  $('edit-headers').value = headerLines(request.headers).join('\n');
+  $('edit-body').value = isText ? text : '';
   $('edit-body').disabled = !isText;
-  $('edit-note').textContent = isText ? '' : '(not plain text: it is sent as it was captured)';
+  $('edit-note').textContent = isText ? '' : '(not plain text in UTF-8: it is sent as it was captured)';
   $('edit-error').textContent = '';
-  const names = tunnels.filter(({ proto }) => proto === 'http').map(({ name, uri }) => name || uri.split('/').pop());
+  const names = tunnels.filter(({ proto }) => proto === 'http').map(nameOf);
   $('edit-tunnel').replaceChildren(...names.map((name) => element('option', { value: name }, name)));
   $('edit-tunnel').value = shown.tunnel;
   $('edit').showModal();
@@ -30,18 +30,18 @@ $('edit').addEventListener('submit', async (event) => {
   event.preventDefault();
   const { shown, onSent } = current;
   try {
-    const { id } = await call('POST', '/inspect/replays', edited(shown));
+    const sent = await call('POST', '/inspect/replays/edited', edited(shown));
     $('edit').close();
-    onSent(id);
+    onSent(sent);
   } catch (error) {
     $('edit-error').textContent = error.message;
   }
 });
 
-function edited({ id, requestBody }) {
+function edited({ id, request }) {
   const body = $('edit-body').value;
   // A text field has line feeds only: a body that nobody touched is sent from the capture.
-  const unchanged = $('edit-body').disabled || body === requestBody.text.replaceAll('\r\n', '\n');
+  const unchanged = $('edit-body').disabled || body === request.body.text.replaceAll('\r\n', '\n');
   return {
     id,
     tunnel_name: $('edit-tunnel').value,
@@ -53,11 +53,8 @@ function edited({ id, requestBody }) {
 }
 
 function headerLines(headers) {
-  const lines = [];
-  for (let at = 0; at < headers.length; at += 2) {
-    if (!framing.includes(headers[at].toLowerCase())) lines.push(`${headers[at]}: ${headers[at + 1]}`);
-  }
-  return lines;
+  const kept = pairs(headers).filter(([name]) => !framing.includes(name.toLowerCase()));
+  return kept.map(([name, value]) => `${name}: ${value}`);
 }
 
 function readHeaders(text) {

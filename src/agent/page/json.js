@@ -18,7 +18,7 @@ export function layOut(json) {
     if (last === ',' || ((opens(last) || closes(token)) && !isEmpty)) out.push(`\n${'  '.repeat(depth)}`);
     out.push(token === ':' ? ': ' : token);
     if (opens(token)) depth += 1;
-    if (depth > deepest) throw new RangeError('nested too deeply');
+    if (depth > deepest) throw new RangeError('nested too deeply to be laid out');
     last = token;
   }
   return out.join('');

@@ -1,133 +1,160 @@
 /** The list of captured requests: live, filtered, walked through with the keyboard. */
 import { Detail } from './detail.js';
-import { $, call, duration, element } from './dom.js';
+import { $, call } from './dom.js';
+import { Live } from './live.js';
+import { Rows } from './rows.js';
+import { say } from './say.js';
 
-const most = 500;
+const pageful = 500;
+const typingMs = 200;
 
 export class Requests {
-  #byId = new Map();
-  #rows = new Map();
+  #rows = new Rows();
+  #held = 0;
+  /** Up to which one the agent has looked, where it holds older ones. */
+  #upTo;
+  #most = pageful;
   #selected;
+  #isCapturing = true;
+  /** The list goes by another filter than the one that was asked for. */
+  #isStale = true;
+  #timer;
+  #live = new Live({ snapshot: (listing) => this.#snapshot(listing), changed: (listing) => this.#changed(listing) });
   #detail = new Detail({ select: (id) => this.select(id), back: () => this.deselect() });
+  #onChange;
+  #onSelect;
 
-  constructor() {
-    $('filter').addEventListener('input', () => this.#draw());
-    $('tunnel').addEventListener('change', () => this.#draw());
-    $('clear').addEventListener('click', () => call('DELETE', '/api/requests/http'));
+  /** `onChange` is told how the list stands when that changes, `onSelect` of the id that is chosen, if any. */
+  constructor({ onChange, onSelect }) {
+    this.#onChange = onChange;
+    this.#onSelect = onSelect;
+    $('filter').addEventListener('input', () => this.#refilter(typingMs));
+    $('tunnel').addEventListener('change', () => this.#refilter(0));
+    $('older').addEventListener('click', () => this.#loadOlder());
+    $('clear').addEventListener('click', () => call('DELETE', '/api/requests/http').catch(told));
     $('rows').addEventListener('click', (event) => {
-      const row = event.target.closest('.row');
-      if (row !== null) this.select(row.id);
+      const chosen = event.target.closest('.row');
+      if (chosen !== null) this.select(chosen.id);
     });
+    this.#refilter(0);
   }
 
   get detail() {
     return this.#detail;
   }
 
-  snapshot(newestFirst) {
-    this.#byId = new Map(newestFirst.toReversed().map((request) => [request.id, request]));
-    this.#draw();
-    if (!this.#byId.has(this.#selected)) this.deselect();
+  get selected() {
+    return this.#selected;
   }
 
-  changed(oldestFirst) {
-    for (const request of oldestFirst) {
-      this.#byId.set(request.id, request);
-      this.#place(request);
-      if (request.id === this.#selected) this.#detail.show(request.id);
-    }
-    for (const id of this.#byId.keys()) {
-      if (this.#byId.size <= most) break;
-      this.#byId.delete(id);
-      this.#rows.get(id)?.remove();
-      this.#rows.delete(id);
-    }
-    this.#hint();
+  /** For the words that stand in the place of a list that shows nothing. */
+  get state() {
+    const isEmpty = this.#rows.size === 0 && !this.#isStale;
+    return { isEmpty, isFiltered: this.#isFiltered(), isCapturing: this.#isCapturing };
   }
 
   select(id) {
     this.#mark(id);
-    this.#rows.get(id)?.scrollIntoView({ block: 'nearest' });
     this.#detail.show(id);
   }
 
   deselect() {
+    const isFocused = $('detail').contains(document.activeElement);
     this.#mark(undefined);
     this.#detail.clear();
+    if (isFocused) $('rows').focus();
   }
 
-  /** Selects the row that many below the selected one. */
-  move(by) {
-    const ids = [...$('rows').children].map((row) => row.id);
-    const at = ids.indexOf(this.#selected);
-    const next = ids[at < 0 ? 0 : Math.min(Math.max(at + by, 0), ids.length - 1)];
+  move(isDown) {
+    const next = this.#rows.next(isDown);
     if (next !== undefined) this.select(next);
   }
 
+  addTunnel(name) {
+    this.#rows.addTunnel(name);
+  }
+
   #mark(id) {
-    this.#rows.get(this.#selected)?.setAttribute('aria-selected', 'false');
     this.#selected = id;
-    this.#rows.get(id)?.setAttribute('aria-selected', 'true');
-    $('rows').setAttribute('aria-activedescendant', id ?? '');
+    this.#rows.mark(id);
     $('requests').classList.toggle('chosen', id !== undefined);
+    this.#onSelect(id);
   }
 
-  #draw() {
-    const shown = [...this.#byId.values()].filter(matches());
-    this.#rows = new Map(shown.map((request) => [request.id, this.#row(request)]));
-    $('rows').replaceChildren(...[...this.#rows.values()].reverse());
-    this.#hint();
+  #isFiltered() {
+    return $('filter').value.trim() !== '' || $('tunnel').value !== '';
   }
 
-  /** A changed request keeps its place, a new one goes on top. */
-  #place(request) {
-    const before = this.#rows.get(request.id);
-    if (!matches()(request)) {
-      before?.remove();
-      this.#rows.delete(request.id);
-      return;
+  /** Of whatever the field holds, also half of a character. */
+  #query(more = {}) {
+    return new URLSearchParams({ filter: $('filter').value.trim(), tunnel: $('tunnel').value, ...more }).toString();
+  }
+
+  #refilter(afterMs) {
+    this.#isStale = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#live.follow(this.#query()), afterMs);
+    this.#count();
+  }
+
+  #snapshot({ requests, held, upTo, capturing }) {
+    const isCleared = held === 0 && this.#held > 0;
+    // Older ones that were loaded stay, as when the page was hidden for a while.
+    const keepsBelow = !this.#isStale && upTo !== undefined && this.#rows.has(upTo);
+    if (!keepsBelow) this.#upTo = upTo;
+    this.#isStale = false;
+    this.#isCapturing = capturing;
+    this.#held = held;
+    this.#rows.replace(requests, keepsBelow);
+    this.#most = Math.max(pageful, this.#rows.size);
+    this.#count();
+    if (isCleared) this.deselect();
+    else if (this.#rows.has(this.#selected)) this.#detail.refresh();
+  }
+
+  #changed({ requests, held }) {
+    this.#held = held;
+    for (const request of requests) {
+      this.#rows.put(request);
+      if (request.id === this.#selected) this.#detail.refresh();
     }
-    const row = this.#row(request);
-    this.#rows.set(request.id, row);
-    if (before === undefined) $('rows').prepend(row);
-    else before.replaceWith(row);
+    // The oldest leave as they leave the agent, and when there are more than were asked for.
+    const most = this.#isFiltered() ? this.#most : Math.min(this.#most, held);
+    if (this.#rows.trim(most)) this.#upTo = this.#rows.last;
+    this.#count();
   }
 
-  #row(request) {
-    const { id, method, uri, status, duration: ns, ended, error, tunnel, replayOf } = request;
-    const shownStatus = status === null ? (ended ? '✕' : '…') : String(status);
-    const kind = error === undefined ? `s${shownStatus[0]}` : 'error';
-    return element(
-      'div',
-      {
-        class: 'row',
-        role: 'option',
-        id,
-        'aria-selected': String(id === this.#selected),
-        title: `${tunnel} ${uri}`,
-      },
-      element('span', { class: 'method' }, method),
-      element('span', { class: 'uri' }, replayOf === undefined ? uri : `↻ ${uri}`),
-      element('span', { class: `code ${kind}` }, shownStatus),
-      element('span', { class: 'time' }, ended ? duration(ns) : ''),
-    );
+  async #loadOlder() {
+    const asked = this.#query({ before: this.#upTo });
+    $('older').disabled = true;
+    try {
+      const { requests, held, upTo } = await call('GET', `/inspect/requests?${asked}`);
+      // Meanwhile another filter may have been set.
+      if (this.#isStale || asked !== this.#query({ before: this.#upTo })) return;
+      this.#held = held;
+      this.#upTo = upTo;
+      this.#rows.append(requests);
+      this.#most = Math.max(this.#most, this.#rows.size);
+      this.#count();
+    } catch (error) {
+      told(error);
+    } finally {
+      $('older').disabled = false;
+    }
   }
 
-  #hint() {
-    const none = $('rows').childElementCount === 0;
-    $('none').hidden = !none;
-    $('none').textContent = this.#byId.size === 0 ? 'No requests yet: they appear here as they come.' : 'None matches.';
+  #count() {
+    const [shown, held] = [this.#rows.size, this.#held].map((count) => count.toLocaleString('en'));
+    const isFiltered = this.#isFiltered();
+    const hasOlder = this.#upTo !== undefined && (isFiltered || this.#rows.size < this.#held);
+    const found = isFiltered
+      ? `${shown} found in ${hasOlder ? 'the newest of ' : ''}${held} requests`
+      : `${shown} of ${held} requests`;
+    $('count').textContent = this.#isStale ? 'Looking…' : this.#held === 0 ? '' : found;
+    $('older').hidden = this.#isStale || !hasOlder;
+    $('older').textContent = isFiltered ? 'Look further back' : 'Load older';
+    this.#onChange(this.state);
   }
 }
 
-/** Every word must be in the method, target, tunnel or status; `5xx` stands for a class of statuses. */
-function matches() {
-  const words = $('filter').value.toLowerCase().split(/\s+/).filter(Boolean);
-  const tunnel = $('tunnel').value;
-  return (request) => {
-    if (tunnel !== '' && request.tunnel !== tunnel) return false;
-    const status = String(request.status ?? '');
-    const text = `${request.method} ${request.uri} ${request.tunnel} ${status} ${status.slice(0, 1)}xx`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  };
-}
+const told = ({ message }) => say(message);

@@ -12,7 +12,7 @@ export interface AgentFlags {
 
 /** What a call came to. */
 export interface Result {
-  /** As the API answered it; absent where that has no body. */
+  /** As the API answered it; absent where that has no body, and nothing is found out beside it. */
   readonly json?: unknown;
   /** For people, made when they are to read it. */
   readonly text: () => string;
