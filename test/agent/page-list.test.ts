@@ -4,8 +4,14 @@ import { until } from '../support/until.ts';
 import { describePage } from './inspector-page.ts';
 import { startTestAgent } from './support.ts';
 
+let release: (() => void) | undefined;
+
 const listener: Parameters<typeof describePage>[1] = (request, response) => {
   const { url = '' } = request;
+  if (url === '/slow') {
+    release = () => response.end();
+    return;
+  }
   if (url === '/packed') {
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/plain' }).end(gzipSync('Wrapped word'));
   } else if (url === '/broken') {
@@ -49,6 +55,17 @@ describePage('the list of the inspector page', listener, (page) => {
     await page.rowsAre(['/other', '/packed']);
     await page.browser.fill('#filter', '\ud800');
     await page.has('#none', 'None matches.');
+  });
+
+  test('has what matches late where it began', async () => {
+    await page.browser.fill('#filter', '200');
+    const slow = page.agent.visit(`${page.url}/slow`);
+    await until('the slow one', () => release !== undefined);
+    await page.agent.visit(`${page.url}/quick`);
+    await page.rowsAre(['/quick']);
+    release?.();
+    await slow;
+    await page.rowsAre(['/quick', '/slow']);
   });
 
   test('names time and tunnel of each', async () => {

@@ -42,6 +42,13 @@ describe('a line for curl', () => {
     expect(line({ method: 'HEAD', headers: [] })).toBe('curl http://web.localhost:1/ --head -H User-Agent: -H Accept:');
   });
 
+  test('asks for HEAD with a body, and for dots in any form, as it was asked', () => {
+    const body = new TextEncoder().encode('x');
+    expect(line({ method: 'HEAD', body })).toContain(' -X HEAD ');
+    expect(line({ method: 'HEAD', body })).not.toContain('--head');
+    expect(line({ uri: '/a/%2e%2E/b' })).toContain(' --path-as-is ');
+  });
+
   test.each([
     ['a\' $(touch /tmp/owned) `id` "b" \\ !! ~ * ;|&<>'],
     ['\u001b[201~\rid\n; rm -rf x\t\u0007'],
@@ -103,6 +110,7 @@ test('JSON is laid out, but not where the indents of a few bytes would fill the 
   expect(json('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
   expect(json(nested(100))).toContain(`\n${'  '.repeat(100)}1\n`);
   expect(() => json(nested(10_000))).toThrow('nested too deeply');
+  expect(() => json(nested(100).replace('1', '1,'.repeat(100_000).slice(0, -1)))).toThrow('too long');
 });
 
 describe('XML', () => {
@@ -124,6 +132,9 @@ describe('XML', () => {
     ['</a>', '</a> ends what is not open'],
     ['<a', 'is no tag'],
     [`<!--${'<!--'.repeat(100_000)}`, 'is no tag'],
+    [`<r>${'<!--a>'.repeat(100_000)}`, 'is no tag'],
+    [`<r>${'<![CDATA[]>'.repeat(100_000)}`, 'is no tag'],
+    [`${'<a>'.repeat(100)}${'<b/>'.repeat(100_000)}`, 'too long'],
     [`<a ${'x="y" '.repeat(100_000)}`, 'is no tag'],
     ['<a>'.repeat(10_000), 'nested too deeply'],
     [' '.repeat(3_000_000), 'too long'],

@@ -45,3 +45,18 @@ test('a page that stopped reading gets one snapshot when it reads again, and not
   expect(page.events).toEqual(['event: snapshot']);
   page.emit('close');
 });
+
+test('of more than a page is shown the newest are looked for anew, and none that matches is lost', async () => {
+  const captures = new Captures({ budget: 0, now: () => 0, ticks: () => 0, random: Math.random });
+  const page = new Connection();
+  feed(captures, readFilter('POST', ''), page as unknown as ServerResponse);
+  await jest.advanceTimersByTimeAsync(0);
+  for (let n = 0; n < 600; n += 1) {
+    const request = { method: n === 0 ? 'POST' : 'GET', target: '/', httpVersion: '1.1', rawHeaders: [] };
+    captures.begin({ tunnel: { key: 'web', name: 'web' }, remoteAddr: '', request });
+  }
+  page.events.length = 0;
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(page.events).toEqual(['event: snapshot']);
+  page.emit('close');
+});

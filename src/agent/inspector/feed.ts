@@ -109,10 +109,14 @@ class Feed {
   }
 
   async #sendChanged(): Promise<void> {
-    const changed = [...this.#changed.values()].slice(-pageful.most);
+    const changed = [...this.#changed.values()];
     this.#changed = new Map();
-    const { most } = pageful;
-    const { captures } = await search(changed, this.#filter, { most, signal: this.#gone.signal });
+    if (changed.length > pageful.most) {
+      this.#isAnew = true;
+      return;
+    }
+    const limits = { most: pageful.most, signal: this.#gone.signal };
+    const { captures } = await search(changed, this.#filter, limits);
     if (!this.#isAnew) this.#send('changed', this.#listing(captures));
   }
 

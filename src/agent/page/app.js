@@ -89,11 +89,11 @@ function toggleTheme() {
 
 listen({
   moved: (isDown) => $('status').hidden && requests.move(isDown),
-  left: () => requests.deselect(),
+  left: () => $('status').hidden && requests.deselect(),
   pressed: {
-    r: () => requests.detail.replay(),
-    e: () => requests.detail.edit(),
-    c: () => requests.detail.copyCurl(),
+    r: () => $('status').hidden && requests.detail.replay(),
+    e: () => $('status').hidden && requests.detail.edit(),
+    c: () => $('status').hidden && requests.detail.copyCurl(),
     '/': () => $('filter').focus(),
     g: () => go('/'),
     s: () => go('/status'),

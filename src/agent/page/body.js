@@ -18,6 +18,7 @@ export class BodyView {
   #image;
   #pre;
   #text = '';
+  #charset;
   #rawVersion;
 
   constructor(kind, id) {
@@ -48,6 +49,7 @@ export class BodyView {
   /** `isComplete` is whether all of it has come, `ended` whether more may. */
   show(body, { isComplete, ended }) {
     this.#rawVersion = undefined;
+    this.#charset = body.charset;
     const { text, notes } = layOut(body, isComplete);
     const type = isComplete && !body.truncated ? imageType(body) : '';
     const isImage = type !== '' && body.encoding === 'base64';
@@ -70,7 +72,8 @@ export class BodyView {
     this.#rawVersion = version;
     const raw = await fetched(this.#id, this.#kind, 'raw').catch(({ message }) => new TextEncoder().encode(message));
     if (this.#rawVersion !== version) return;
-    this.#draw({ notes: [], text: new TextDecoder().decode(raw.subarray(0, mostShown)) });
+    const notes = raw.length > mostShown ? ['the beginning is shown'] : [];
+    this.#draw({ notes, text: new TextDecoder().decode(raw.subarray(0, mostShown)) });
   }
 
   #draw({ notes, text, type = '', isThere = false }) {
@@ -105,6 +108,6 @@ export class BodyView {
 
   async #copied() {
     const content = await fetched(this.#id, this.#kind, 'content');
-    return new TextDecoder().decode(content);
+    return new TextDecoder(this.#charset).decode(content);
   }
 }

@@ -30,12 +30,12 @@ function target(uri, base) {
   const isPath = uri.startsWith('/') && /^[\x21-\x7e]*$/.test(uri) && !uri.includes('#');
   const url = base + (isPath ? uri : '/');
   const asItIs = /[[\]{}]/.test(url) ? ['--globoff'] : [];
-  const dots = /\/\.\.?(\/|\?|$)/.test(url) ? ['--path-as-is'] : [];
+  const dots = /\/(\.|%2e){1,2}(\/|\?|$)/i.test(url) ? ['--path-as-is'] : [];
   return [...asItIs, ...dots, ...(isPath ? [] : ['--request-target', quotedBytes(uri)]), quoted(url)];
 }
 
 function methodArguments(method, body) {
-  if (method === 'HEAD') return ['--head'];
+  if (method === 'HEAD' && body.length === 0) return ['--head'];
   return method === (body.length > 0 ? 'POST' : 'GET') ? [] : ['-X', quoted(method)];
 }
 

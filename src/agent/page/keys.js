@@ -5,12 +5,14 @@ const up = ['k', 'ArrowUp'];
 export function listen({ moved, left, pressed }) {
   document.addEventListener('keydown', (event) => {
     const { key, target } = event;
-    const isTyping = target.closest('input, textarea, select, dialog[open]') !== null;
+    const isTyping =
+      target.closest('input, textarea, select') !== null || document.querySelector('dialog[open]') !== null;
     if (key === 'Escape' && target.id === 'filter') target.blur();
     if (key === 'Escape' && !isTyping) left();
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     const isMove = down.includes(key) || up.includes(key);
-    if (isMove ? isAtWork(target) : pressed[key] === undefined) return;
+    // A key that is held down sends one request.
+    if (isMove ? isAtWork(target) : pressed[key] === undefined || event.repeat) return;
     event.preventDefault();
     if (isMove) moved(down.includes(key));
     else pressed[key]();

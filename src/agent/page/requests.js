@@ -92,6 +92,7 @@ export class Requests {
 
   #refilter(afterMs) {
     this.#isStale = true;
+    this.#live.stop();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#live.follow(this.#query()), afterMs);
     this.#count();
@@ -115,7 +116,7 @@ export class Requests {
   #changed({ requests, held }) {
     this.#held = held;
     for (const request of requests) {
-      this.#rows.put(request);
+      this.#rows.put(request, this.#upTo !== undefined);
       if (request.id === this.#selected) this.#detail.refresh();
     }
     // The oldest leave as they leave the agent, and when there are more than were asked for.

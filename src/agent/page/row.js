@@ -5,7 +5,7 @@ export function row(request, isSelected) {
   const { id, method, uri, duration: ns, ended, error, tunnel, replayOf, start } = request;
   return element(
     'div',
-    { class: 'row', role: 'option', id, 'aria-selected': String(isSelected), title: error ?? uri },
+    { class: 'row', role: 'option', id, 'data-start': start, 'aria-selected': String(isSelected), title: error ?? uri },
     element('span', { class: 'method' }, method),
     element('span', { class: 'uri' }, replayOf === undefined ? uri : `↻ ${uri}`),
     code(request),

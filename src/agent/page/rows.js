@@ -27,13 +27,24 @@ export class Rows {
     $('rows').replaceChildren(...rows);
   }
 
-  /** A changed request keeps its place, a new one goes on top. */
-  put(request) {
+  /**
+   * A changed request keeps its place; another one comes before those that began earlier, as it may match only once it has
+   * ended. Where older ones are not loaded, what would come last is one of these.
+   */
+  put(request, hasOlder) {
     const before = this.#byId.get(request.id);
     const now = this.#row(request);
+    const next = before === undefined ? this.#firstBefore(request.start) : undefined;
+    if (next === null && hasOlder && this.size > 0) return;
     this.#byId.set(request.id, now);
-    if (before === undefined) $('rows').prepend(now);
+    if (before === undefined) $('rows').insertBefore(now, next);
     else before.replaceWith(now);
+  }
+
+  #firstBefore(start) {
+    let one = $('rows').firstElementChild;
+    while (one !== null && one.dataset.start > start) one = one.nextElementSibling;
+    return one;
   }
 
   append(requests) {

@@ -1,10 +1,11 @@
-/** Each begins at its own first character, so that no text is gone through twice. */
+/** Each begins at its own first character, and what is not ended is no other one: no text is gone through twice. */
 const tokens =
-  /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<!(?:[^<>[\]]|\[[^\]]*\])*>|<\/?[^\s<>/!?](?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<]+/y;
+  /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<!(?!--|\[CDATA\[)(?:[^<>[\]]|\[[^\]]*\])*>|<\/?[^\s<>/!?](?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<]+/y;
 
 /** As of JSON: the indents of deep nesting would take gigabytes. */
 const deepest = 100;
 const longest = 2 * 1024 * 1024;
+const mostLaidOut = 8 * 1024 * 1024;
 
 /**
  * XML with a line for each tag, an element that holds nothing but text on one line. White space between tags is what
@@ -15,7 +16,10 @@ export function layOut(xml) {
   const out = [];
   const open = [];
   let last = 'none';
+  let length = 0;
   for (const token of tokensOf(xml)) {
+    length += token.length + 2 * open.length;
+    if (length > mostLaidOut) throw new RangeError('too long to be laid out');
     const kind = kindOf(token);
     if (kind === 'blank') continue;
     if (kind === 'end' && open.pop() !== nameOf(token))
