@@ -135,6 +135,23 @@ describePage('the inspector page', listener, (page) => {
     expect(copy.request.headers['x-old']).toBeUndefined();
   });
 
+  test('sends a body that nobody changed as it was captured, whatever its line ends', async () => {
+    const body = 'a\r\nb\rc\nd';
+    await page.look('/lines', { method: 'POST', body });
+    await browser.press('e');
+    await browser.until('the dialog', 'document.querySelector("#edit").open');
+    await browser.click('#edit-send');
+    await rowsAre(['↻ /lines', '/lines']);
+    const [copy] = await agent.captures();
+    expect(readRaw(copy.request.raw).body).toBe(body);
+  });
+
+  test('says where only the beginning of a body can be edited', async () => {
+    const cut = `{ id: 'x', request: { headers: [], body: { encoding: 'utf8', text: 'x', truncated: true } } }`;
+    await browser.evaluate(`import('/page/edit.js').then(({ edit }) => edit(${cut}))`);
+    await page.has('#edit-note', 'only its beginning');
+  });
+
   test('clears', async () => {
     await agent.visit(`${url}/one`);
     await rowsAre(['/one']);

@@ -8,16 +8,17 @@ let current;
 
 export async function edit(shown, onSent) {
   const { tunnels } = await call('GET', '/api/tunnels');
-  current = { shown, onSent };
   const { method, uri, request } = shown;
-  const { encoding, charset, decoded, problem, text } = request.body;
+  const { encoding, charset, decoded, problem, text, truncated } = request.body;
   const isText = encoding === 'utf8' && [charset, decoded, problem].every((what) => what === undefined);
   $('edit-method').value = method;
   $('edit-uri').value = uri;
   $('edit-headers').value = headerLines(request.headers).join('\n');
   $('edit-body').value = isText ? text : '';
   $('edit-body').disabled = !isText;
-  $('edit-note').textContent = isText ? '' : '(not plain text in UTF-8: it is sent as it was captured)';
+  $('edit-note').textContent = noteOf(isText, truncated);
+  // As the text field has it: with line feeds only.
+  current = { shown, onSent, body: $('edit-body').value };
   $('edit-error').textContent = '';
   const names = tunnels.filter(({ proto }) => proto === 'http').map(nameOf);
   $('edit-tunnel').replaceChildren(...names.map((name) => element('option', { value: name }, name)));
@@ -28,9 +29,9 @@ export async function edit(shown, onSent) {
 $('edit-cancel').addEventListener('click', () => $('edit').close());
 $('edit').addEventListener('submit', async (event) => {
   event.preventDefault();
-  const { shown, onSent } = current;
+  const { shown, onSent, body } = current;
   try {
-    const sent = await call('POST', '/inspect/replays/edited', edited(shown));
+    const sent = await call('POST', '/inspect/replays/edited', edited(shown.id, body));
     $('edit').close();
     onSent(sent);
   } catch (error) {
@@ -38,18 +39,22 @@ $('edit').addEventListener('submit', async (event) => {
   }
 });
 
-function edited({ id, request }) {
+/** A body that nobody touched is sent from the capture. */
+function edited(id, before) {
   const body = $('edit-body').value;
-  // A text field has line feeds only: a body that nobody touched is sent from the capture.
-  const unchanged = $('edit-body').disabled || body === request.body.text.replaceAll('\r\n', '\n');
   return {
     id,
     tunnel_name: $('edit-tunnel').value,
     method: $('edit-method').value.trim(),
     uri: $('edit-uri').value.trim(),
     headers: readHeaders($('edit-headers').value),
-    ...(unchanged ? {} : { body: base64(body) }),
+    ...(body === before ? {} : { body: base64(body) }),
   };
+}
+
+function noteOf(isText, truncated) {
+  if (!isText) return '(not plain text in UTF-8: it is sent as it was captured)';
+  return truncated ? '(only its beginning: once it is changed, the rest is not sent)' : '';
 }
 
 function headerLines(headers) {
