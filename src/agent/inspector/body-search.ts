@@ -19,7 +19,9 @@ export async function missingInBody(
   if (message === undefined || message.bodyBytes === 0 || texts.length === 0) return texts;
   const { contentType, coding } = typeOf(message);
   if (noText.test(contentType)) return texts;
-  const chunks = isCoded(coding) ? [decode(message.body(), coding, limitMiB).bytes] : message.chunks;
+  const unpacked = isCoded(coding) ? decode(message.body(), coding, limitMiB) : undefined;
+  if (unpacked?.problem !== undefined) return texts;
+  const chunks = unpacked === undefined ? message.chunks : [unpacked.bytes];
   const overlap = Math.max(...texts.map(({ length }) => length)) - 1;
   const decoder = new TextDecoder(charsetOf(contentType) ?? 'utf-8');
   let missing = texts;

@@ -78,6 +78,11 @@ describe('a body', () => {
     expect(await count(capturesOf({ headers, body }), 'none such')).toBe(0);
   });
 
+  test('that is longer than is unpacked is left out, as it is and as a whole', async () => {
+    const body = [gzipSync(Buffer.concat([Buffer.from('needle'), Buffer.alloc(2 * 1024 * 1024)]), { level: 0 })];
+    expect(await count(capturesOf({ headers: ['Content-Encoding', 'gzip'], body }), 'needle')).toBe(0);
+  });
+
   test.each<readonly [string, readonly string[], Buffer]>([
     ['that is no text', ['Content-Type', 'image/png'], Buffer.from('needle')],
     ['of more than 1 MiB when unpacked', ['Content-Encoding', 'gzip'], gzipSync(`needle${' '.repeat(2_000_000)}`)],

@@ -29,7 +29,7 @@ export async function search(
   for (const capture of captures) {
     if (turns.isOver) await turns.next();
     if (signal.aborted) break;
-    if (!capture.evicted && (await matches(capture, filter, turns))) found.push(capture);
+    if (!capture.evicted && (await matches(capture, filter, turns)) && !capture.evicted) found.push(capture);
     const isEnough = found.length === most || performance.now() > endsAt;
     if (isEnough && capture !== captures.at(-1)) return { captures: found, upTo: capture.id };
   }

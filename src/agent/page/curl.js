@@ -1,10 +1,8 @@
-import { pairs } from './dom.js';
+import { base64, withoutFraming } from './dom.js';
 import { quoted } from './shell.js';
 
 /** Longer ones go through a pipe: an argument has its limit. */
 const longestArgument = 65_536;
-/** What curl sets itself for the body that it sends. */
-const framing = ['content-length', 'transfer-encoding', 'trailer', 'expect'];
 /** What curl adds unless it is told not to. */
 const added = ['User-Agent', 'Accept'];
 
@@ -15,7 +13,7 @@ const added = ['User-Agent', 'Accept'];
  *   `base` is the URL that the target is put behind; header values have a character for each byte
  */
 export function curlLine({ method, uri, headers, body, base }) {
-  const sent = pairs(headers).filter(([name]) => !framing.includes(name.toLowerCase()));
+  const sent = withoutFraming(headers);
   const { pipe, args } = bodyArguments(body);
   const line = ['curl', ...target(uri, base), ...methodArguments(method, body), ...sent.flatMap(headerArgument)];
   const isNamed = (name) => sent.some(([other]) => other.toLowerCase() === name.toLowerCase());
@@ -63,10 +61,4 @@ function textOf(bytes) {
   } catch {
     return undefined;
   }
-}
-
-function base64(bytes) {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }

@@ -28,6 +28,17 @@ export function pairs(headers) {
   return Array.from({ length: headers.length / 2 }, (_, at) => [headers[2 * at], headers[2 * at + 1]]);
 }
 
+const framing = ['content-length', 'transfer-encoding', 'trailer', 'expect'];
+
+/** Without the headers that are set anew for the body that is sent. */
+export const withoutFraming = (headers) => pairs(headers).filter(([name]) => !framing.includes(name.toLowerCase()));
+
+export function base64(bytes) {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
 /** The name by which a tunnel is known: an unnamed one has an id in its `uri` only. */
 export const nameOf = ({ name, uri }) => name || decodeURIComponent(uri.split('/').pop());
 

@@ -1,8 +1,5 @@
 /** The dialog that changes a captured request and sends it. */
-import { $, call, element, nameOf, pairs } from './dom.js';
-
-/** Headers that the agent sets for the body that is sent. */
-const framing = ['content-length', 'transfer-encoding', 'trailer', 'expect'];
+import { $, base64, call, element, nameOf, withoutFraming } from './dom.js';
 
 let current;
 
@@ -48,7 +45,7 @@ function edited(id, before) {
     method: $('edit-method').value.trim(),
     uri: $('edit-uri').value.trim(),
     headers: readHeaders($('edit-headers').value),
-    ...(body === before ? {} : { body: base64(body) }),
+    ...(body === before ? {} : { body: base64(new TextEncoder().encode(body)) }),
   };
 }
 
@@ -57,10 +54,8 @@ function noteOf(isText, truncated) {
   return truncated ? '(only its beginning: once it is changed, the rest is not sent)' : '';
 }
 
-function headerLines(headers) {
-  const kept = pairs(headers).filter(([name]) => !framing.includes(name.toLowerCase()));
-  return kept.map(([name, value]) => `${name}: ${value}`);
-}
+/** The agent sets the others. */
+const headerLines = (headers) => withoutFraming(headers).map(([name, value]) => `${name}: ${value}`);
 
 function readHeaders(text) {
   return text
@@ -71,10 +66,4 @@ function readHeaders(text) {
       if (colon < 1) throw new Error(`a header is written "Name: value", not "${line}"`);
       return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
     });
-}
-
-function base64(text) {
-  let binary = '';
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }

@@ -237,49 +237,47 @@ describe('a watch', () => {
     await until('a later change', () => told.includes('update b 3'));
   });
 
-  const down: Parameters<FakeApi['script']>[1] = (response) => response.writeHead(503).end();
-  const gone: Parameters<FakeApi['script']>[1] = (response) => response.destroy();
-
-  test('believes a server that has gone back in time, whatever it told of that', async () => {
+  /** Of an object that is in the backup, and has gone since. */
+  async function backedUp() {
     api.put('a', { spec: { size: 1 } });
     const { informer } = await watched.synced();
     const restore = api.backup();
     api.remove('a');
     await until('it to go', () => informer.get('default/a') === undefined);
+    return { restore, isBack: () => informer.get('default/a') !== undefined };
+  }
+
+  const down: Parameters<FakeApi['script']>[1] = (response) => response.writeHead(503).end();
+  const gone: Parameters<FakeApi['script']>[1] = (response) => response.destroy();
+
+  test('believes a server that has gone back in time, whatever it told of that', async () => {
+    const { restore, isBack } = await backedUp();
     api.rewind(1_000_000);
     api.bookmark();
     api.script(isWatch, down);
     restore();
     api.rewind(200);
-    await until('it to come back', () => informer.get('default/a') !== undefined);
+    await until('it to come back', isBack);
   });
 
   test('that tells of an older version than it was resumed at is of another history', async () => {
-    api.put('a', { spec: { size: 1 } });
-    const { informer } = await watched.synced();
-    const restore = api.backup();
-    api.remove('a');
-    await until('it to go', () => informer.get('default/a') === undefined);
+    const { restore, isBack } = await backedUp();
     api.rewind(1_000_000);
     api.bookmark();
     restore();
     await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
     api.rewind(200);
     api.bookmark();
-    await until('it to come back', () => informer.get('default/a') !== undefined);
+    await until('it to come back', isBack);
   });
 
   test('that ends again before it has told anything is not resumed: the server may have been restored meanwhile', async () => {
-    api.put('a', { spec: { size: 1 } });
-    const { informer } = await watched.synced();
-    const restore = api.backup();
-    api.remove('a');
-    await until('it to go', () => informer.get('default/a') === undefined);
+    const { restore, isBack } = await backedUp();
     api.script(isWatch, (response) => response.writeHead(200).end());
     restore();
     api.put('b');
     api.put('c');
-    await until('it to come back', () => informer.get('default/a') !== undefined);
+    await until('it to come back', isBack);
   });
 
   test.each([

@@ -32,16 +32,28 @@ function endOf(world: Witness, resource: Resource, thing: Thing): number {
   return next?.made.sentAt ?? resource.goneAt ?? Number.NaN;
 }
 
-/** The service denied it then, or did within the last minute. */
-export const wasDenied = (world: Witness, thing: Thing, at: number): boolean => denial(world, thing, at) !== undefined;
+/** The service, or a gateway that speaks as it does, may say twice within seconds that a module is gone: it is let go within a minute. */
+export function wasModuleDenied(world: Witness, thing: Thing, letGoAt: number): boolean {
+  const isByGateway = (act: Act) =>
+    act.do === 'trouble' && act.name === 'gateway-404' && act.with?.form === 'api-error';
+  return (
+    denial(world, thing, letGoAt) !== undefined ||
+    world.story.acts.some((act) => isByGateway(act) && lasts(act, letGoAt))
+  );
+}
 
 function denial(world: Witness, { account }: Thing, at: number): Act | undefined {
   const { keys } = cloudModelOf(world);
   return world.story.acts.find((act) => {
     if (act.do !== 'trouble' || act.name !== 'empty-account') return false;
     const { key = mainKey } = act.with ?? {};
-    return keys.accountOf('cloud', String(key)) === account && act.at <= at && at <= act.at + act.forMs + minute;
+    return keys.accountOf('cloud', String(key)) === account && lasts(act, at);
   });
+}
+
+/** What it did within the last minute counts. */
+function lasts(act: Act, at: number): boolean {
+  return 'forMs' in act && act.at <= at && at <= act.at + act.forMs + minute;
 }
 
 /** What is in the account of the resource then, its own too: of each user of it, that has any, what was made for it last. */

@@ -2,7 +2,7 @@ import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Act } from '../core/story.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { neighboursOf, wasDenied, wasDeniedAlone } from './denied.ts';
+import { neighboursOf, wasDeniedAlone, wasModuleDenied } from './denied.ts';
 import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
@@ -315,23 +315,10 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const part = partOf(resource, thing.name) ?? '';
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
-  const letGoAt = dropped?.at ?? resource.goneAt ?? Number.NaN;
-  if (wasDeniedBefore(world, letGoAt) || wasDenied(world, thing, letGoAt) || wasPartForgotten(resource, part))
-    return true;
+  if (wasModuleDenied(world, thing, dropped?.at ?? resource.goneAt ?? Number.NaN)) return true;
+  if (wasPartForgotten(resource, part)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
-}
-
-/** A gateway that speaks as the service does may say twice within seconds that a module is gone: it is let go within a minute. */
-function wasDeniedBefore({ story }: Witness, letGoAt: number): boolean {
-  return story.acts.some(
-    (act) =>
-      act.do === 'trouble' &&
-      act.name === 'gateway-404' &&
-      act.with?.form === 'api-error' &&
-      act.at <= letGoAt &&
-      letGoAt <= act.at + act.forMs + writesWithinMs,
-  );
 }
 
 /** People wiped it from annotations and status both before an operator could put it back. */
