@@ -479,7 +479,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'what-is-claimed-can-be-adopted',
     sort: 'claim by name',
-    file: lostCreate,
+    file: 'reconcile/external/contenders.ts',
     find: '.filter((identity) => !claimed.has(identity.id))',
     replace: '.filter(() => claimed.size >= 0)',
     only: ['twins', 'lost-answers'],

@@ -1,4 +1,3 @@
-import { isSameURL } from '../../../common/http/url.ts';
 import type { OddItem } from '../../../common/odd-item.ts';
 import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { Recent } from '../cache.ts';
@@ -8,13 +7,14 @@ import { fingerprint } from '../json.ts';
 import type { Facts } from '../memory.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
-import { externalIDOf, installationOf, isSameInstallation, ownershipOf, recordedURLOf } from '../ownership.ts';
+import { ownershipOf } from '../ownership.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { AccountObjects, Suspect } from './account-objects.ts';
 import { doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
-import { heldByOthers, mayBeHeldByOthers } from './claims.ts';
-import type { ExternalContract, Identity } from './contract.ts';
+import { mayBeHeldByOthers } from './claims.ts';
+import { Contenders } from './contenders.ts';
+import type { ExternalContract } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
 import type { ExternalFlowOptions } from './options.ts';
 import {
@@ -24,7 +24,6 @@ import {
   leftUnread,
   mayBeMade,
   resolveLostCreate,
-  soughtSince,
   type UnresolvedCreate,
   unreadable,
 } from './resolution.ts';
@@ -44,6 +43,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   readonly #contract: ExternalContract<Spec, Observed, Client>;
   readonly #objects: AccountObjects<Observed>;
   readonly #options: ExternalFlowOptions;
+  readonly #contenders: Contenders<Spec, Observed, Client>;
 
   constructor(
     context: ReconcileContext<Client>,
@@ -55,6 +55,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#contract = contract;
     this.#objects = objects;
     this.#options = options;
+    this.#contenders = new Contenders(context, contract, objects);
   }
 
   /**
@@ -85,21 +86,21 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const unresolved = this.#begun();
     const { since: keySince } = connection;
     const looks = this.#looksAt(startedAt - unresolved.since);
-    const known = this.#unresolved(peers.list(), content);
+    const known = this.#contenders.unresolved(peers.list(), content);
     const backTo = Math.min(...known.map((each) => each.notBefore));
     const since = Math.max(unresolved.since + looks.last, this.#askedSince());
     const found = await this.#objects.cache.recent(since, backTo, call);
     // Read after the list: whoever made what is in it has it on record by now, or its create is unresolved.
     const resources = await this.#options.listResources();
     const latest = resources.find((each) => each.metadata.uid === uid) ?? object;
-    if (connection.since !== keySince || this.#isCreating(content)) return this.#wait(apartMs);
-    const mine = this.#asUnresolved(object);
-    const unclaimed = this.#unclaimed(resources, found.items(), content);
+    if (connection.since !== keySince || this.#contenders.isCreating(content)) return this.#wait(apartMs);
+    const mine = this.#contenders.asUnresolved(object);
+    const unclaimed = this.#contenders.unclaimed(resources, found.items(), content);
     const mayBeHeld = new Set(mayBeHeldByOthers(object, resources, peers));
     if (!this.#isKeptTooLong() && unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
 
-    const resolution = resolveLostCreate(mine, this.#unresolved(resources, content), unclaimed);
-    const claimed = this.#claimed(resources);
+    const resolution = resolveLostCreate(mine, this.#contenders.unresolved(resources, content), unclaimed);
+    const claimed = this.#contenders.claimed(resources);
     const { answered = '' } = intent;
     const isFree = answered !== '' && !claimed.has(answered) && !mayBeHeld.has(answered);
     const ids = [...('ids' in resolution ? resolution.ids : []), ...(isFree ? [answered] : [])];
@@ -233,14 +234,6 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     return Math.max(since, unhandledReconcileAt(resource.object) === undefined ? occasion.lastDue() : startedAt);
   }
 
-  /** A twin is on its way to the same account: what is found may be its. */
-  #isCreating(content: string): boolean {
-    const { resource, peers } = this.#context;
-    const { claims } = this.#objects;
-    const isTwin = ({ metadata: { uid = '' } }: ManagedObject) => claims.isCreating(uid, content);
-    return peers.list().some((each) => isTwin(each) && peers.isOneAccount(each, resource.object));
-  }
-
   async #adopt(id: string, { items, startedAt }: Recent<Observed>): Promise<undefined> {
     const { resource, facts, occasion, journal } = this.#context;
     // Else the whole account would be read to see it once more.
@@ -277,51 +270,6 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
       last: looks.findLast((ms) => ms <= passedMs) ?? 0,
       nextInMs: next === undefined ? undefined : next - passedMs,
     };
-  }
-
-  #unclaimed(resources: readonly ManagedObject[], found: readonly Observed[], content: string): readonly Identity[] {
-    const claimed = this.#claimed(resources);
-    return found
-      .filter((observed) => fingerprint(this.#contract.contentOf(observed)) === content)
-      .map((observed) => this.#contract.identity(observed))
-      .filter((identity) => !claimed.has(identity.id));
-  }
-
-  #claimed(resources: readonly ManagedObject[]): ReadonlySet<string> {
-    const { resource, peers } = this.#context;
-    return new Set([...this.#objects.claims.takenIDs(), ...heldByOthers(resource.object, resources, peers)]);
-  }
-
-  /** Every create of this content in this account that nobody knows the fate of, this one included. */
-  #unresolved(resources: readonly ManagedObject[], content: string): readonly UnresolvedCreate[] {
-    const { resource, peers } = this.#context;
-    const { object, uid } = resource;
-    const url = recordedURLOf(object) ?? '';
-    const others = resources.filter(
-      (each) =>
-        each.metadata.uid !== uid &&
-        intentOf(each)?.content === content &&
-        peers.isOneAccount(each, object) &&
-        isSameURL(recordedURLOf(each) ?? '', url) &&
-        externalIDOf(each) === undefined &&
-        this.#objects.claims.claimOf(each.metadata.uid ?? '') === undefined,
-    );
-    return [object, ...others].map((each) => this.#asUnresolved(each));
-  }
-
-  #asUnresolved(object: ManagedObject): UnresolvedCreate {
-    const { peers, time, connection } = this.#context;
-    const { sentAt } = peers.factsOf(object).unresolved ?? {};
-    const sentMsAgo = sentAt === undefined ? undefined : time.now() - sentAt;
-    const now = { own: time.wall(), service: connection.serviceTime?.(), sentMsAgo };
-    const { uid = '', creationTimestamp } = object.metadata;
-    const sought = soughtSince(intentOf(object) ?? {}, now, Date.parse(creationTimestamp ?? '') || undefined);
-    return { uid, isForeign: this.#isForeign(object), ...sought };
-  }
-
-  #isForeign(object: ManagedObject): boolean {
-    const [other, mine] = [installationOf(object), installationOf(this.#context.resource.object)];
-    return other !== undefined && mine !== undefined && !isSameInstallation(other, mine);
   }
 
   #ambiguous(ids: readonly string[]): Report {
