@@ -334,8 +334,9 @@ describe('checks', () => {
       const before = await world.reason(await account(), 'Available');
       cloud.clearRequests();
       const since = performance.now();
-      await until('three checks', () => checks(cloud).length >= 3);
-      expect(performance.now() - since).toBeGreaterThan(1_500);
+      await until('six checks', () => checks(cloud).length >= 6);
+      // Of about 5 s: a busy machine may bring the first of them late.
+      expect(performance.now() - since).toBeGreaterThan(3_000);
       expect(cloud.requests()).toHaveLength(checks(cloud).length);
       expect((await world.get(before))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     }));
