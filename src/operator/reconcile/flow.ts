@@ -33,7 +33,7 @@ export interface Flow<Client> {
   conditionsOf?(object: ManagedObject): readonly string[];
   /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
   claims?(object: ManagedObject): readonly string[];
-  /** Nothing will ever be done for the resource again, so that there is nothing to pause. */
+  /** Nothing will ever be done for the resource again, so that there is nothing to pause, nor to dispute. */
   isOver?(object: ManagedObject): boolean;
   /** The resource has gone from Kubernetes; before `forget`. */
   gone?(object: ManagedObject): void;

@@ -83,6 +83,16 @@ test('that another installation has it is said anew where it could not be writte
   expect(fixture.writes).toBe(1);
 });
 
+test.each([
+  [true, 0],
+  [false, 1],
+])('of what another installation has nothing is said where it is over (%s)', async (isOver, writes) => {
+  const installation = new Installation({ name: () => 'green', takeOver: false, now: () => 0 });
+  fixture.cached = { ...object, status: { ownership: { installation: 'blue' }, conditions: [] } };
+  await fixture.reconcile(() => {}, { installation }, { isOver: () => isOver });
+  expect(fixture.writes).toBe(writes);
+});
+
 test('what another installation has is not looked for in the account of this one, until it is taken over', async () => {
   const blue = { ...object, status: { ownership: { installation: 'blue' }, conditions: [] } };
   fixture.cached = blue;

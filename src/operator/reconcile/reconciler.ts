@@ -87,6 +87,8 @@ export class Reconciler<Client> {
       const facts = this.#factsOf(object);
       facts.isElsewhere = true;
       if (!this.#isOthers(object)) await this.#flow.handOver?.(new CurrentResource(object, options.writer, facts));
+      // How it ended is not overwritten by what is of no matter any more.
+      if (this.#flow.isOver?.(object) === true) return { kind: 'done' };
       const say = options.installation.ask(foreign, object);
       if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };

@@ -85,6 +85,24 @@ test('what could not be read is read again, and not taken from a list that was t
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
 });
 
+test('nor, at a late retry, from one that others read soon after', async () => {
+  let isOdd = true;
+  thing.serve({
+    list: async function* (_client, _call, onOdd) {
+      if (isOdd) onOdd({ id: 'thing_lost', createdAt: undefined, problem: 'active: expected boolean' });
+      else yield { id: 'thing_lost' };
+    },
+  });
+  thing.clock.advance(settleMs);
+  await thing.reconcile();
+  thing.memory.of('u').failedAt = thing.clock.now();
+  thing.clock.advance(10_000);
+  await thing.reconcile();
+  isOdd = false;
+  thing.clock.advance(290_000);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
+});
+
 test('what was adopted was seen by the look that found it, and is not looked for once more', async () => {
   let lists = 0;
   thing.serve({

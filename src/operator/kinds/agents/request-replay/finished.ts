@@ -16,17 +16,26 @@ export interface Failure {
   readonly message: string;
 }
 
+const whatToDo =
+  'look at the captured requests of the agent, and create another RequestReplay to run it again';
+
 /** What the status says of it; undefined while it is not finished. */
 export function finishedIn(object: ManagedObject): Finished | undefined {
   const at = object.status?.completedAt;
   if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) return undefined;
   const failed = conditionOf(object, 'Failed');
-  if (failed?.status !== 'True') return { at };
-  return {
-    at,
-    failure: { reason: isReason(failed.reason) ? failed.reason : 'OutcomeUnknown', message: failed.message },
-  };
+  if (failed?.status === 'True') {
+    const reason = isReason(failed.reason) ? failed.reason : 'OutcomeUnknown';
+    return { at, failure: { reason, message: failed.message } };
+  }
+  return conditionOf(object, 'Complete')?.status === 'True' ? { at } : { at, failure: unsaid };
 }
+
+/** Somebody wrote other conditions: no success is made of that. */
+const unsaid: Failure = {
+  reason: 'OutcomeUnknown',
+  message: `the status says that the replay ended, and not how, and it is not repeated; ${whatToDo}`,
+};
 
 export function reportOf({ at, failure }: Finished, requestID: string): Report {
   const fields = { completedAt: at };
@@ -48,7 +57,7 @@ export function unknown(intent: string, cause?: unknown): Failure {
   const why = cause instanceof Error ? cause.message : 'the operator was interrupted';
   return {
     reason: 'OutcomeUnknown',
-    message: `it cannot be known whether the replay begun at ${begunAt} was carried out (${why}), and it is not repeated; look at the captured requests of the agent, and create another RequestReplay to run it again`,
+    message: `it cannot be known whether the replay begun at ${begunAt} was carried out (${why}), and it is not repeated; ${whatToDo}`,
   };
 }
 

@@ -47,7 +47,8 @@ export class ReplayFlow implements Flow<undefined> {
   async ensure(context: Context): Promise<Outcome> {
     const { object, uid } = context.resource;
     const recorded = finishedIn(object);
-    if (recorded !== undefined) return this.#conclude(context, recorded);
+    // Who saw the end knows it better than a status that others may write.
+    if (recorded !== undefined) return this.#conclude(context, this.#finished.get(uid) ?? recorded);
     const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) return parsed.report;
     const finished = this.#finished.get(uid) ?? (await this.#finish(context, parsed.spec));
