@@ -56,7 +56,9 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     facts.deletedID = id;
     this.#objects.claims.letGo(id);
     this.#objects.cache.forget(id);
-    journal.event('Deleted', `${this.#contract.displayName} ${id} ${how}`);
+    const what = `${this.#contract.displayName} ${id}`;
+    if (how === 'was gone already' && presence.isInDoubt(id)) journal.event('Orphaned', leftInDoubt(what));
+    else journal.event('Deleted', `${what} ${how}`);
     return undefined;
   }
 
@@ -67,4 +69,9 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     if (facts.absent?.saidAt === undefined) delete facts.absent;
     return presence.confirmGone(id);
   }
+}
+
+/** Of a deleted resource, which does not wait for ever for what cannot be known. */
+function leftInDoubt(what: string): string {
+  return `${what} is left behind, if it is still there: it is not found, and what else the account had may be missing too`;
 }

@@ -139,9 +139,15 @@ export class Presence<Observed, Client> {
     if (isSaid) return undefined;
     const doubt = this.#doubt(id);
     if (doubt === undefined) return absent.isDoubted === true ? this.#lookAnew(reason, unsure) : undefined;
-    if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
     facts.absent = { ...(this.#absent(id) ?? absent), isDoubted: true };
+    if (isDeleted && time.now() - at >= doubtOfDeletedMs) return undefined;
     return report('Unreachable', doubt, { retry: { kind: 'after', ms: doubtRetryMs } });
+  }
+
+  /** Nothing but a person's word would make it certain that it is gone. */
+  isInDoubt(id: string): boolean {
+    const absent = this.#absent(id);
+    return absent?.isDoubted === true && absent.saidAt === undefined;
   }
 
   /** The others are back: what was said of it when they were denied too is no witness. */

@@ -52,7 +52,10 @@ test.each([
   expect(deletes).toBe(2);
 });
 
-test('what was denied, and in doubt for minutes, is deleted once more before it counts as gone', async () => {
+test.each([
+  ['deleted', /^Deleted .* deleted$/],
+  ['absent', /^Orphaned .* left behind, if it is still there/],
+] as const)('what was in doubt for minutes is deleted once more before it is let go: %s', async (last, told) => {
   await thing.reconcile();
   let deletes = 0;
   thing.serve({
@@ -60,7 +63,7 @@ test('what was denied, and in doubt for minutes, is deleted once more before it 
       onOdd({ id: undefined, createdAt: undefined, problem: 'id: expected string' });
       yield* [];
     },
-    delete: async () => (++deletes === 1 ? 'absent' : 'deleted'),
+    delete: async () => (++deletes === 1 ? 'absent' : last),
   });
   expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
   thing.clock.advance(90_000);
@@ -68,6 +71,7 @@ test('what was denied, and in doubt for minutes, is deleted once more before it 
   thing.clock.advance(60_000);
   expect(await thing.remove()).toEqual({ kind: 'finished' });
   expect(deletes).toBe(2);
+  expect(thing.told.at(-1)).toMatch(told);
 });
 
 test('a 404 after a delete that was not answered is one witness, and that delete was perhaps never carried out', async () => {

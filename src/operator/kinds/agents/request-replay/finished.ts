@@ -16,8 +16,7 @@ export interface Failure {
   readonly message: string;
 }
 
-const whatToDo =
-  'look at the captured requests of the agent, and create another RequestReplay to run it again';
+const whatToDo = 'look at the captured requests of the agent, and create another RequestReplay to run it again';
 
 /** What the status says of it; undefined while it is not finished. */
 export function finishedIn(object: ManagedObject): Finished | undefined {

@@ -211,15 +211,18 @@ describe('what this process knows is not unknown to it', () => {
   test.each([
     [false, 'Complete=True Available'],
     [true, 'Failed=True OutcomeUnknown'],
-  ])('an end of which somebody took the conditions is no success by that (after a restart: %s)', async (again, says) => {
-    await reconcile();
-    const { status, ...rest } = object as ManagedObject;
-    object = { ...rest, status: { ...status, conditions: [] } };
-    if (again) restart();
-    await reconcile();
-    expect(conditions()).toContain(says);
-    expect(steps).toEqual(['status', 'begin', 'replay req_1']);
-  });
+  ])(
+    'an end of which somebody took the conditions is no success by that (after a restart: %s)',
+    async (again, says) => {
+      await reconcile();
+      const { status, ...rest } = object as ManagedObject;
+      object = { ...rest, status: { ...status, conditions: [] } };
+      if (again) restart();
+      await reconcile();
+      expect(conditions()).toContain(says);
+      expect(steps).toEqual(['status', 'begin', 'replay req_1']);
+    },
+  );
 
   test('an end that is not in the status yet is written the next time', async () => {
     await reconcile({ settle: false });
