@@ -4,6 +4,7 @@ import { cloudModelOf, type Thing } from './cloud-model.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
 import type { Resource } from './resource.ts';
+import { areStrangers } from './strangers.ts';
 import { minute, type Witness } from './witness.ts';
 
 /**
@@ -42,7 +43,8 @@ export function wasModuleDenied(world: Witness, thing: Thing, letGoAt: number): 
   );
 }
 
-function denial(world: Witness, { account }: Thing, at: number): Act | undefined {
+/** What denied it then. */
+export function denial(world: Witness, { account }: Thing, at: number): Act | undefined {
   const { keys } = cloudModelOf(world);
   return world.story.acts.find((act) => {
     if (act.do !== 'trouble' || act.name !== 'empty-account') return false;
@@ -56,8 +58,12 @@ function lasts(act: Act, at: number): boolean {
   return 'forMs' in act && act.at <= at && at <= act.at + act.forMs + minute;
 }
 
-/** What is in the account of the resource then, its own too: of each user of it, that has any, what was made for it last. */
-export function neighboursOf(world: Witness, { namespace, version }: Resource, at: number): readonly Thing[] {
+/**
+ * What is in the account of the resource then, as far as whoever serves it may know, its own too: of each user of it, that has
+ * any, what was made for it last.
+ */
+export function neighboursOf(world: Witness, resource: Resource, at: number): readonly Thing[] {
+  const { namespace, version } = resource;
   const name = accountNameOf(version);
   const users = Object.values(kindsOfCollection).flatMap((kind) =>
     [...kubeModelOf(world).ofKind(kind)].filter(
@@ -65,5 +71,7 @@ export function neighboursOf(world: Witness, { namespace, version }: Resource, a
     ),
   );
   const isThere = ({ made, gone }: Thing) => made.at < at && (gone === undefined || gone.at > at);
-  return users.flatMap((each) => ownershipOf(world).madeFor(each).findLast(isThere) ?? []);
+  const isKnown = (each: Resource) => (each.goneAt ?? at) >= at && !areStrangers(world, resource, each, at);
+  const known = users.filter((each) => each === resource || isKnown(each));
+  return known.flatMap((each) => ownershipOf(world).madeFor(each).findLast(isThere) ?? []);
 }

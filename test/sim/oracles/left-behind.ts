@@ -2,7 +2,7 @@ import { defaultCreateSettleMs } from '../core/duration.ts';
 import type { Act } from '../core/story.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { neighboursOf, wasDeniedAlone, wasModuleDenied } from './denied.ts';
+import { denial, neighboursOf, wasDeniedAlone, wasModuleDenied } from './denied.ts';
 import { isForged, pathsOf } from './excuses.ts';
 import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
@@ -142,16 +142,19 @@ function wasLetGo(world: Witness, resource: Resource, thing: Thing): boolean {
 const keptMs = 120_000;
 /** How an item of a list is named that an event says may be left behind. */
 const itemNamed = /\bitem (\w+_\w+)/;
+/** What is said of one that was denied with most else. */
+const inDoubt = 'what else the account had may be missing too';
 
 /**
  * An event said that what a create made whose answer was lost may be left behind, by its id where a list showed one, after the
  * resource was kept for it; each event is in the log too, also where it cannot be written to Kubernetes.
  */
-function wasToldOf({ logs }: Witness, { kind, namespace, name, versions, goneAt }: Resource, thing: Thing): boolean {
+function wasToldOf(world: Witness, { kind, namespace, name, versions, goneAt }: Resource, thing: Thing): boolean {
   const keptSince = versions.all.find(({ deleting }) => deleting)?.at ?? Number.POSITIVE_INFINITY;
-  return logs.some(({ at, message, fields }) => {
+  return world.logs.some(({ at, message, fields }) => {
     const isOfIt = fields.kind === kind && fields.namespace === namespace && fields.name === name;
     if (fields.event !== 'Orphaned' || !isOfIt || at < keptSince + keptMs || at > (goneAt ?? at)) return false;
+    if (message.includes(inDoubt)) return message.includes(thing.name) && denial(world, thing, at) !== undefined;
     return message.includes('of an unanswered create') && (itemNamed.exec(message)?.[1] ?? thing.name) === thing.name;
   });
 }

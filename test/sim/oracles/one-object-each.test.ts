@@ -311,6 +311,51 @@ describe('objects', () => {
     expect(await spoke()).toHaveLength(times);
   });
 
+  test.each([
+    ['whoever made it may not see', 'a', 0],
+    ['it may see', 'a,b', 1],
+  ])('one that the service denied with two others, which %s', async (_, watchNamespaces, times) => {
+    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
+    const installations = [
+      { name: 'op', settings: { watchNamespaces } },
+      { name: 'two', settings: { watchNamespaces: 'b' } },
+    ];
+    world = new FakeWorld({ installations, acts: [{ at: 5_000, ...emptyAccount }] });
+    judge = world.judge(oneObjectEach);
+    for (const name of ['one', 'other']) await madeBotUser(world, name, { namespace: 'b', by: 'two-0.0' });
+    await madeBotUser(world);
+    await world.pass(10_000);
+    await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
+    ['and told of', 130_000, (id: string) => id, 0],
+    ['and not told of', 130_000, undefined, 1],
+    ['while another was told of', 130_000, () => 'bot_other', 1],
+    ['and told of too soon', 110_000, (id: string) => id, 1],
+    ['and told of long after that', 400_000, (id: string) => id, 1],
+  ] as const)(
+    'one that the service denied with two others until its resource went, %s',
+    async (_, keptMs, named, times) => {
+      const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 200_000, with: { key: mainKey } } as const;
+      world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
+      judge = world.judge(oneObjectEach);
+      for (const name of ['one', 'other']) await madeBotUser(world, name);
+      const id = await madeBotUser(world);
+      await world.pass(10_000);
+      await world.write('BotUser', 'bot', { deleting: true });
+      await world.pass(keptMs);
+      if (named !== undefined) {
+        const fields = { event: 'Orphaned', kind: 'BotUser', namespace: 'a', name: 'bot' };
+        const message = `bot user ${named(id)} is left behind: what else the account had may be missing too`;
+        world.logs.push({ at: world.scheduler.now, process: operator, level: 'warn', message, fields });
+      }
+      await world.remove('BotUser', 'bot', { by: operator });
+      expect(await spoke()).toHaveLength(times);
+    },
+  );
+
   test('one whose resource was let go by a person, finalizer and all', async () => {
     await madeBotUser(world);
     await end('bot', null);

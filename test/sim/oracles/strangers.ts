@@ -5,11 +5,14 @@ import { idsNamedBy } from './ownership.ts';
 import type { Resource } from './resource.ts';
 import type { Witness } from './witness.ts';
 
-/** No installation may see both: what the one has in the account the other cannot know (docs/reliability.md). */
-export function areStrangers(world: Witness, one: Resource, other: Resource): boolean {
-  const { now } = world.scheduler;
+/**
+ * No installation may see both: what the one has in the account the other cannot know (docs/reliability.md).
+ *
+ * @param at default now
+ */
+export function areStrangers(world: Witness, one: Resource, other: Resource, at = world.scheduler.now): boolean {
   return [...accountsOf(world).installations.values()].every(
-    (installation) => !installation.serves(one, now) || !installation.serves(other, now),
+    (installation) => !installation.serves(one, at) || !installation.serves(other, at),
   );
 }
 
