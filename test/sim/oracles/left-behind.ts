@@ -143,7 +143,7 @@ const keptMs = 120_000;
 /** How an item of a list is named that an event says may be left behind. */
 const itemNamed = /\bitem (\w+_\w+)/;
 /** What is said of one that was denied with most else. */
-const inDoubt = 'what else the account had may be missing too';
+const inDoubt = 'cannot be known to be gone';
 
 /**
  * An event said that what a create made whose answer was lost may be left behind, by its id where a list showed one, after the

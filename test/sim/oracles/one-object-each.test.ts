@@ -348,7 +348,7 @@ describe('objects', () => {
       await world.pass(keptMs);
       if (named !== undefined) {
         const fields = { event: 'Orphaned', kind: 'BotUser', namespace: 'a', name: 'bot' };
-        const message = `bot user ${named(id)} is left behind: what else the account had may be missing too`;
+        const message = `bot user ${named(id)} is left behind: it cannot be known to be gone`;
         world.logs.push({ at: world.scheduler.now, process: operator, level: 'warn', message, fields });
       }
       await world.remove('BotUser', 'bot', { by: operator });

@@ -39,26 +39,27 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     const { facts, journal, connection, call, time } = this.#context;
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
-    let how = 'was gone already';
+    let wasThere = false;
     const { deniedDelete: denied } = facts;
     // With another key it was another account that denied it.
     if (denied?.id !== id || denied.at < keySinceOf(connection)) {
       const result = await this.#contract.delete(connection.client, id, call);
       if (result === 'absent') return this.#denied(id, presence);
-      how = 'deleted';
+      wasThere = true;
     } else {
       const unsure = await presence.confirmGone(id);
       if (unsure !== undefined) return unsure;
       // What was in doubt for minutes goes on record as gone: the service is asked for the last time.
       const isOld = time.now() - denied.at >= doubtOfDeletedMs;
-      if (isOld && (await this.#contract.delete(connection.client, id, call)) === 'deleted') how = 'deleted';
+      wasThere = isOld && (await this.#contract.delete(connection.client, id, call)) === 'deleted';
     }
     facts.deletedID = id;
     this.#objects.claims.letGo(id);
     this.#objects.cache.forget(id);
     const what = `${this.#contract.displayName} ${id}`;
-    if (how === 'was gone already' && presence.isInDoubt(id)) journal.event('Orphaned', leftInDoubt(what));
-    else journal.event('Deleted', `${what} ${how}`);
+    if (wasThere) journal.event('Deleted', `${what} deleted`);
+    else if (presence.isInDoubt(id)) journal.event('Orphaned', leftInDoubt(what));
+    else journal.event('Deleted', `${what} was gone already`);
     return undefined;
   }
 
@@ -73,5 +74,5 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
 
 /** Of a deleted resource, which does not wait for ever for what cannot be known. */
 function leftInDoubt(what: string): string {
-  return `${what} is left behind, if it is still there: it is not found, and what else the account had may be missing too`;
+  return `${what} is left behind, if it is still there: it is not found, and cannot be known to be gone`;
 }

@@ -67,7 +67,8 @@ test('what is found of one that is to go and keeps what it made is told of', asy
   expect(thing.kept).toBe('thing thing_lost is left behind: deletionPolicy is Retain');
 });
 
-test('what could not be read is read again, and not taken from a list that was there before', async () => {
+/** Lists show what a create made as what cannot be read; returns what ends that. */
+function serveUnreadable(): () => void {
   let isOdd = true;
   thing.serve({
     list: async function* (_client, _call, onOdd) {
@@ -75,30 +76,31 @@ test('what could not be read is read again, and not taken from a list that was t
       else yield { id: 'thing_lost' };
     },
   });
+  return () => {
+    isOdd = false;
+  };
+}
+
+test('what could not be read is read again, and not taken from a list that was there before', async () => {
+  const mend = serveUnreadable();
   thing.clock.advance(settleMs);
   expect((await thing.reconcile()).message).toMatch(/thing_lost .* cannot be read/);
   // As the reconciler notes it, a moment later.
   thing.clock.advance(10);
   thing.memory.of('u').failedAt = thing.clock.now();
-  isOdd = false;
+  mend();
   thing.clock.advance(1_000);
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
 });
 
 test('nor, at a late retry, from one that others read soon after', async () => {
-  let isOdd = true;
-  thing.serve({
-    list: async function* (_client, _call, onOdd) {
-      if (isOdd) onOdd({ id: 'thing_lost', createdAt: undefined, problem: 'active: expected boolean' });
-      else yield { id: 'thing_lost' };
-    },
-  });
+  const mend = serveUnreadable();
   thing.clock.advance(settleMs);
   await thing.reconcile();
   thing.memory.of('u').failedAt = thing.clock.now();
   thing.clock.advance(10_000);
   await thing.reconcile();
-  isOdd = false;
+  mend();
   thing.clock.advance(290_000);
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_lost' } });
 });

@@ -226,8 +226,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
   #askedSince(): number {
     const { facts, occasion, resource } = this.#context;
     const { startedAt } = occasion;
-    // What a list could not tell is asked neither of the same one again, nor of one that others read just after it: late retries
-    // would find the one as old as the other. Of those that fail together each reads but some for itself.
+    // What a list could not tell is asked neither of the same one again, nor of one that others read just after it, which a late
+    // retry would find as old. Those that fail together still share most lists.
     const failedAt = facts.failedAt === undefined ? Number.NEGATIVE_INFINITY : (facts.failedAt + startedAt) / 2;
     const secondAt = (facts.unresolved?.lookedAt ?? Number.POSITIVE_INFINITY) + apartMs;
     const since = secondAt <= startedAt ? Math.max(failedAt, secondAt) : failedAt;

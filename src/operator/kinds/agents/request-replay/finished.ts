@@ -16,10 +16,13 @@ export interface Failure {
   readonly message: string;
 }
 
-const whatToDo = 'look at the captured requests of the agent, and create another RequestReplay to run it again';
-
-/** What the status says of it; undefined while it is not finished. */
-export function finishedIn(object: ManagedObject): Finished | undefined {
+/**
+ * What the status says of it; undefined while it is not finished. Of one that somebody wrote other conditions for no success
+ * is made.
+ *
+ * @param seen the end, where this process saw it
+ */
+export function finishedIn(object: ManagedObject, seen?: Finished): Finished | undefined {
   const at = object.status?.completedAt;
   if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) return undefined;
   const failed = conditionOf(object, 'Failed');
@@ -27,14 +30,9 @@ export function finishedIn(object: ManagedObject): Finished | undefined {
     const reason = isReason(failed.reason) ? failed.reason : 'OutcomeUnknown';
     return { at, failure: { reason, message: failed.message } };
   }
-  return conditionOf(object, 'Complete')?.status === 'True' ? { at } : { at, failure: unsaid };
+  if (conditionOf(object, 'Complete')?.status === 'True') return { at };
+  return seen ?? { at, failure: outcomeUnknown('the status says that the replay ended, and not how') };
 }
-
-/** Somebody wrote other conditions: no success is made of that. */
-const unsaid: Failure = {
-  reason: 'OutcomeUnknown',
-  message: `the status says that the replay ended, and not how, and it is not repeated; ${whatToDo}`,
-};
 
 export function reportOf({ at, failure }: Finished, requestID: string): Report {
   const fields = { completedAt: at };
@@ -54,10 +52,12 @@ export function reportOf({ at, failure }: Finished, requestID: string): Report {
 export function unknown(intent: string, cause?: unknown): Failure {
   const [begunAt] = intent.split(' ', 1);
   const why = cause instanceof Error ? cause.message : 'the operator was interrupted';
-  return {
-    reason: 'OutcomeUnknown',
-    message: `it cannot be known whether the replay begun at ${begunAt} was carried out (${why}), and it is not repeated; ${whatToDo}`,
-  };
+  return outcomeUnknown(`it cannot be known whether the replay begun at ${begunAt} was carried out (${why})`);
+}
+
+function outcomeUnknown(why: string): Failure {
+  const whatToDo = 'look at the captured requests of the agent, and create another RequestReplay to run it again';
+  return { reason: 'OutcomeUnknown', message: `${why}, and it is not repeated; ${whatToDo}` };
 }
 
 /** The agent understood, and would say the same again. */

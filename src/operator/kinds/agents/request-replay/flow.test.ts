@@ -224,6 +224,20 @@ describe('what this process knows is not unknown to it', () => {
     },
   );
 
+  test('how it ended is what the status says, where that says it', async () => {
+    nextErrors.set('replay req_1', agentError('Unreachable', false));
+    await reconcile();
+    expect(conditions()).toContain('Failed=True OutcomeUnknown');
+    const complete = { type: 'Complete', status: 'True', reason: 'Available', message: 'by another process' } as const;
+    const { status, ...rest } = object as ManagedObject;
+    object = {
+      ...rest,
+      status: { ...status, conditions: [{ ...complete, lastTransitionTime: '2026-01-02T03:04:05Z' }] },
+    };
+    await reconcile();
+    expect(conditions()).toContain('Complete=True');
+  });
+
   test('an end that is not in the status yet is written the next time', async () => {
     await reconcile({ settle: false });
     await reconcile();

@@ -46,12 +46,12 @@ export class ReplayFlow implements Flow<undefined> {
 
   async ensure(context: Context): Promise<Outcome> {
     const { object, uid } = context.resource;
-    const recorded = finishedIn(object);
-    // Who saw the end knows it better than a status that others may write.
-    if (recorded !== undefined) return this.#conclude(context, this.#finished.get(uid) ?? recorded);
+    const seen = this.#finished.get(uid);
+    const recorded = finishedIn(object, seen);
+    if (recorded !== undefined) return this.#conclude(context, recorded);
     const parsed = parseSpec(specSchema, object);
     if ('report' in parsed) return parsed.report;
-    const finished = this.#finished.get(uid) ?? (await this.#finish(context, parsed.spec));
+    const finished = seen ?? (await this.#finish(context, parsed.spec));
     this.#finished.set(uid, finished);
     return withRemoval(context, finished);
   }
