@@ -42,6 +42,6 @@ test('a version that is forgotten: 410 for pages, exact lists and watches; a pag
   // begins one version later, where the history now does. The next compaction refuses both.
   await until('the watch to be refused', async () => {
     const [event] = await watchUntil(cluster, `${path}?watch=true&resourceVersion=${version}`, () => true);
-    return event.type === 'ERROR' && event.object.code === 410 && event.object.reason === 'Expired';
+    return event?.type === 'ERROR' && event.object.code === 410 && event.object.reason === 'Expired';
   });
 });

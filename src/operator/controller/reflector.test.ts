@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../common/clock.ts';
 import { type Log, silentLog } from '../../common/log.ts';
 import { type FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
 import { Watched } from './watched.fixture.ts';
@@ -238,9 +239,9 @@ describe('a watch', () => {
   });
 
   /** Of an object that is in the backup, and has gone since. */
-  async function backedUp() {
+  async function backedUp(options: Parameters<Watched['synced']>[0] = {}) {
     api.put('a', { spec: { size: 1 } });
-    const { informer } = await watched.synced();
+    const { informer } = await watched.synced(options);
     const restore = api.backup();
     api.remove('a');
     await until('it to go', () => informer.get('default/a') === undefined);
@@ -279,6 +280,18 @@ describe('a watch', () => {
     api.put('c');
     await until('it to come back', isBack);
   });
+
+  test.each(['end', 'reset'] as const)(
+    'that ended by %s while the process stood still is not resumed: the server may have been restored meanwhile',
+    async (dropped) => {
+      let lostMs = 0;
+      const monotonic = { ...systemClock, now: () => performance.now() + lostMs };
+      const { restore, isBack } = await backedUp({ monotonic });
+      lostMs = 26_000;
+      restore(dropped);
+      await until('it to come back', isBack);
+    },
+  );
 
   test.each([
     ['that is down', down],

@@ -250,5 +250,5 @@ function isAway(error: unknown): boolean {
 }
 
 function isSilence(error: unknown): boolean {
-  return error instanceof KubeConnectionError && error.timedOut;
+  return error instanceof KubeConnectionError && error.afterSilence;
 }

@@ -32,7 +32,7 @@ export class Watched {
 
   /** That does not run. */
   async informer(options: Partial<InformerOptions<Widget>> = {}): Promise<Informer<Widget>> {
-    const client = await this.api.client();
+    const client = await this.api.client({ ...systemRuntime, ...options });
     const backoff = { minMs: 10, maxMs: 40 };
     return new Informer<Widget>({ ...systemRuntime, client, type: widgetType, log: silentLog, backoff, ...options });
   }

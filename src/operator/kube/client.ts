@@ -13,6 +13,7 @@ import type {
 import type { KubeConnection, KubeRequest, KubeResponse } from './connection.ts';
 import { AnswerTooLargeError, isGone, isNotFound, KubeConnectionError, type KubeError } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
+import { Pulse } from './pulse.ts';
 import { errorFromResponse } from './status.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef, type ResourceType } from './types.ts';
 import { decodeWatch, type WatchEvent } from './watch.ts';
@@ -52,10 +53,12 @@ const maxRetryAfterMs = 10_000;
 export class KubeClient {
   readonly #connection: KubeConnection;
   readonly #monotonic: Clock;
+  readonly #pulse: Pulse;
 
   constructor(connection: KubeConnection, { monotonic }: Pick<Runtime, 'monotonic'>) {
     this.#connection = connection;
     this.#monotonic = monotonic;
+    this.#pulse = new Pulse(monotonic);
   }
 
   /** One page. Items get the apiVersion and kind that lists leave out. */
@@ -134,25 +137,29 @@ export class KubeClient {
   }
 
   /**
-   * The events until the server ends the watch. Iterating throws like the other methods; leaving the loop or aborting
-   * the signal closes the connection.
+   * The events until the server ends the watch. Iterating throws like the other methods, and where the process stood still
+   * meanwhile also at the end; leaving the loop or aborting the signal closes the connection.
    */
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
     const { namespace, signal, silenceTimeoutMs = 150_000, metadataOnly, ...query } = options;
     const doing = `watching ${type.plural}${namespace === undefined ? '' : ` in ${namespace}`}`;
     const path = collectionPath(type, namespace, { ...query, watch: true });
-    const response = await this.#connection.request({
-      method: 'GET',
-      path,
-      watch: true,
-      ...acceptOf('', metadataOnly),
-      doing,
-      silenceTimeoutMs,
-      signal,
-    });
+    const how = { doing, silenceTimeoutMs, signal, watch: true, ...acceptOf('', metadataOnly) };
+    using pulse = this.#pulse.listen();
     try {
-      if (response.status !== 200) throw await refusalOf(doing, response);
-      yield* decodeWatch<T>(doing, response.body);
+      yield* this.#events<T>({ method: 'GET', path, ...how });
+    } catch (error) {
+      const isCutOff = error instanceof KubeConnectionError && signal?.aborted !== true;
+      throw isCutOff && pulse.stoodStill() ? unheard(doing, error) : error;
+    }
+    if (pulse.stoodStill()) throw unheard(doing);
+  }
+
+  async *#events<T extends KubeObject>(request: KubeRequest): AsyncGenerator<WatchEvent<T>> {
+    const response = await this.#connection.request(request);
+    try {
+      if (response.status !== 200) throw await refusalOf(request.doing, response);
+      yield* decodeWatch<T>(request.doing, response.body);
     } finally {
       response.destroy();
     }
@@ -223,6 +230,11 @@ export class KubeClient {
       await this.#monotonic.sleep(waitMs, request.signal);
     }
   }
+}
+
+/** When the watch ended is not known, nor how often the server began again since. */
+function unheard(doing: string, cause?: unknown): KubeConnectionError {
+  return new KubeConnectionError(doing, new Error('the watch ended while the process stood still', { cause }), true);
 }
 
 /** How to ask for metadata only. */

@@ -38,12 +38,12 @@ export class KubeError extends Error {
 /** No usable answer: network, timeout or garbage. Whether the server acted is unknown. */
 export class KubeConnectionError extends Error {
   override readonly name = 'KubeConnectionError';
-  /** The server was silent for too long, as against refusing or dropping the connection. */
-  readonly timedOut: boolean;
+  /** Nothing was heard for a while before it: the server was silent for too long, or the process stood still. */
+  readonly afterSilence: boolean;
 
-  constructor(doing: string, cause: unknown, timedOut = false) {
+  constructor(doing: string, cause: unknown, afterSilence = false) {
     super(`${doing}: ${describe(cause)}`, { cause });
-    this.timedOut = timedOut;
+    this.afterSilence = afterSilence;
   }
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../common/log.ts';
-import { systemRuntime } from '../../common/runtime.ts';
+import { type Runtime, systemRuntime } from '../../common/runtime.ts';
 import { KubeClient } from './client.ts';
 import { connect, type Guard, type KubeConnection } from './connection.ts';
 import type { KubeObject, ResourceType } from './types.ts';
@@ -86,8 +86,8 @@ export class FakeApi {
     return connection;
   }
 
-  async client(): Promise<KubeClient> {
-    return new KubeClient(await this.connection(), systemRuntime);
+  async client(runtime: Pick<Runtime, 'monotonic'> = systemRuntime): Promise<KubeClient> {
+    return new KubeClient(await this.connection(), runtime);
   }
 
   async stop(): Promise<void> {
@@ -146,12 +146,12 @@ export class FakeApi {
   }
 
   /** Returns how to go back to what is there now. Other versions were given since, by the time that anybody looks. */
-  backup(): () => void {
+  backup(): (dropped?: 'end' | 'reset') => void {
     const objects = [...this.#objects];
-    return () => {
+    return (dropped) => {
       this.#objects.clear();
       for (const [path, object] of objects) this.#objects.set(path, object);
-      this.dropWatches();
+      this.dropWatches(dropped);
       this.#watches.clear();
     };
   }

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { ManualClock } from '../controller/manual-clock.fixture.ts';
+import { Pulse } from './pulse.ts';
+
+test('a process that runs does not stand still, for however long', async () => {
+  const clock = new ManualClock();
+  using listening = new Pulse(clock).listen();
+  await clock.advance(3_600_000);
+  expect(listening.stoodStill()).toBe(false);
+});
+
+test('one that was stopped did, from the first moment after it, for all that listened then and none that begin later', async () => {
+  const clock = new ManualClock();
+  const pulse = new Pulse(clock);
+  using before = pulse.listen();
+  using another = pulse.listen();
+  await clock.advance(1_000);
+  clock.freeze(6_000);
+  expect(before.stoodStill()).toBe(true);
+  using after = pulse.listen();
+  await clock.advance(60_000);
+  expect([before.stoodStill(), another.stoodStill(), after.stoodStill()]).toEqual([true, true, false]);
+});
+
+test('it beats only while anybody listens, and what lies between is not standing still', async () => {
+  const clock = new ManualClock();
+  const pulse = new Pulse(clock);
+  pulse.listen()[Symbol.dispose]();
+  expect(clock.sleepers).toBe(0);
+  await clock.advance(60_000);
+  using later = pulse.listen();
+  expect([clock.sleepers, later.stoodStill()]).toEqual([1, false]);
+});

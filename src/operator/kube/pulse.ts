@@ -1,0 +1,55 @@
+import { type Clock, cancelled } from '../../common/clock.ts';
+
+const everyMs = 2_000;
+/** A beat so late is that of a process that stood still: stopped, swapped out, or busy with one thing. */
+const lateMs = 3_000;
+
+/** Beats while anybody listens, to tell whether the process stood still meanwhile: of the time lost it has no other sign. */
+export class Pulse {
+  readonly #monotonic: Clock;
+  #listeners = 0;
+  #stop = new AbortController();
+  #beatAt = 0;
+  #stoodStillUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(monotonic: Clock) {
+    this.#monotonic = monotonic;
+  }
+
+  /** Until it is disposed. */
+  listen(): Disposable & { stoodStill(): boolean } {
+    const startedAt = this.#monotonic.now();
+    if (this.#listeners === 0) this.#start(startedAt);
+    this.#listeners += 1;
+    return {
+      stoodStill: () => {
+        // The beat itself may be as late as whoever asks.
+        this.#look();
+        return this.#stoodStillUntil > startedAt;
+      },
+      [Symbol.dispose]: () => {
+        this.#listeners -= 1;
+        if (this.#listeners === 0) this.#stop.abort(cancelled);
+      },
+    };
+  }
+
+  #start(now: number): void {
+    this.#beatAt = now;
+    this.#stop = new AbortController();
+    this.#beat(this.#stop.signal).catch(() => {});
+  }
+
+  async #beat(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await this.#monotonic.sleep(everyMs, signal);
+      this.#look();
+    }
+  }
+
+  #look(): void {
+    const now = this.#monotonic.now();
+    if (now - this.#beatAt >= everyMs + lateMs) this.#stoodStillUntil = now;
+    this.#beatAt = now;
+  }
+}
