@@ -65,6 +65,20 @@ describe('objects', () => {
   );
 
   test.each([
+    ['by an installation that cannot see its maker', 'b', 'two-0.0', 0],
+    ['by one that sees both', 'a,b', 'two-0.0', 1],
+    ['by the one that made it', 'b', operator, 1],
+  ])('one of two resources, taken by its id: %s', async (_, watchNamespaces, by, times) => {
+    world = new FakeWorld({ installations: [{ name: 'op' }, { name: 'two', settings: { watchNamespaces } }] });
+    judge = world.judge(oneObjectEach);
+    const id = await madeBotUser(world);
+    const status = available(1, { id, ownership: { id, how: 'Imported' } });
+    await world.write('BotUser', 'taker', { namespace: 'b', annotations: { [externalID]: id } });
+    await world.write('BotUser', 'taker', { namespace: 'b', status, by });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['a lone one', 0, 0],
     ['one of two', 1, 1],
   ])('%s, made in another account by a process that never had the first', async (_, others, times) => {

@@ -12,7 +12,7 @@ import { names } from './module-ownership.ts';
 import { mutationsOf } from './mutations.ts';
 import { idsNamedBy, kindsOfCollection, ownershipOf } from './ownership.ts';
 import type { Resource } from './resource.ts';
-import { areStrangers } from './strangers.ts';
+import { areBeyondHelp } from './strangers.ts';
 import type { Witness } from './witness.ts';
 
 /** At rest each resource has one object, and each object that an operator made has one resource. */
@@ -49,7 +49,7 @@ function sharedObjects(world: Witness): readonly string[] {
     if (id === undefined || resource.version.spec.managementPolicy === 'Observe') continue;
     const other = holders.get(id);
     if (other === undefined) holders.set(id, resource);
-    else if (!areStrangers(world, resource, other)) found.push(`${other.key} and ${resource.key} both have ${id}`);
+    else if (!areBeyondHelp(world, resource, other)) found.push(`${other.key} and ${resource.key} both have ${id}`);
   }
   return found;
 }

@@ -1,8 +1,10 @@
 import { accountsOf } from './accounts.ts';
 import { pathsOf } from './excuses.ts';
+import { fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { idsNamedBy } from './ownership.ts';
 import type { Resource } from './resource.ts';
+import { installationOf } from './who.ts';
 import type { Witness } from './witness.ts';
 
 /**
@@ -16,14 +18,28 @@ export function areStrangers(world: Witness, one: Resource, other: Resource, at 
   );
 }
 
-/** The ids and paths that strangers name both, now. */
+/**
+ * Nobody could keep them apart: they are strangers, or whoever manages the one took by name what the other has and he cannot
+ * see. Who sees both leaves the other what it made, and cannot keep the one from it.
+ */
+export function areBeyondHelp(world: Witness, one: Resource, other: Resource): boolean {
+  return areStrangers(world, one, other) || tookBlindly(world, one, other) || tookBlindly(world, other, one);
+}
+
+function tookBlindly(world: Witness, one: Resource, other: Resource): boolean {
+  const manager = accountsOf(world).installations.get(installationOf(one.status?.by ?? '') ?? '');
+  const wasTaken = fieldsOf(one.status?.fields.ownership).how === 'Imported';
+  return wasTaken && manager?.serves(other, world.scheduler.now) === false;
+}
+
+/** The ids and paths that two name whom nobody could keep apart, now. */
 export function contested(world: Witness): ReadonlySet<string> {
   const naming = new Map<string, Resource[]>();
   for (const resource of kubeModelOf(world).live.values()) {
     for (const name of namedBy(resource)) naming.set(name, [...(naming.get(name) ?? []), resource]);
   }
   const isContested = (all: readonly Resource[]) =>
-    all.some((one) => all.some((other) => one !== other && areStrangers(world, one, other)));
+    all.some((one) => all.some((other) => one !== other && areBeyondHelp(world, one, other)));
   return new Set([...naming].filter(([, all]) => isContested(all)).map(([name]) => name));
 }
 
