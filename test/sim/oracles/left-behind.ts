@@ -105,6 +105,7 @@ function mayLeave(world: Witness, resource: Resource, thing: Thing): boolean {
   if (!resource.lives) return wasLetGo(world, resource, thing);
   if (resource.ready?.reason === 'AmbiguousCreate' || isOutOfReach(world, resource, thing)) return true;
   if (wasTakenMeanwhile(resource, thing) || wasDeniedAlone(world, resource, thing)) return true;
+  if (wasToldOfLater(world, resource, thing)) return true;
   return isPaused(resource.version) || isObserved(resource.version) || wasForgotten(world, resource, thing);
 }
 
@@ -144,18 +145,36 @@ const keptMs = 120_000;
 const itemNamed = /\bitem (\w+_\w+)/;
 /** What is said of one that was denied with most else. */
 const inDoubt = 'cannot be known to be gone';
+/** Of what a create made whose answer was lost, when nothing was found. */
+const heldByNone = 'is held by no resource';
 
 /**
  * An event said that what a create made whose answer was lost may be left behind, by its id where a list showed one, after the
  * resource was kept for it; each event is in the log too, also where it cannot be written to Kubernetes.
  */
-function wasToldOf(world: Witness, { kind, namespace, name, versions, goneAt }: Resource, thing: Thing): boolean {
+function wasToldOf(world: Witness, resource: Resource, thing: Thing): boolean {
+  const { versions, goneAt } = resource;
   const keptSince = versions.all.find(({ deleting }) => deleting)?.at ?? Number.POSITIVE_INFINITY;
-  return world.logs.some(({ at, message, fields }) => {
-    const isOfIt = fields.kind === kind && fields.namespace === namespace && fields.name === name;
-    if (fields.event !== 'Orphaned' || !isOfIt || at < keptSince + keptMs || at > (goneAt ?? at)) return false;
+  return orphansOf(world, resource).some(({ at, message }) => {
+    if (at < keptSince + keptMs || at > (goneAt ?? at)) return false;
     if (message.includes(inDoubt)) return message.includes(thing.name) && denial(world, thing, at) !== undefined;
     return message.includes('of an unanswered create') && (itemNamed.exec(message)?.[1] ?? thing.name) === thing.name;
+  });
+}
+
+/** The service denied what it had while a lost create was looked for: of what turned up later an event tells by its id. */
+function wasToldOfLater(world: Witness, resource: Resource, thing: Thing): boolean {
+  const isTold = orphansOf(world, resource).some(
+    ({ message }) => message.includes(heldByNone) && message.includes(thing.name),
+  );
+  return isTold && denial(world, thing, thing.made.at) !== undefined;
+}
+
+/** What events said that may be left behind. */
+function orphansOf({ logs }: Witness, { kind, namespace, name }: Resource) {
+  return logs.filter(({ fields }) => {
+    const isOfIt = fields.kind === kind && fields.namespace === namespace && fields.name === name;
+    return isOfIt && fields.event === 'Orphaned';
   });
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Act, mainKey, secondKey } from '../core/story.ts';
 import { oneObjectEach } from './one-object-each.ts';
-import { available, FakeWorld, madeBotUser, operator } from './witness.fixture.ts';
+import { available, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
 
 const externalID = 'edge-operator.dev/external-id';
 const createdID = 'edge-operator.dev/created-id';
@@ -124,6 +124,22 @@ describe('objects', () => {
       world.logs.push({ at: world.scheduler.now, process: operator, level: 'warn', message, fields });
     }
     await world.remove('BotUser', 'bot', { by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
+    ['which was told of', true, (id: string) => id, 0],
+    ['of which another was told', true, () => 'bot_other', 1],
+    ['which was told of, with nothing that denied it', false, (id: string) => id, 1],
+  ] as const)('one that was denied while its create was looked for, %s', async (_, isDenied, told, times) => {
+    const acts: Act[] = isDenied ? [{ at: 0, do: 'trouble', name: 'empty-account', forMs: 60_000 }] : [];
+    world = new FakeWorld({ acts });
+    judge = world.judge(oneObjectEach);
+    const [lost] = [await madeBotUser(world), await madeBotUser(world)];
+    const fields = { event: 'Orphaned', kind: 'BotUser', namespace: 'a', name: 'bot' };
+    const message = `bot user ${told(lost)} is held by no resource: a create that was taken for lost may have made it`;
+    await world.write('BotUser', 'bot', { status: unready(1, 'Creating', 'Reconciling'), by: operator });
+    world.logs.push({ at: world.scheduler.now, process: operator, level: 'warn', message, fields });
     expect(await spoke()).toHaveLength(times);
   });
 

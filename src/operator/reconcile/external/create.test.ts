@@ -166,14 +166,16 @@ const other = { id: 'thing_0' };
 
 test.each([
   ['what is another resource’s', 0, { isHeld: true }],
+  ['what this one had before', 0, { wasHad: true }],
   ['what was there before, and is otherwise', 61_000, {}],
   ['what another one asked for, and is otherwise', 0, { isAwaited: true }],
 ])(
   'an answer that shows %s is another’s, and says nothing of what became of the create',
-  async (_, ageMs, { isHeld = false, isAwaited = false }: { isHeld?: boolean; isAwaited?: boolean }) => {
+  async (_, ageMs, { isHeld = false, wasHad = false, isAwaited = false }: Partial<Record<string, boolean>>) => {
     thing.clock.advance(100_000);
     const objects = accountObjects();
     if (isHeld) objects.claims.claim('another', other.id);
+    if (wasHad) thing.memory.of('u').former = [other.id];
     const createdAt = new Date(thing.clock.now() - ageMs).toISOString();
     const contract = {
       ...thing.contract,
@@ -199,7 +201,7 @@ test.each([
     expect(thing.object.metadata.annotations).toHaveProperty([annotation.createIntent]);
     expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
     // What nobody else has may be the one all the same.
-    expect(intentOf(thing.object)?.answered).toBe(isHeld ? undefined : other.id);
+    expect(intentOf(thing.object)?.answered).toBe(isHeld || wasHad ? undefined : other.id);
   },
 );
 

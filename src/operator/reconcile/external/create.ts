@@ -122,10 +122,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return id;
   }
 
-  /** What stands in between may mix answers up: what is another resource's was not made just now. */
+  /** What stands in between may mix answers up: what is another resource's, or was this one's, was not made just now. */
   #isAnothers(id: string): boolean {
-    const { resource, peers } = this.#context;
-    if (this.#objects.claims.isTaken(id)) return true;
+    const { resource, peers, facts } = this.#context;
+    if (this.#objects.claims.isTaken(id) || facts.former?.includes(id) === true) return true;
     return peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid);
   }
 
