@@ -70,6 +70,21 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining("it is a person's")]);
   });
 
+  test.each([
+    ['when that has gone', true, false, 0],
+    ['while that is there', false, false, 1],
+    ['to remove it after that', true, true, 1],
+  ])('that a resource is told to take while it has its own are its to have %s', async (_, hasGone, deleting, times) => {
+    const own = await madeBotUser(world);
+    const foreign = await world.make('bot_users', { name: 'theirs' }, { by: 'person' });
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: foreign }, deleting });
+    await world.pass(1_000);
+    if (hasGone) await world.call({ method: 'DELETE', path: `/bot_users/${own}` });
+    await world.pass(60_000);
+    await world.call({ method: 'PATCH', path: `/bot_users/${foreign}`, body: { name: 'bot' } });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test('of another resource are not changed for an older one that names them by mistake (O5)', async () => {
     await world.write('BotUser', 'older', { spec: { name: 'older' } });
     const id = await madeBotUser(world);

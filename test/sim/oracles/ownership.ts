@@ -84,7 +84,10 @@ export class Ownership {
     const maker = this.makerOf(thing);
     const isClaimed = maker !== undefined && maker !== resource && this.#claims(maker, span);
     if (isClaimed && !hasLost(maker, thing.name, span[1], installation.name)) return false;
-    if (this.#ownsElse(resource, thing, naming?.at ?? span[0])) return false;
+    // What it had may have gone since; but what it is removed with is not what it is told to take besides.
+    const isFreed = isManaged || versions.at(-1)?.deleting === false;
+    const toldAt = naming?.at ?? span[0];
+    if (this.#ownsElse(resource, thing, toldAt, isFreed ? span[1] : toldAt)) return false;
     return this.#uses(resource, installation, versions, thing, span);
   }
 
@@ -133,10 +136,12 @@ export class Ownership {
     return this.#accounts.during(installation, resource, versions, span).some(isThere);
   }
 
-  /** It had an object of its own when it was told to take this one. */
-  /** What was made with a key of another account is not found by this one's. */
-  #ownsElse(resource: Resource, thing: Thing, at: number): boolean {
-    const isThere = ({ made, gone }: Thing) => made.at <= at && (gone === undefined || gone.at > at);
+  /**
+   * It had an object of its own when it was told to take this one, and still then. What was made with a key of another account
+   * is not found by this one's.
+   */
+  #ownsElse(resource: Resource, thing: Thing, toldAt: number, then: number): boolean {
+    const isThere = ({ made, gone }: Thing) => made.at <= toldAt && (gone === undefined || gone.at > then);
     return this.madeFor(resource).some((other) => other !== thing && other.account === thing.account && isThere(other));
   }
 
