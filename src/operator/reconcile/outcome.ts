@@ -93,9 +93,12 @@ export function reportFailure(error: unknown): Report {
   }
   if (!(error instanceof ApiError)) throw error;
   if (error.cause instanceof DependencyError) return reportFailure(error.cause);
+  if (error.cause instanceof BehindError) return report('Updating', error.cause.message, soon);
   const { operationID } = error;
   return { ...report(reasonOf(error), error.message, retryOf(error)), ...(operationID && { operationID }) };
 }
+
+const soon = { isPending: true, retry: { kind: 'after', ms: 500 } } as const;
 
 function reasonOf(failure: ApiError): Reason {
   return failure.reason === 'NotFound' ? 'ExternalNotFound' : failure.reason;

@@ -1,5 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { notSent } from '../../common/http/failure.ts';
 import { annotation } from './annotations.ts';
+import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
 import { BehindError, DependencyError, report, UnreadError } from './outcome.ts';
@@ -55,6 +57,21 @@ test.each([
   expect(fixture.writes).toBe(0);
   await fixture.reconcile(() => {});
   expect(fixture.writes).toBe(1);
+});
+
+test('what waited for its turn is not sent for one that is paused by then, and nothing is said of that', async () => {
+  const paused = { ...object, metadata: { ...object.metadata, annotations: { [annotation.paused]: 'true' } } };
+  const ensure: Flow<undefined>['ensure'] = async ({ call }) => {
+    fixture.cached = paused;
+    try {
+      call.permit?.();
+    } catch (cause) {
+      throw notSent('things.create', cause);
+    }
+    return report('Available', 'it was made');
+  };
+  expect(await fixture.reconcile(() => {}, {}, { ensure })).toEqual({ kind: 'after', ms: 5_000 });
+  expect(fixture.writes).toBe(0);
 });
 
 test('what is on its way is said when it takes long', async () => {

@@ -26,9 +26,10 @@ import {
 import { isSameInstallation, movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isAsWritten, isHeld, noteOthers, noteRecords, recordsFor } from './records.ts';
-import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
+import { isDeleting, keyOf, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
+import { checkWanted } from './still-wanted.ts';
 import { Unkept } from './unkept.ts';
 import { hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
 
@@ -282,7 +283,7 @@ export class Reconciler<Client> {
   }
 
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
-    const { writer, connectionOf, schedule, peers, time } = options;
+    const { cache, writer, connectionOf, schedule, peers, time } = options;
     const facts = this.#factsOf(object);
     const resource = new CurrentResource(object, writer, facts);
     return {
@@ -293,7 +294,10 @@ export class Reconciler<Client> {
         priority: priorityOf(object, facts),
         namespace: object.metadata.namespace,
         // What waited for its turn may be for an account that is paused by then, is to go, or has lost its key.
-        permit: () => void connectionOf(object),
+        permit: () => {
+          connectionOf(object);
+          checkWanted(object, cache.get(keyOf(object)));
+        },
         ...waiting,
       },
       occasion: occasionOf(object, facts, schedule, time.now()),

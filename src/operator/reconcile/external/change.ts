@@ -1,3 +1,4 @@
+import type { Call } from '../../../common/call.ts';
 import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
@@ -35,8 +36,8 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Once. Confirmed by an answer, or, of what was gone already, by a second witness; reports while it is not. */
-  async delete(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
-    const { facts, journal, connection, call, time } = this.#context;
+  async delete(id: string, presence: Presence<Observed, Client>, call: Call): Promise<Report | undefined> {
+    const { facts, journal, connection, time } = this.#context;
     // Only the finalizer's removal failed last time.
     if (facts.deletedID === id) return undefined;
     let wasThere = false;

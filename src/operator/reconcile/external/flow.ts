@@ -9,6 +9,7 @@ import { PerConnection } from '../per-connection.ts';
 import { unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
+import { callOfDelete } from '../still-wanted.ts';
 import { AccountObjects } from './account-objects.ts';
 import { SafeChange } from './change.ts';
 import { Claims } from './claims.ts';
@@ -135,7 +136,8 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   ): Promise<Report | undefined> {
     const keeper = this.#rivals.keeperOf(context, id);
     if (keeper !== undefined) return leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`);
-    return unlessRefused(context, `delete ${id}`, () => change.delete(id, presence).catch(reportDeleteFailure));
+    const call = callOfDelete(context, () => this.#rivals.keeperOf(context, id));
+    return unlessRefused(context, `delete ${id}`, () => change.delete(id, presence, call).catch(reportDeleteFailure));
   }
 
   #unnamed(id: string): string {

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
+import { notSent } from '../../../common/http/failure.ts';
 import { annotation } from '../annotations.ts';
 import { recordedURLOf } from '../ownership.ts';
 import { Peers } from '../peers.ts';
@@ -229,6 +230,30 @@ test.each([
   scene.now += 59_000;
   expect(await attempt()).toMatchObject({ reason: 'Unauthorized', retry: { kind: 'after', ms: 1_000 } });
   expect(scene.calls).toEqual([what]);
+});
+
+test('a module that another one came to have while its delete waited for its turn is left to it', async () => {
+  const object = deleted(left({}));
+  const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['thing'], apiURL: 'http://api' } };
+  const heir: ManagedObject = { ...left({}), metadata: { ...left({}).metadata, name: 'b', uid: 'v' }, status };
+  const claimants = [object];
+  const remove: typeof scene.part.delete = async (_client, _spec, call) => {
+    if (!claimants.includes(heir)) claimants.push(heir);
+    try {
+      call.permit?.();
+    } catch (cause) {
+      throw notSent('things.delete', cause);
+    }
+    return scene.part.delete(undefined, {} as never, call);
+  };
+  const flow = scene.flow([{ ...scene.part, delete: remove }]);
+  const index = { get: () => undefined, list: () => [], claimants: () => claimants };
+  const accountOf = () => ({ identity: 'default', url: 'http://api' });
+  const peers = new Peers({ index, memory: scene.memory, accountOf });
+  const context = { ...scene.contextFor(object), peers };
+  expect(await flow.remove(context)).toMatchObject({ reason: 'Updating', retry: { kind: 'after', ms: 500 } });
+  expect(await flow.remove(context)).toEqual({ kind: 'finished' });
+  expect(scene.calls).toEqual([]);
 });
 
 test('a module that another one has by now is left to it at once, though its delete was refused lately', async () => {

@@ -7,6 +7,7 @@ import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { isObserver, standingToRemovePart } from '../ownership.ts';
 import { unlessRefused } from '../refusals.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
+import { callOfDelete } from '../still-wanted.ts';
 import type { InPlace } from './in-place.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
@@ -73,8 +74,9 @@ export class PartRemoval<Spec, Client> {
   }
 
   async #delete(): Promise<'deleted' | 'absent'> {
-    const { connection, call, time } = this.#context;
+    const { connection, time } = this.#context;
     const { spec, claim, lostDeletes, createSettleMs } = this.#scope;
+    const call = callOfDelete(this.#context, () => this.#keeper());
     try {
       return await this.#part.delete(connection.client, spec, call);
     } catch (error) {
