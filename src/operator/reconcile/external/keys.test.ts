@@ -103,3 +103,45 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
     expect(thing.creates).toBe(2);
   });
 });
+
+test('what was taken for gone, and is there again when the turn of another one comes, is taken back', async () => {
+  let there: string[] = [];
+  let lists = 0;
+  thing.writer.writeStatus = async (_object, status) => {
+    thing.object = { ...thing.object, status };
+    return thing.object;
+  };
+  thing.serve({
+    get: async (_, id) => (there.includes(id) ? { id } : undefined),
+    list: async function* () {
+      lists += 1;
+      yield* there.map((id) => ({ id }));
+    },
+    create: async () => {
+      thing.creates += 1;
+      if (thing.creates > 1) throw new ApiError('429', { reason: 'RateLimited', definite: true });
+      there = ['thing_1'];
+      return { id: 'thing_1' };
+    },
+  });
+  const attempt = async () => {
+    const { ownership, reason } = await thing.reconcile({ drift: true });
+    if (ownership !== undefined) thing.object = { ...thing.object, status: { ...thing.object.status, ownership } };
+    return reason;
+  };
+  await attempt();
+  there = [];
+  for (const reason of ['Available', 'Creating', 'RateLimited']) {
+    expect(await attempt()).toBe(reason);
+    thing.clock.advance(5_000);
+  }
+  const before = lists;
+  await attempt();
+  // What was looked at just now is not looked at again.
+  expect([lists - before, thing.creates]).toEqual([0, 3]);
+  there = ['thing_1'];
+  thing.clock.advance(3_600_000);
+  expect(await attempt()).toBe('Available');
+  expect([lists - before, thing.creates]).toEqual([1, 3]);
+  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_1' });
+});

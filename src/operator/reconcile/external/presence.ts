@@ -18,6 +18,8 @@ const rareMs = 600_000;
 /** Before what vanished again is created again; doubling. */
 const firstRecreationMs = 60_000;
 const longestPauseMs = 3_600_000;
+/** What a list showed so lately is not looked at once more: all that are made again at a time share it. */
+const latelyMs = 30_000;
 
 type Options = Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>;
 
@@ -255,10 +257,14 @@ export class Presence<Observed, Client> {
     return had.length === 0 ? undefined : Math.max(...had);
   }
 
-  /** By a list with the key in force, where there is something to be found again that was taken for gone. */
+  /**
+   * By a list with the key in force, where there is something to be found again that was taken for gone: a create may have
+   * waited since, as for an hour's pause.
+   */
   async lookForFormer(): Promise<void> {
-    const { facts, call } = this.#context;
-    if (facts.former !== undefined) await this.#objects.cache.sweep(this.#keySince, call);
+    const { facts, call, time } = this.#context;
+    const since = Math.max(this.#keySince, time.now() - latelyMs);
+    if (facts.former !== undefined) await this.#objects.cache.sweep(since, call);
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */
