@@ -39,11 +39,11 @@ test.each([
   [20, 60_000, []],
   [21, 60_000, [expect.stringContaining('may send 20')]],
   [11, 1_000, [expect.stringContaining('may send 10')]],
-])('where Leases could not be written for the last minute once more may be sent: %i', async (times, forMs, said) => {
+])('where Leases could not be written in the last two minutes once more may be sent: %i', async (times, forMs, said) => {
   const refusal = { at: 0, do: 'trouble', name: 'kube-403', forMs, with: { of: 'leases' } } as const;
   world = new FakeWorld({ installations: [{ name: 'op', settings: { requestsPerMinute: '10' } }], acts: [refusal] });
   world.judge(budget);
-  await world.pass(100_000);
+  await world.pass(150_000);
   await look(times, 10);
   expect(world.said).toEqual(said);
 });

@@ -42,10 +42,10 @@ export function budget(world: Witness, report: Report) {
   return {};
 }
 
-/** While Leases may not be written what is sent is on no record: who may write them again has another budget. */
+/** While Leases may not be written what is sent is on no record: who may again, which he tries once a minute, has another budget. */
 function isUnrecorded({ story }: Witness, at: number): boolean {
   const isRefusal = (act: Act) => act.do === 'trouble' && act.name === 'kube-403' && act.with?.of === 'leases';
-  return story.acts.some((act) => isRefusal(act) && act.at <= at && endOf({ acts: [act] }) + minute >= at);
+  return story.acts.some((act) => isRefusal(act) && act.at <= at && endOf({ acts: [act] }) + 2 * minute >= at);
 }
 
 /** Of one account that uses the key its own; of several what the installation is set up with, for they share one budget. */

@@ -269,6 +269,25 @@ describe('who may not keep it', () => {
     expect([before.sent.length, sent.length]).toEqual([120, 0]);
   });
 
+  test('puts what it has used on record within a minute of when it may again', async () => {
+    const time = new ManualClock();
+    const store = new MemoryStore(time);
+    store.isReadOnly = true;
+    const before = start(time, store, { 'a/own': 120 });
+    await pass(time, 70_000);
+    before.ask(200);
+    await pass(time, 1_000);
+    expect(before.sent).toHaveLength(120);
+    store.isReadOnly = false;
+    for (let second = 0; second < 70; second += 1) await pass(time, 1_000);
+    expect(before.sent).toHaveLength(200);
+    before.kill();
+    const after = start(time, store.reopened(), { 'a/own': 120 });
+    after.ask(200);
+    await pass(time, 1_000);
+    expect(mostInAMinute([...before.sent, ...after.sent])).toBeLessThanOrEqual(120);
+  });
+
   test('goes on with what is on record when it may again', async () => {
     const time = new ManualClock();
     const store = new MemoryStore(time);

@@ -57,7 +57,7 @@ export interface UseRecordOptions extends Pick<Runtime, 'monotonic' | 'random' |
  * with twice of what it uses, which is withdrawn after minutes in which it was not needed: who uses little writes nothing.
  * Where no more names fit, who is not among them has a part in the free share, or waits. Where it may not be kept, that share is
  * all for a minute, and nothing where somebody before may have sent: who is started again and again would have a fresh budget each
- * time. From then on it is done without.
+ * time. From then on it is done without, and tried again once a minute.
  *
  * Each process says of what it wrote that it was itself. So what it finds of its own, where an answer was lost or somebody else
  * wrote since, is nothing new, and what another sent counts once. Order and ages are of monotonic clocks, and of the clocks
@@ -98,7 +98,8 @@ export class UseRecord {
     while (!signal.aborted) {
       this.#write();
       await this.#writing;
-      await this.#options.monotonic.sleep(relaxMs, signal).catch(() => {});
+      const pauseMs = this.#refused.isForGood ? windowMs : relaxMs;
+      await this.#options.monotonic.sleep(pauseMs, signal).catch(() => {});
       while (this.#isWriting) await this.#writing;
       if (!signal.aborted) await this.#alone(() => this.#relax());
     }
