@@ -36,17 +36,22 @@ test('a restart buys nothing (B9)', async () => {
 });
 
 test.each([
-  [20, 60_000, []],
-  [21, 60_000, [expect.stringContaining('may send 20')]],
-  [11, 1_000, [expect.stringContaining('may send 10')]],
-])('where Leases could not be written in the last two minutes once more may be sent: %i', async (times, forMs, said) => {
-  const refusal = { at: 0, do: 'trouble', name: 'kube-403', forMs, with: { of: 'leases' } } as const;
-  world = new FakeWorld({ installations: [{ name: 'op', settings: { requestsPerMinute: '10' } }], acts: [refusal] });
-  world.judge(budget);
-  await world.pass(150_000);
-  await look(times, 10);
-  expect(world.said).toEqual(said);
-});
+  [20, 'kube-403', 60_000, []],
+  [21, 'kube-403', 60_000, [expect.stringContaining('may send 20')]],
+  [11, 'kube-403', 1_000, [expect.stringContaining('may send 10')]],
+  [20, 'kube-restored', 100_000, []],
+  [11, 'kube-restored', 80_000, [expect.stringContaining('may send 10')]],
+])(
+  'what was on no record in the last minute or two may be sent once more: %i, %s',
+  async (times, name, forMs, said) => {
+    const trouble = { at: 0, do: 'trouble', name, forMs, with: { of: 'leases' } } as const;
+    world = new FakeWorld({ installations: [{ name: 'op', settings: { requestsPerMinute: '10' } }], acts: [trouble] });
+    world.judge(budget);
+    await world.pass(150_000);
+    await look(times, 10);
+    expect(world.said).toEqual(said);
+  },
+);
 
 test('people and other installations have their own', async () => {
   await look(9, 10);

@@ -42,11 +42,19 @@ export function budget(world: Witness, report: Report) {
   return {};
 }
 
-/** While Leases may not be written what is sent is on no record: who may again, which he tries once a minute, has another budget. */
+/**
+ * While Leases may not be written what is sent is on no record, and a backup knows nothing of the last minute: who begins then,
+ * or may write them again, which he tries once a minute, has another budget.
+ */
 function isUnrecorded({ story }: Witness, at: number): boolean {
   const isRefusal = (act: Act) => act.do === 'trouble' && act.name === 'kube-403' && act.with?.of === 'leases';
-  return story.acts.some((act) => isRefusal(act) && act.at <= at && endOf({ acts: [act] }) + 2 * minute >= at);
+  const isLoss = (act: Act) => act.do === 'trouble' && act.name === 'kube-restored';
+  const isOf = (act: Act) => (isRefusal(act) && lasts(act, at, 2 * minute)) || (isLoss(act) && lasts(act, at, minute));
+  return story.acts.some(isOf);
 }
+
+const lasts = (act: Act, at: number, afterMs: number): boolean =>
+  act.at <= at && at <= endOf({ acts: [act] }) + afterMs;
 
 /** Of one account that uses the key its own; of several what the installation is set up with, for they share one budget. */
 function limitOf(world: Witness, accounts: Accounts, { installation: name = '', service, key, at }: Call): number {
