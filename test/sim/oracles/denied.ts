@@ -18,7 +18,7 @@ export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing,
   if (began === undefined) return false;
   const { account, collection } = thing;
   // Each kind is looked at by itself.
-  const neighbours = neighboursOf(world, resource, began).filter(
+  const neighbours = neighboursOf(world, resource, began, at).filter(
     (each) => each.account === account && each.collection === collection,
   );
   // Of two that one process made nothing is told either.
@@ -60,9 +60,9 @@ function lasts(act: Act, at: number): boolean {
 
 /**
  * What is in the account of the resource then, as far as whoever serves it may know, its own too: of each user of it, that has
- * any, what was made for it last.
+ * any, and whose status no person wipes until then, what was made for it last.
  */
-export function neighboursOf(world: Witness, resource: Resource, at: number): readonly Thing[] {
+export function neighboursOf(world: Witness, resource: Resource, at: number, until = at): readonly Thing[] {
   const { namespace, version } = resource;
   const name = accountNameOf(version);
   const users = Object.values(kindsOfCollection).flatMap((kind) =>
@@ -72,6 +72,13 @@ export function neighboursOf(world: Witness, resource: Resource, at: number): re
   );
   const isThere = ({ made, gone }: Thing) => made.at < at && (gone === undefined || gone.at > at);
   const isKnown = (each: Resource) => (each.goneAt ?? at) >= at && !areStrangers(world, resource, each, at);
-  const known = users.filter((each) => each === resource || isKnown(each));
+  const known = users.filter((each) => (each === resource || isKnown(each)) && !wasWiped(each, at, until));
   return known.flatMap((each) => ownershipOf(world).madeFor(each).findLast(isThere) ?? []);
+}
+
+/** Annotations alone say what it made. */
+function wasWiped({ statuses }: Resource, from: number, to: number): boolean {
+  return statuses.all.some(
+    ({ at, by, fields }) => by === undefined && from < at && at <= to && fields.id === undefined,
+  );
 }

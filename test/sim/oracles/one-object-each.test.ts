@@ -327,16 +327,19 @@ describe('objects', () => {
   );
 
   test.each([
-    ['alone', 0, 0],
-    ['with one other, which the same process made', 1, 0],
-    ['with two others', 2, 1],
-  ])('one that the service denied %s', async (_, others, times) => {
+    ['alone', 0, 0, 0],
+    ['with one other, which the same process made', 1, 0, 0],
+    ['with two others', 2, 0, 1],
+    ['with two others, of which a person wiped the status of one', 2, 1, 0],
+    ['with three others, of which a person wiped the status of one', 3, 1, 1],
+  ])('one that the service denied %s', async (_, others, wiped, times) => {
     const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
     world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
     judge = world.judge(oneObjectEach);
     for (let n = 0; n < others; n += 1) await madeBotUser(world, `other-${n}`);
     await madeBotUser(world);
     await world.pass(10_000);
+    for (let n = 0; n < wiped; n += 1) await world.write('BotUser', `other-${n}`, { status: {} });
     await madeBotUser(world);
     expect(await spoke()).toHaveLength(times);
   });
