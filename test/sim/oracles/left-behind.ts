@@ -219,19 +219,19 @@ function isElsewhere(world: Witness, resource: Resource, { account }: Thing, ver
 }
 
 /**
- * People wiped the id from annotations and status both, or from annotations while no status had it yet and nobody was there
- * to put it back, or the mark of its create; and nothing in Kubernetes says what it made. Of one that lost its mark so, and
- * was sent another create, either may be found.
+ * People wiped the id from annotations and status both, or from the status while a policy kept it out of annotations, or from
+ * annotations while no status had it yet and nobody was there to put it back, or the mark of its create; and nothing in
+ * Kubernetes says what it made. Of one that lost its mark so, and was sent another create, either may be found.
  */
 export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
   if (wasTakenOverUnmarked(world, resource, thing)) return true;
   const { name: id } = thing;
   const told = resource.statuses.all;
-  const fromStatus = told.some((status, index) => {
+  const fromStatus = told.find((status, index) => {
     const before = told[index - 1];
-    return status.by === undefined && before?.fields.id === id && status.fields.id !== id;
+    return status.by === undefined && before !== undefined && tells(before, id) && !tells(status, id);
   });
-  if (fromStatus && wipesOf(resource, thing).length > 0) return true;
+  if (fromStatus && (wipesOf(resource, thing).length > 0 || isStripped(world, fromStatus.at))) return true;
   if (told.some((status) => tells(status, id))) return false;
   const earlier = ownershipOf(world)
     .madeFor(resource)
@@ -266,6 +266,18 @@ const hasKeyMark = ({ annotations }: Version): boolean => annotations[`${domain}
 /** People wiped its id, or the mark of its create, while nobody was there to put it back. */
 export function hasLostItsMark(world: Witness, resource: Resource, thing: Thing): boolean {
   return wipesOf(resource, thing).some(({ at }) => !isServed(world, thing, at));
+}
+
+/** What operators write to annotations a policy takes out again. */
+function isStripped({ story }: Witness, at: number): boolean {
+  return story.acts.some(
+    (act) =>
+      act.do === 'trouble' &&
+      act.name === 'kube-strips' &&
+      act.with?.part === 'annotations' &&
+      act.at <= at &&
+      at <= act.at + act.forMs,
+  );
 }
 
 /** When people wiped its id, or the mark of its create. */

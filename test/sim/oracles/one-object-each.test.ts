@@ -208,6 +208,23 @@ describe('objects', () => {
     expect(await spoke()).toEqual([]);
   });
 
+  test.each([
+    ['annotations', 60_000, 0],
+    ['annotations', 1_000, 1],
+    ['finalizers', 60_000, 1],
+  ])(
+    'one whose status a person wiped, while a policy may have stripped its %s, for %i ms',
+    async (part, forMs, times) => {
+      world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'kube-strips', forMs, with: { part } }] });
+      judge = world.judge(oneObjectEach);
+      await madeBotUser(world);
+      await world.pass(10_000);
+      await world.write('BotUser', 'bot', { status: {} });
+      await madeBotUser(world);
+      expect(await spoke()).toHaveLength(times);
+    },
+  );
+
   const createIntent = 'edge-operator.dev/create-intent';
 
   describe.each([
