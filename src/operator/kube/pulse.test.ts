@@ -4,30 +4,30 @@ import { Pulse } from './pulse.ts';
 
 test('a process that runs does not stand still, for however long', async () => {
   const clock = new ManualClock();
-  using listening = new Pulse(clock).listen();
+  using following = new Pulse(clock).follow();
   await clock.advance(3_600_000);
-  expect(listening.stoodStill()).toBe(false);
+  expect(following.stoodStill()).toBe(false);
 });
 
-test('one that was stopped did, from the first moment after it, for all that listened then and none that begin later', async () => {
+test('one that was stopped did, from the first moment after it, for all that followed it then and none that begin later', async () => {
   const clock = new ManualClock();
   const pulse = new Pulse(clock);
-  using before = pulse.listen();
-  using another = pulse.listen();
+  using before = pulse.follow();
+  using another = pulse.follow();
   await clock.advance(1_000);
   clock.freeze(6_000);
   expect(before.stoodStill()).toBe(true);
-  using after = pulse.listen();
+  using after = pulse.follow();
   await clock.advance(60_000);
   expect([before.stoodStill(), another.stoodStill(), after.stoodStill()]).toEqual([true, true, false]);
 });
 
-test('it beats only while anybody listens, and what lies between is not standing still', async () => {
+test('it beats only while anybody follows it, and what lies between is not standing still', async () => {
   const clock = new ManualClock();
   const pulse = new Pulse(clock);
-  pulse.listen()[Symbol.dispose]();
+  pulse.follow()[Symbol.dispose]();
   expect(clock.sleepers).toBe(0);
   await clock.advance(60_000);
-  using later = pulse.listen();
+  using later = pulse.follow();
   expect([clock.sleepers, later.stoodStill()]).toEqual([1, false]);
 });

@@ -4,10 +4,10 @@ const everyMs = 2_000;
 /** A beat so late is that of a process that stood still: stopped, swapped out, or busy with one thing. */
 const lateMs = 3_000;
 
-/** Beats while anybody listens, to tell whether the process stood still meanwhile: of the time lost it has no other sign. */
+/** Beats while anybody follows it, to tell whether the process stood still meanwhile: of the time lost it has no other sign. */
 export class Pulse {
   readonly #monotonic: Clock;
-  #listeners = 0;
+  #followers = 0;
   #stop = new AbortController();
   #beatAt = 0;
   #stoodStillUntil = Number.NEGATIVE_INFINITY;
@@ -17,10 +17,10 @@ export class Pulse {
   }
 
   /** Until it is disposed. */
-  listen(): Disposable & { stoodStill(): boolean } {
+  follow(): Disposable & { stoodStill(): boolean } {
     const startedAt = this.#monotonic.now();
-    if (this.#listeners === 0) this.#start(startedAt);
-    this.#listeners += 1;
+    if (this.#followers === 0) this.#start(startedAt);
+    this.#followers += 1;
     return {
       stoodStill: () => {
         // The beat itself may be as late as whoever asks.
@@ -28,8 +28,8 @@ export class Pulse {
         return this.#stoodStillUntil > startedAt;
       },
       [Symbol.dispose]: () => {
-        this.#listeners -= 1;
-        if (this.#listeners === 0) this.#stop.abort(cancelled);
+        this.#followers -= 1;
+        if (this.#followers === 0) this.#stop.abort(cancelled);
       },
     };
   }
