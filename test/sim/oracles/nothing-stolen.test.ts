@@ -148,6 +148,27 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining("it is BotUser a/bot's")]);
   });
 
+  test.each([
+    ['has asked for just that', ['{}'], 0],
+    ['has asked for nothing', [], 1],
+  ])(
+    'that an unanswered create of another installation made, which this one may not see, when it %s',
+    async (_, marks, times) => {
+      const installations = [{ name: 'op' }, { name: 'two', settings: { watchNamespaces: 'b' } }];
+      world = new FakeWorld({
+        installations: installations.map((each) => ({ settings: { watchNamespaces: 'a' }, ...each })),
+      });
+      world.judge(nothingStolen);
+      const annotations = Object.fromEntries(marks.map((mark) => ['edge-operator.dev/create-intent', mark]));
+      const twin = { namespace: 'b', spec: { name: 'bot' } };
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await world.write('BotUser', 'twin', { ...twin, annotations });
+      const id = await world.make('bot_users', { name: 'bot' }, { arrives: false });
+      await world.call({ method: 'DELETE', path: `/bot_users/${id}`, by: 'two-0.0' });
+      expect(spoke()).toHaveLength(times);
+    },
+  );
+
   test('that another installation made, which this one may not see, are a person’s to name', async () => {
     const installations = ['a', 'b'].map((watchNamespaces) => ({
       name: watchNamespaces === 'a' ? 'op' : 'two',

@@ -5,7 +5,7 @@ import { impliedObject } from './implied.ts';
 import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, textOf } from './json.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { domain, externalIDOf, isObserved, type Kind, type Resource, type Version } from './resource.ts';
+import { domain, externalIDOf, isMarked, isObserved, type Kind, type Resource, type Version } from './resource.ts';
 import { installationOf } from './who.ts';
 import { perWorld, type Span, type Witness } from './witness.ts';
 
@@ -67,8 +67,9 @@ export class Ownership {
     return this.#candidates(thing, installation, span).filter((resource) => {
       const maker = this.makerOf(thing);
       if (maker === resource) return true;
-      if (maker === undefined && this.#isServedByMaker(resource, thing) && this.#mayHaveMade(resource, thing))
-        return true;
+      const isPossible =
+        this.#isServedByMaker(resource, thing) || this.#isLikeAStrangers(resource, thing, installation);
+      if (maker === undefined && isPossible && this.#mayHaveMade(resource, thing)) return true;
       return this.imports(resource, thing, installation, span);
     });
   }
@@ -106,6 +107,18 @@ export class Ownership {
   /** Two installations may serve one resource, and the one find what the other made for it. */
   #isServedByMaker(resource: Resource, { made }: Thing): boolean {
     return this.#accounts.installations.get(made.installation ?? '')?.serves(resource, made.at) === true;
+  }
+
+  /**
+   * A create of just that was begun for the resource, and nothing that its installation sees is what it may have been made for by
+   * another one: nobody can tell that it is not what it asked for.
+   */
+  #isLikeAStrangers(resource: Resource, thing: Thing, installation: InstallationHistory): boolean {
+    const { made } = thing;
+    const wasBegun = resource.versions.during(made.sentAt - 60_000, made.at).some(isMarked);
+    const isKnown = (other: Resource) =>
+      installation.serves(other, made.at) && this.#isServedByMaker(other, thing) && this.#mayHaveMade(other, thing);
+    return wasBegun && ![...this.#kube.ofKind(resource.kind)].some(isKnown);
   }
 
   /** Whether the resource could be the one whose create made it, though no answer was recorded. */
