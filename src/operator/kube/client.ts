@@ -145,7 +145,7 @@ export class KubeClient {
     const doing = `watching ${type.plural}${namespace === undefined ? '' : ` in ${namespace}`}`;
     const path = collectionPath(type, namespace, { ...query, watch: true });
     const how = { doing, silenceTimeoutMs, signal, watch: true, ...acceptOf('', metadataOnly) };
-    using pulse = this.#pulse.follow();
+    using pulse = this.#pulse.follow(silenceTimeoutMs);
     try {
       yield* this.#events<T>({ method: 'GET', path, ...how });
     } catch (error) {

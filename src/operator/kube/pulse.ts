@@ -16,8 +16,12 @@ export class Pulse {
     this.#monotonic = monotonic;
   }
 
-  /** Until it is disposed. */
-  follow(): Disposable & { stoodStill(): boolean } {
+  /**
+   * Until it is disposed.
+   *
+   * @param heardWithinMs so long after it stood still it has heard of whatever happened meanwhile
+   */
+  follow(heardWithinMs: number): Disposable & { stoodStill(): boolean } {
     const startedAt = this.#monotonic.now();
     if (this.#followers === 0) this.#start(startedAt);
     this.#followers += 1;
@@ -25,7 +29,7 @@ export class Pulse {
       stoodStill: () => {
         // The beat itself may be as late as whoever asks.
         this.#look();
-        return this.#stoodStillUntil > startedAt;
+        return this.#stoodStillUntil > Math.max(startedAt, this.#monotonic.now() - heardWithinMs);
       },
       [Symbol.dispose]: () => {
         this.#followers -= 1;

@@ -26,6 +26,7 @@ test.each([
   ['it is paused', {}, paused, false],
   ['its namesake is paused', {}, { ...paused, uid: 'v' }, true],
   ['it goes as it did', going, going, true],
+  ['what is known is older than what was read', { ...going, generation: 3 }, going, true],
   ['it goes, and is to keep what it made', going, { ...going, generation: 3 }, false],
   ['it goes, and is to leave what it made behind', going, { ...going, ...forced }, false],
   ['it would leave it behind if it went', {}, forced, true],
@@ -41,6 +42,7 @@ test('what has gone meanwhile is of no matter', () => {
 
 test.each([
   ['nothing has changed', {}, undefined, undefined],
+  ['what is known is older than what was read', { generation: 0 }, undefined, undefined],
   ['the spec was edited', { generation: 2 }, undefined, /the spec was changed meanwhile/],
   ['somebody else has it', {}, object, /another resource has it by now/],
 ])('a delete is sent, or not, when %s', (_, now, keeper, message) => {

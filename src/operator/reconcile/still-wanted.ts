@@ -42,5 +42,6 @@ export function callOfDelete(
   return { ...call, permit };
 }
 
-const isEdited = (object: ManagedObject, latest: ManagedObject): boolean =>
-  latest.metadata.generation !== object.metadata.generation;
+/** What was read by itself may be newer than what is known. */
+const isEdited = ({ metadata }: ManagedObject, latest: ManagedObject): boolean =>
+  (latest.metadata.generation ?? 0) > (metadata.generation ?? 0);

@@ -18,8 +18,8 @@ const rareMs = 600_000;
 /** Before what vanished again is created again; doubling. */
 const firstRecreationMs = 60_000;
 const longestPauseMs = 3_600_000;
-/** What a list showed so lately is not looked at once more: all that are made again at a time share it. */
-const latelyMs = 30_000;
+/** What a list showed so lately is not looked at once more, for a list of a large account is many requests. */
+const latelyMs = 10 * 60_000;
 
 type Options = Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>;
 
