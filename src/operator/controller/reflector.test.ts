@@ -281,14 +281,15 @@ describe('a watch', () => {
     await until('it to come back', isBack);
   });
 
-  test.each(['end', 'reset'] as const)(
+  test.each(['end', 'reset', 'error'] as const)(
     'that ended by %s while the process stood still is not resumed: the server may have been restored meanwhile',
-    async (dropped) => {
+    async (how) => {
       let lostMs = 0;
       const monotonic = { ...systemClock, now: () => performance.now() + lostMs };
       const { restore, isBack } = await backedUp({ monotonic });
       lostMs = 26_000;
-      restore(dropped);
+      if (how === 'error') api.emit({ type: 'ERROR', object: { kind: 'Status', code: 500, message: 'shutting down' } });
+      restore(how === 'reset' ? how : 'end');
       await until('it to come back', isBack);
     },
   );

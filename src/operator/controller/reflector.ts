@@ -3,7 +3,7 @@ import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Trouble } from '../../common/trouble.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
-import { isNothingThere, KubeConnectionError, KubeError } from '../kube/errors.ts';
+import { isNothingThere, KubeConnectionError, KubeError, StoodStillError } from '../kube/errors.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { classify } from './reflector-errors.ts';
 
@@ -209,19 +209,20 @@ export class Reflector<T extends KubeObject> {
     const isToldElsewhere = this.#options.sink.failed(error);
     // What fails again before it has told anything may fail at the point to go on from.
     const isFruitless = !this.#hasBrought || this.#backoff.failuresOf() > 0;
-    if (verdict !== 'retry' || isSilence(error) || (isAway(error) && isFruitless)) this.#version = undefined;
+    const isLate = isSilence(error) || error instanceof StoodStillError;
+    if (verdict !== 'retry' || isLate || (isAway(error) && isFruitless)) this.#version = undefined;
     const delayMs = Math.max(this.#pause(), error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
-    if (!isToldElsewhere) this.#log(error, verdict === 'expired', delayMs);
+    if (!isToldElsewhere) this.#log(error, verdict === 'expired' || error instanceof StoodStillError, delayMs);
     return delayMs;
   }
 
-  #log(error: unknown, expired: boolean, delayMs: number): void {
+  #log(error: unknown, isUsual: boolean, delayMs: number): void {
     const fields = {
       error: error instanceof Error ? error.message : String(error),
       ...(isNothingThere(error) ? { hint: 'is its CustomResourceDefinition installed?' } : {}),
       delayMs: Math.round(delayMs),
     };
-    if (expired) this.#options.log.debug('the watch is too old; listing again', fields);
+    if (isUsual) this.#options.log.debug('the watch is too old; listing again', fields);
     else this.#trouble.failed('watching failed; will try again', fields);
   }
 
@@ -250,5 +251,5 @@ function isAway(error: unknown): boolean {
 }
 
 function isSilence(error: unknown): boolean {
-  return error instanceof KubeConnectionError && error.afterSilence;
+  return error instanceof KubeConnectionError && error.timedOut;
 }

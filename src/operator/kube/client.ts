@@ -11,7 +11,14 @@ import type {
   WriteOptions,
 } from './client-options.ts';
 import type { KubeConnection, KubeRequest, KubeResponse } from './connection.ts';
-import { AnswerTooLargeError, isGone, isNotFound, KubeConnectionError, type KubeError } from './errors.ts';
+import {
+  AnswerTooLargeError,
+  isGone,
+  isNotFound,
+  KubeConnectionError,
+  type KubeError,
+  StoodStillError,
+} from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { Pulse } from './pulse.ts';
 import { errorFromResponse } from './status.ts';
@@ -137,8 +144,8 @@ export class KubeClient {
   }
 
   /**
-   * The events until the server ends the watch. Iterating throws like the other methods, and where the process stood still
-   * meanwhile also at the end; leaving the loop or aborting the signal closes the connection.
+   * The events until the server ends the watch. Iterating throws like the other methods, and a StoodStillError where it ended, or
+   * was answered, while the process stood still; leaving the loop or aborting the signal closes the connection.
    */
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
     const { namespace, signal, silenceTimeoutMs = 150_000, metadataOnly, ...query } = options;
@@ -146,23 +153,26 @@ export class KubeClient {
     const path = collectionPath(type, namespace, { ...query, watch: true });
     const how = { doing, silenceTimeoutMs, signal, watch: true, ...acceptOf('', metadataOnly) };
     using pulse = this.#pulse.follow(silenceTimeoutMs);
+    const check = (cause?: unknown) => {
+      if (pulse.stoodStill()) throw new StoodStillError(doing, cause);
+    };
     try {
-      yield* this.#events<T>({ method: 'GET', path, ...how });
+      const response = await this.#connection.request({ method: 'GET', path, ...how });
+      try {
+        if (response.status !== 200) throw await refusalOf(doing, response);
+        check();
+        for await (const event of decodeWatch<T>(doing, response.body)) {
+          if (event.type === 'ERROR') check(event.error);
+          yield event;
+        }
+      } finally {
+        response.destroy();
+      }
     } catch (error) {
-      const isCutOff = error instanceof KubeConnectionError && signal?.aborted !== true;
-      throw isCutOff && pulse.stoodStill() ? unheard(doing, error) : error;
+      if (error instanceof KubeConnectionError && signal?.aborted !== true) check(error);
+      throw error;
     }
-    if (pulse.stoodStill()) throw unheard(doing);
-  }
-
-  async *#events<T extends KubeObject>(request: KubeRequest): AsyncGenerator<WatchEvent<T>> {
-    const response = await this.#connection.request(request);
-    try {
-      if (response.status !== 200) throw await refusalOf(request.doing, response);
-      yield* decodeWatch<T>(request.doing, response.body);
-    } finally {
-      response.destroy();
-    }
+    check();
   }
 
   async #listPages<T extends KubeObject>(type: ResourceType, options: ListAllOptions<T>): Promise<ObjectList<T>> {
@@ -230,11 +240,6 @@ export class KubeClient {
       await this.#monotonic.sleep(waitMs, request.signal);
     }
   }
-}
-
-/** When the watch ended is not known, nor how often the server began again since. */
-function unheard(doing: string, cause?: unknown): KubeConnectionError {
-  return new KubeConnectionError(doing, new Error('the watch ended while the process stood still', { cause }), true);
 }
 
 /** How to ask for metadata only. */

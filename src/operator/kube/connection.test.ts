@@ -172,7 +172,7 @@ test('no answer is a timeout, and a refused connection names the request', async
   );
   const silent = await connection.request({ ...get, silenceTimeoutMs: 100 }).catch((error: unknown) => error);
   expect(silent).toBeInstanceOf(KubeConnectionError);
-  expect(silent).toMatchObject({ afterSilence: true });
+  expect(silent).toMatchObject({ timedOut: true });
   await api.stop();
   const refused = await (
     await FakeApi.start().then(async (other) => {

@@ -38,12 +38,19 @@ export class KubeError extends Error {
 /** No usable answer: network, timeout or garbage. Whether the server acted is unknown. */
 export class KubeConnectionError extends Error {
   override readonly name = 'KubeConnectionError';
-  /** Nothing was heard for a while before it: the server was silent for too long, or the process stood still. */
-  readonly afterSilence: boolean;
+  /** The server was silent for too long, as against refusing or dropping the connection. */
+  readonly timedOut: boolean;
 
-  constructor(doing: string, cause: unknown, afterSilence = false) {
+  constructor(doing: string, cause: unknown, timedOut = false) {
     super(`${doing}: ${describe(cause)}`, { cause });
-    this.afterSilence = afterSilence;
+    this.timedOut = timedOut;
+  }
+}
+
+/** A watch ended while the process stood still: when is not known, nor how often the server began again since. */
+export class StoodStillError extends KubeConnectionError {
+  constructor(doing: string, cause?: unknown) {
+    super(doing, new Error('the watch ended while the process stood still', { cause }));
   }
 }
 

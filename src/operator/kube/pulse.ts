@@ -24,6 +24,7 @@ export class Pulse {
   follow(heardWithinMs: number): Disposable & { stoodStill(): boolean } {
     const startedAt = this.#monotonic.now();
     if (this.#followers === 0) this.#start(startedAt);
+    else this.#look();
     this.#followers += 1;
     return {
       stoodStill: () => {

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { notSent } from '../../common/http/failure.ts';
 import { annotation } from './annotations.ts';
-import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
 import { Memory } from './memory.ts';
-import { BehindError, DependencyError, report, UnreadError } from './outcome.ts';
+import { BehindError, DependencyError, report, reportFailure, UnreadError } from './outcome.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
 
 let fixture: ReconcilerFixture;
@@ -59,18 +58,10 @@ test.each([
   expect(fixture.writes).toBe(1);
 });
 
-test('what waited for its turn is not sent for one that is paused by then, and nothing is said of that', async () => {
-  const paused = { ...object, metadata: { ...object.metadata, annotations: { [annotation.paused]: 'true' } } };
-  const ensure: Flow<undefined>['ensure'] = async ({ call }) => {
-    fixture.cached = paused;
-    try {
-      call.permit?.();
-    } catch (cause) {
-      throw notSent('things.create', cause);
-    }
-    return report('Available', 'it was made');
-  };
-  expect(await fixture.reconcile(() => {}, {}, { ensure })).toEqual({ kind: 'after', ms: 5_000 });
+test('what is decided anew soon is not said meanwhile', async () => {
+  const taken = new BehindError('not sent: another resource has it by now');
+  const ensure = async () => reportFailure(notSent('things.delete', taken));
+  expect(await fixture.reconcile(() => {}, {}, { ensure })).toEqual({ kind: 'after', ms: 500 });
   expect(fixture.writes).toBe(0);
 });
 

@@ -26,10 +26,9 @@ import {
 import { isSameInstallation, movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isAsWritten, isHeld, noteOthers, noteRecords, recordsFor } from './records.ts';
-import { isDeleting, keyOf, type ManagedObject, type ResourceCache } from './resource.ts';
+import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import { conclude } from './status.ts';
-import { checkWanted } from './still-wanted.ts';
 import { Unkept } from './unkept.ts';
 import { hasFinalizer, isReleased, type ObjectWriter } from './writer.ts';
 
@@ -115,7 +114,7 @@ export class Reconciler<Client> {
     if (outcome === undefined || (isOver && !isFinal(outcome, object))) return { kind: 'done' };
     this.#remember(object, outcome);
     const ms = this.#unsaidMs(object, outcome);
-    return ms > 0 ? { kind: 'after', ms } : conclude(options, key, object, outcome);
+    return ms > 0 ? { kind: 'after', ms: Math.min(ms, retryMs(outcome)) } : conclude(options, key, object, outcome);
   }
 
   /**
@@ -283,7 +282,7 @@ export class Reconciler<Client> {
   }
 
   #context(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): ReconcileContext<Client> {
-    const { cache, writer, connectionOf, schedule, peers, time } = options;
+    const { writer, connectionOf, schedule, peers, time } = options;
     const facts = this.#factsOf(object);
     const resource = new CurrentResource(object, writer, facts);
     return {
@@ -294,10 +293,7 @@ export class Reconciler<Client> {
         priority: priorityOf(object, facts),
         namespace: object.metadata.namespace,
         // What waited for its turn may be for an account that is paused by then, is to go, or has lost its key.
-        permit: () => {
-          connectionOf(object);
-          checkWanted(object, cache.get(keyOf(object)));
-        },
+        permit: () => void connectionOf(object),
         ...waiting,
       },
       occasion: occasionOf(object, facts, schedule, time.now()),
@@ -317,6 +313,10 @@ const onItsWayMs = 5_000;
 /** A person has it go without a call, which a pause is no reason against. */
 function isForced(object: ManagedObject): boolean {
   return isDeleting(object) && isForcedOrphan(object);
+}
+
+function retryMs(outcome: Outcome): number {
+  return outcome.kind === 'reported' && outcome.retry.kind === 'after' ? outcome.retry.ms : Number.POSITIVE_INFINITY;
 }
 
 /** It is so whatever else was given up: all is done, or what was made is not on record of the status yet. */

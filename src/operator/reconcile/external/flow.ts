@@ -2,14 +2,13 @@ import { annotation, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { type Flow, isKept } from '../flow.ts';
-import { leaveTo } from '../leave-to.ts';
+import { leaveTo, unlessTaken } from '../leave-to.ts';
 import { type Outcome, type Report, report, reportDeleteFailure } from '../outcome.ts';
 import { claimOf, formerlyNamedIDOf, isObserver, ownedIDOf, ownershipOf, unusableID } from '../ownership.ts';
 import { PerConnection } from '../per-connection.ts';
 import { unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import { callOfDelete } from '../still-wanted.ts';
 import { AccountObjects } from './account-objects.ts';
 import { SafeChange } from './change.ts';
 import { Claims } from './claims.ts';
@@ -136,7 +135,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   ): Promise<Report | undefined> {
     const keeper = this.#rivals.keeperOf(context, id);
     if (keeper !== undefined) return leaveTo(context, keeper, id, `${this.#contract.displayName} ${id}`);
-    const call = callOfDelete(context, () => this.#rivals.keeperOf(context, id));
+    const call = unlessTaken(context.call, () => this.#rivals.keeperOf(context, id) !== undefined);
     return unlessRefused(context, `delete ${id}`, () => change.delete(id, presence, call).catch(reportDeleteFailure));
   }
 

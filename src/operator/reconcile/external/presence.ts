@@ -19,7 +19,7 @@ const rareMs = 600_000;
 const firstRecreationMs = 60_000;
 const longestPauseMs = 3_600_000;
 /** What a list showed so lately is not looked at once more, for a list of a large account is many requests. */
-const latelyMs = 10 * 60_000;
+const latelyMs = 15 * 60_000;
 
 type Options = Pick<ExternalFlowOptions, 'createSettleMs' | 'census'>;
 

@@ -251,7 +251,11 @@ test('a module that another one came to have while its delete waited for its tur
   const accountOf = () => ({ identity: 'default', url: 'http://api' });
   const peers = new Peers({ index, memory: scene.memory, accountOf });
   const context = { ...scene.contextFor(object), peers };
-  expect(await flow.remove(context)).toMatchObject({ reason: 'Updating', retry: { kind: 'after', ms: 500 } });
+  expect(await flow.remove(context)).toMatchObject({
+    reason: 'Updating',
+    isPending: true,
+    retry: { kind: 'after', ms: 500 },
+  });
   expect(await flow.remove(context)).toEqual({ kind: 'finished' });
   expect(scene.calls).toEqual([]);
 });

@@ -1,13 +1,12 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import { leaveTo } from '../leave-to.ts';
+import { leaveTo, unlessTaken } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { isObserver, standingToRemovePart } from '../ownership.ts';
 import { unlessRefused } from '../refusals.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
-import { callOfDelete } from '../still-wanted.ts';
 import type { InPlace } from './in-place.ts';
 import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
@@ -76,7 +75,8 @@ export class PartRemoval<Spec, Client> {
   async #delete(): Promise<'deleted' | 'absent'> {
     const { connection, time } = this.#context;
     const { spec, claim, lostDeletes, createSettleMs } = this.#scope;
-    const call = callOfDelete(this.#context, () => this.#keeper());
+    const isTaken = () => this.#keeper() !== undefined || mayBeKept(this.#part, this.#context, this.#scope);
+    const call = unlessTaken(this.#context.call, isTaken);
     try {
       return await this.#part.delete(connection.client, spec, call);
     } catch (error) {

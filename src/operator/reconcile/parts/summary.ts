@@ -25,6 +25,7 @@ export function summarise(parts: readonly NamedReport[], whenAvailable: string, 
     stalled: first.report.stalled,
     retry: soonest(parts.map(({ report: { retry }, at }) => inLess(retry, now - at))),
     parts: conditions,
+    ...(failing.every(({ report: { isPending } }) => isPending === true) && { isPending: true }),
     ...(operationID && { operationID }),
   });
 }

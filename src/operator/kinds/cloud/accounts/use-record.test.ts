@@ -288,6 +288,20 @@ describe('who may not keep it', () => {
     expect(mostInAMinute([...before.sent, ...after.sent])).toBeLessThanOrEqual(120);
   });
 
+  test('writes when it may again also where nobody needs more by then', async () => {
+    const time = new ManualClock();
+    const store = new MemoryStore(time);
+    const { ask } = start(time, store, { 'a/own': 120 });
+    await pass(time, 0);
+    store.isReadOnly = true;
+    ask(20);
+    for (let second = 0; second < 200; second += 1) await pass(time, 1_000);
+    const { writes } = store;
+    store.isReadOnly = false;
+    for (let second = 0; second < 61; second += 1) await pass(time, 1_000);
+    expect(store.writes).toBeGreaterThan(writes);
+  });
+
   test('goes on with what is on record when it may again', async () => {
     const time = new ManualClock();
     const store = new MemoryStore(time);

@@ -98,10 +98,17 @@ export class UseRecord {
     while (!signal.aborted) {
       this.#write();
       await this.#writing;
-      const pauseMs = this.#refused.isForGood ? windowMs : relaxMs;
-      await this.#options.monotonic.sleep(pauseMs, signal).catch(() => {});
+      await this.#rest(signal);
       while (this.#isWriting) await this.#writing;
       if (!signal.aborted) await this.#alone(() => this.#relax());
+    }
+  }
+
+  /** Until what is not needed is to be given back. What is refused is tried again meanwhile. */
+  async #rest(signal: AbortSignal): Promise<void> {
+    for (let leftMs = relaxMs; leftMs > 0 && !signal.aborted; leftMs -= windowMs) {
+      await this.#options.monotonic.sleep(windowMs, signal).catch(() => {});
+      if (this.#refused.isForGood && !signal.aborted) this.#write();
     }
   }
 
@@ -192,7 +199,8 @@ export class UseRecord {
   #isBehind(): boolean {
     if (this.#ended.signal.aborted) return false;
     const state = this.#state;
-    return state === undefined || this.#isStale || this.#wanted.keys().some((name) => this.#fits(state, name));
+    if (state === undefined || this.#isStale || this.#refused.isForGood) return true;
+    return this.#wanted.keys().some((name) => this.#fits(state, name));
   }
 
   /** Answers whether more can be written. */
