@@ -277,8 +277,8 @@ export const defects: readonly Defect[] = [
     name: 'an-expired-watch-is-resumed',
     sort: 'event acted on instead of level',
     file: 'controller/reflector.ts',
-    find: "if (verdict !== 'retry' || isSilence(error)",
-    replace: 'if (isSilence(error)',
+    find: "if (verdict !== 'retry' || isLate",
+    replace: 'if (isLate',
     only: ['compacted', 'edits'],
   },
   {
