@@ -8,13 +8,13 @@ import { isDeleting, type ManagedObject } from './resource.ts';
 const keeperGoneMs = 5_000;
 
 /**
- * The call of a delete, which may wait for its turn for minutes: it is decided anew where somebody else has what it would remove
- * by then. What its own resource asks for by then ends the wait by itself.
+ * The call of a delete, which may wait for its turn for minutes: it is decided anew where somebody else has, or may have, what
+ * it would remove by then. What its own resource asks for by then ends the wait by itself.
  */
 export function unlessTaken(call: Call, isTaken: () => boolean): Call {
   const permit = () => {
     call.permit?.();
-    if (isTaken()) throw new BehindError('not sent: another resource has it by now');
+    if (isTaken()) throw new BehindError('not sent: another resource may have it by now');
   };
   return { ...call, permit };
 }

@@ -185,8 +185,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   /** With what it once had, where that is there after all, as when the right key is back; else with another. */
   async #replace(): Promise<Report | undefined> {
     const { presence, record } = this.#means;
-    await presence.lookForFormer();
-    const former = presence.former();
+    const former = await presence.lookForFormer();
     if (former === undefined) return this.#create();
     await record.keep(former, 'Created');
     const { displayName } = this.#asked.contract;
@@ -198,7 +197,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     const { create, presence } = this.#means;
     const { resource } = this.#context;
     const vanished = externalIDOf(resource.object);
-    const failure = await create.perform(this.#asked.spec);
+    const failure = await create.perform(this.#asked.spec, async () => (await presence.lookForFormer()) !== undefined);
     // What was given up before its mark has replaced nothing.
     if (vanished !== undefined && externalIDOf(resource.object) !== vanished) presence.recreated();
     return failure;

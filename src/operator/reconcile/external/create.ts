@@ -39,8 +39,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
    * Creates the object and records its id; reports when that did not succeed. What waits for the account's budget leaves
    * no intent meanwhile. That there is nothing yet is known of the key that was in force when this was made: nothing is created
    * with another.
+   *
+   * @param isThere asked when its turn has come, which may take an hour: what it would replace may be there after all
    */
-  async perform(spec: Spec): Promise<Report | undefined> {
+  async perform(spec: Spec, isThere = async () => false): Promise<Report | undefined> {
     const { connection, call, time } = this.#context;
     let reserved: Reserved | undefined;
     try {
@@ -49,6 +51,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       return this.#failed(error, time.now());
     }
     using _ = reserved;
+    if (await isThere()) return undefined;
     if (this.#isRekeyed()) return this.#rekeyed();
     // Awaited here: what is reserved is given back as soon as this returns.
     return await this.#perform(spec, reserved?.call ?? call);

@@ -104,10 +104,6 @@ test.each([
   ['and of which another was refused', {}],
   ['and gives way to what a person named', { [annotation.externalID]: 'thing_named' }],
 ])('what is gone %s keeps the resource at no address', async (_, named) => {
-  thing.writer.writeStatus = async (_object, status) => {
-    thing.object = { ...thing.object, status };
-    return thing.object;
-  };
   const ownership = {
     installation: 'one',
     account: 'default',

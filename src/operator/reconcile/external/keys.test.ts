@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
@@ -54,10 +55,6 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
   }
 
   beforeEach(async () => {
-    thing.writer.writeStatus = async (_object, status) => {
-      thing.object = { ...thing.object, status };
-      return thing.object;
-    };
     account = [];
     thing.serve({
       get: async (_, id) => (account.includes(id) ? { id } : undefined),
@@ -104,44 +101,69 @@ describe('what was taken for gone by a process that knew only a wrong key', () =
   });
 });
 
-test('what was taken for gone, and is there again when the turn of another one comes, is taken back', async () => {
-  let there: string[] = [];
-  let lists = 0;
-  thing.writer.writeStatus = async (_object, status) => {
-    thing.object = { ...thing.object, status };
-    return thing.object;
-  };
-  thing.serve({
-    get: async (_, id) => (there.includes(id) ? { id } : undefined),
-    list: async function* () {
-      lists += 1;
-      yield* there.map((id) => ({ id }));
-    },
-    create: async () => {
-      thing.creates += 1;
-      if (thing.creates > 1) throw new ApiError('429', { reason: 'RateLimited', definite: true });
-      there = ['thing_1'];
-      return { id: 'thing_1' };
-    },
-  });
+describe('what was taken for gone, and is there again when the turn of another one comes, is taken back', () => {
+  let there: string[];
+  let lists: number;
+  let create: () => { readonly id: string };
+  /** Waits for the budget. */
+  let reserve: (call: Call) => Promise<Reserved>;
+
+  const reserving = { ...connection, reserve: (call: Call) => reserve(call) };
+
   const attempt = async () => {
-    const { ownership, reason } = await thing.reconcile({ drift: true });
+    const { ownership, reason } = await thing.reconcile({ drift: true }, { connection: reserving });
     if (ownership !== undefined) thing.object = { ...thing.object, status: { ...thing.object.status, ownership } };
+    thing.clock.advance(5_000);
     return reason;
   };
-  await attempt();
-  there = [];
-  for (const reason of ['Available', 'Creating', 'RateLimited']) {
-    expect(await attempt()).toBe(reason);
-    thing.clock.advance(5_000);
-  }
-  const before = lists;
-  await attempt();
-  // What was looked at just now is not looked at again.
-  expect([lists - before, thing.creates]).toEqual([0, 3]);
-  there = ['thing_1'];
-  thing.clock.advance(3_600_000);
-  expect(await attempt()).toBe('Available');
-  expect([lists - before, thing.creates]).toEqual([1, 3]);
-  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_1' });
+
+  beforeEach(async () => {
+    [there, lists] = [[], 0];
+    create = () => {
+      there = [`thing_${thing.creates}`];
+      return { id: `thing_${thing.creates}` };
+    };
+    reserve = async (call) => ({ call, [Symbol.dispose]: () => {} });
+    thing.serve({
+      get: async (_, id) => (there.includes(id) ? { id } : undefined),
+      list: async function* () {
+        lists += 1;
+        yield* there.map((id) => ({ id }));
+      },
+      create: async () => {
+        thing.creates += 1;
+        return create();
+      },
+    });
+    await attempt();
+    there = [];
+    expect(await attempt()).toBe('Creating');
+  });
+
+  test('after that was refused', async () => {
+    create = () => {
+      throw new ApiError('429', { reason: 'RateLimited', definite: true });
+    };
+    expect(await attempt()).toBe('RateLimited');
+    const before = lists;
+    await attempt();
+    // What was looked at just now is not looked at again.
+    expect([lists - before, thing.creates]).toEqual([0, 3]);
+    there = ['thing_1'];
+    thing.clock.advance(3_600_000);
+    expect(await attempt()).toBe('Available');
+    expect([lists - before, thing.creates]).toEqual([1, 3]);
+    expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_1' });
+  });
+
+  test('after that had waited', async () => {
+    reserve = async (call) => {
+      there = ['thing_1'];
+      thing.clock.advance(3_600_000);
+      return { call, [Symbol.dispose]: () => {} };
+    };
+    expect(await attempt()).toBe('Available');
+    expect(thing.creates).toBe(1);
+    expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_1' });
+  });
 });

@@ -225,7 +225,7 @@ export class Presence<Observed, Client> {
    * likelier than that it went just then.
    */
   #keyDoubt(id: string, { before }: Tally): string | undefined {
-    if (before.vouching > 0 || this.former() !== undefined) return undefined;
+    if (before.vouching > 0 || this.#former() !== undefined) return undefined;
     const what = `${this.#contract.displayName} ${id} was there`;
     const elsewhere = this.#formerAddress(id);
     if (elsewhere !== undefined && before.present === 0)
@@ -261,14 +261,15 @@ export class Presence<Observed, Client> {
    * By a list with the key in force, where there is something to be found again that was taken for gone: a create may have
    * waited since, as for an hour's pause.
    */
-  async lookForFormer(): Promise<void> {
+  async lookForFormer(): Promise<string | undefined> {
     const { facts, call, time } = this.#context;
     const since = Math.max(this.#keySince, time.now() - latelyMs);
     if (facts.former !== undefined) await this.#objects.cache.sweep(since, call);
+    return this.#former();
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */
-  former(): string | undefined {
+  #former(): string | undefined {
     const { resource, facts, peers } = this.#context;
     const isFree = (id: string) => peers.claimants(id).every(({ metadata: { uid } }) => uid === resource.uid);
     return facts.former?.find((id) => this.#objects.cache.known(id, this.#keySince) !== undefined && isFree(id));

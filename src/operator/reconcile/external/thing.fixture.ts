@@ -65,6 +65,10 @@ export class ThingFixture {
     annotate: (given, changes) => this.annotate(given, changes),
     // Of the latest, as after a conflict.
     insist: async (_, changes) => this.annotate(this.object, changes(this.object)),
+    writeStatus: async (_, status) => {
+      this.object = { ...this.object, status };
+      return this.object;
+    },
   };
   #flow!: ExternalFlow<z.infer<typeof managedSpecSchema>, Thing, undefined>;
 

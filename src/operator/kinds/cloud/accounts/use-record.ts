@@ -106,9 +106,10 @@ export class UseRecord {
 
   /** Until what is not needed is to be given back. What is refused is tried again meanwhile. */
   async #rest(signal: AbortSignal): Promise<void> {
-    for (let leftMs = relaxMs; leftMs > 0 && !signal.aborted; leftMs -= windowMs) {
+    for (let restedMs = windowMs; ; restedMs += windowMs) {
       await this.#options.monotonic.sleep(windowMs, signal).catch(() => {});
-      if (this.#refused.isForGood && !signal.aborted) this.#write();
+      if (signal.aborted || restedMs >= relaxMs) return;
+      if (this.#refused.isForGood) this.#write();
     }
   }
 
