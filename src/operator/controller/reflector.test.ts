@@ -294,6 +294,27 @@ describe('a watch', () => {
     },
   );
 
+  test('that ended before the process stood still is not resumed after it', async () => {
+    let lostMs = 0;
+    let standStill = () => {};
+    const monotonic = {
+      ...systemClock,
+      now: () => performance.now() + lostMs,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        standStill();
+        return systemClock.sleep(ms, signal);
+      },
+    };
+    const { restore, isBack } = await backedUp({ monotonic });
+    standStill = () => {
+      standStill = () => {};
+      lostMs = 26_000;
+      restore();
+    };
+    api.dropWatches('reset');
+    await until('it to come back', isBack);
+  });
+
   test.each([
     ['that is down', down],
     ['that cannot be reached', gone],

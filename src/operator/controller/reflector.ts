@@ -4,6 +4,7 @@ import type { Runtime } from '../../common/runtime.ts';
 import { Trouble } from '../../common/trouble.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
 import { isNothingThere, KubeConnectionError, KubeError, StoodStillError } from '../kube/errors.ts';
+import { lateMs } from '../kube/pulse.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
 import { classify } from './reflector-errors.ts';
 
@@ -75,8 +76,16 @@ export class Reflector<T extends KubeObject> {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const delayMs = await this.#cycle(signal).catch((error: unknown) => this.#failed(error, signal));
-      if (delayMs > 0) await this.#options.monotonic.sleep(delayMs, signal).catch(() => {});
+      if (delayMs > 0) await this.#rest(delayMs, signal);
     }
+  }
+
+  /** No watch tells of a process that stands still between two: the server may have come back from a backup. */
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { monotonic } = this.#options;
+    const startedAt = monotonic.now();
+    await monotonic.sleep(ms, signal).catch(() => {});
+    if (monotonic.now() - startedAt >= ms + lateMs) this.#version = undefined;
   }
 
   /** A list if one is due and a watch until it ends; resolves to how long to wait before the next. */

@@ -1,8 +1,8 @@
 import { type Clock, cancelled } from '../../common/clock.ts';
 
 const everyMs = 2_000;
-/** A beat so late is that of a process that stood still: stopped, swapped out, or busy with one thing. */
-const lateMs = 3_000;
+/** What comes so late is of a process that stood still: stopped, swapped out, or busy with one thing. */
+export const lateMs = 3_000;
 
 /** Beats while anybody follows it, to tell whether the process stood still meanwhile: of the time lost it has no other sign. */
 export class Pulse {
