@@ -1,11 +1,11 @@
 import type { Report } from '../core/run.ts';
-import { type Act, endOf } from '../core/story.ts';
 import { type Access, type Accounts, accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { installationsOf } from './installations.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
+import { wasTroubled } from './troubled.ts';
 import { minute, type Span, second, type Witness } from './witness.ts';
 
 /** What latency moves together at the service. */
@@ -46,15 +46,12 @@ export function budget(world: Witness, report: Report) {
  * While Leases may not be written what is sent is on no record, and a backup knows nothing of the last minute: who begins then,
  * or may write them again, which he tries once a minute, has another budget.
  */
-function isUnrecorded({ story }: Witness, at: number): boolean {
-  const isRefusal = (act: Act) => act.do === 'trouble' && act.name === 'kube-403' && act.with?.of === 'leases';
-  const isLoss = (act: Act) => act.do === 'trouble' && act.name === 'kube-restored';
-  const isOf = (act: Act) => (isRefusal(act) && lasts(act, at, 2 * minute)) || (isLoss(act) && lasts(act, at, minute));
-  return story.acts.some(isOf);
+function isUnrecorded(world: Witness, at: number): boolean {
+  return (
+    wasTroubled(world, 'kube-403', at, { with: { of: 'leases' }, afterMs: 2 * minute }) ||
+    wasTroubled(world, 'kube-restored', at, { afterMs: minute })
+  );
 }
-
-const lasts = (act: Act, at: number, afterMs: number): boolean =>
-  act.at <= at && at <= endOf({ acts: [act] }) + afterMs;
 
 /** Of one account that uses the key its own; of several what the installation is set up with, for they share one budget. */
 function limitOf(world: Witness, accounts: Accounts, { installation: name = '', service, key, at }: Call): number {

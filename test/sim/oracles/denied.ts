@@ -5,6 +5,7 @@ import { kubeModelOf } from './kube-model.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
 import type { Resource } from './resource.ts';
 import { areStrangers } from './strangers.ts';
+import { wasTroubled } from './troubled.ts';
 import { minute, type Witness } from './witness.ts';
 
 /**
@@ -35,12 +36,8 @@ function endOf(world: Witness, resource: Resource, thing: Thing): number {
 
 /** The service, or a gateway that speaks as it does, may say twice within seconds that a module is gone: it is let go within a minute. */
 export function wasModuleDenied(world: Witness, thing: Thing, letGoAt: number): boolean {
-  const isByGateway = (act: Act) =>
-    act.do === 'trouble' && act.name === 'gateway-404' && act.with?.form === 'api-error';
-  return (
-    denial(world, thing, letGoAt) !== undefined ||
-    world.story.acts.some((act) => isByGateway(act) && lasts(act, letGoAt))
-  );
+  const byGateway = { with: { form: 'api-error' }, afterMs: minute };
+  return denial(world, thing, letGoAt) !== undefined || wasTroubled(world, 'gateway-404', letGoAt, byGateway);
 }
 
 /** What denied it then. */

@@ -23,6 +23,7 @@ import {
   type Status,
   type Version,
 } from './resource.ts';
+import { wasTroubled } from './troubled.ts';
 import { second, type Witness } from './witness.ts';
 
 type Trouble = Extract<Act, { do: 'trouble' }>;
@@ -231,7 +232,8 @@ export function wasForgotten(world: Witness, resource: Resource, thing: Thing): 
     const before = told[index - 1];
     return status.by === undefined && before !== undefined && tells(before, id) && !tells(status, id);
   });
-  if (fromStatus && (wipesOf(resource, thing).length > 0 || isStripped(world, fromStatus.at))) return true;
+  if (fromStatus && (wipesOf(resource, thing).length > 0 || wasTroubled(world, 'kube-strips', fromStatus.at, stripped)))
+    return true;
   if (told.some((status) => tells(status, id))) return false;
   const earlier = ownershipOf(world)
     .madeFor(resource)
@@ -269,16 +271,7 @@ export function hasLostItsMark(world: Witness, resource: Resource, thing: Thing)
 }
 
 /** What operators write to annotations a policy takes out again. */
-function isStripped({ story }: Witness, at: number): boolean {
-  return story.acts.some(
-    (act) =>
-      act.do === 'trouble' &&
-      act.name === 'kube-strips' &&
-      act.with?.part === 'annotations' &&
-      act.at <= at &&
-      at <= act.at + act.forMs,
-  );
-}
+const stripped = { with: { part: 'annotations' } } as const;
 
 /** When people wiped its id, or the mark of its create. */
 function wipesOf(resource: Resource, { name: id, made }: Thing): readonly Version[] {
@@ -325,10 +318,8 @@ export const wasForgottenByRestore = (world: Witness, { made }: Pick<Thing, 'mad
   wasUndoneByRestore(world, made.at);
 
 /** Kubernetes went back to a backup from before that. */
-export function wasUndoneByRestore({ story }: Witness, at: number): boolean {
-  return story.acts.some(
-    (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= at && act.at + act.forMs >= at,
-  );
+export function wasUndoneByRestore(world: Witness, at: number): boolean {
+  return wasTroubled(world, 'kube-restored', at);
 }
 
 function isModuleLeft(world: Witness, thing: Thing): boolean {

@@ -6,6 +6,7 @@ import { kubeModelOf } from './kube-model.ts';
 import { wasFinalizerTaken } from './left-behind.ts';
 import { servants } from './look.ts';
 import { isForced, type Resource } from './resource.ts';
+import { wasTroubled } from './troubled.ts';
 import { addressOf, isDefinedBy, isSameTunnel, tunnelRecorded, tunnelShown, tunnelsAsked } from './tunnels-asked.ts';
 import { minute, type Span, second, type Witness } from './witness.ts';
 
@@ -34,10 +35,8 @@ function wasShown({ statuses }: Resource, { at, tunnel }: TunnelStart, now: numb
 }
 
 /** Kubernetes went back to a backup from before it was started: no trace is left of it. */
-export function isLostToBackup({ story }: Witness, { sentAt }: Pick<TunnelStart, 'sentAt'>): boolean {
-  return story.acts.some(
-    (act) => act.do === 'trouble' && act.name === 'kube-restored' && act.at <= sentAt && sentAt <= act.at + act.forMs,
-  );
+export function isLostToBackup(world: Witness, { sentAt }: Pick<TunnelStart, 'sentAt'>): boolean {
+  return wasTroubled(world, 'kube-restored', sentAt);
 }
 
 /** Whether a tunnel was left running by what docs/reliability.md does not promise. */
@@ -113,15 +112,8 @@ function letGoAt(resource: Resource, tunnel: TunnelStart['tunnel']): number | un
 const writesWithinMs = minute;
 
 /** Agents took no connections. */
-export function wasRefusing({ story }: Witness, at: number, withinMs = 0): boolean {
-  return story.acts.some(
-    (act) =>
-      act.do === 'trouble' &&
-      act.name === 'refused-connections' &&
-      act.with?.to === 'agents' &&
-      act.at <= at &&
-      at <= act.at + act.forMs + withinMs,
-  );
+export function wasRefusing(world: Witness, at: number, afterMs = 0): boolean {
+  return wasTroubled(world, 'refused-connections', at, { with: { to: 'agents' }, afterMs });
 }
 
 /** Some Agent of that address was there and was to stay, for as long as an operator may have known. */

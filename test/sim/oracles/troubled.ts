@@ -1,0 +1,21 @@
+import type { Witness } from './witness.ts';
+
+export interface Wanted {
+  /** Of its options; what is not named here may be anything. */
+  readonly with?: Readonly<Record<string, unknown>>;
+  /** It counts for so long after its end. */
+  readonly afterMs?: number;
+}
+
+/** Whether a trouble of that name was there at that moment. */
+export function wasTroubled(
+  { story }: Pick<Witness, 'story'>,
+  name: string,
+  at: number,
+  { with: wanted = {}, afterMs = 0 }: Wanted = {},
+): boolean {
+  return story.acts.some((act) => {
+    if (act.do !== 'trouble' || act.name !== name || act.at > at || at > act.at + act.forMs + afterMs) return false;
+    return Object.entries(wanted).every(([option, value]) => act.with?.[option] === value);
+  });
+}
