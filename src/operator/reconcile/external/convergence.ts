@@ -49,6 +49,8 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   readonly #asked: Asked<Spec, Observed, Client>;
   /** Fields. */
   readonly #sent = new Set<string>();
+  /** When the turn of a create had come. */
+  #hasLookedAgain = false;
 
   constructor(
     context: ReconcileContext<Client>,
@@ -197,10 +199,17 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     const { create, presence } = this.#means;
     const { resource } = this.#context;
     const vanished = externalIDOf(resource.object);
-    const failure = await create.perform(this.#asked.spec, async () => (await presence.lookForFormer()) !== undefined);
+    const failure = await create.perform(this.#asked.spec, () => this.#isToLookAgain());
     // What was given up before its mark has replaced nothing.
     if (vanished !== undefined && externalIDOf(resource.object) !== vanished) presence.recreated();
     return failure;
+  }
+
+  /** For what was there before. Once: whose turn takes as long each time would never have it. */
+  #isToLookAgain(): boolean {
+    if (this.#hasLookedAgain || !this.#means.presence.isLookOld()) return false;
+    this.#hasLookedAgain = true;
+    return true;
   }
 
   #misnamed(id: string, misnamed: string): string {

@@ -40,9 +40,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
    * no intent meanwhile. That there is nothing yet is known of the key that was in force when this was made: nothing is created
    * with another.
    *
-   * @param isThere asked when its turn has come, which may take an hour: what it would replace may be there after all
+   * @param isLate asked when its turn has come, which may take an hour: true gives that back, to look once more before. Looking
+   *   needs a turn of its own, and after a pause there is one at a time
    */
-  async perform(spec: Spec, isThere = async () => false): Promise<Report | undefined> {
+  async perform(spec: Spec, isLate = () => false): Promise<Report | undefined> {
     const { connection, call, time } = this.#context;
     let reserved: Reserved | undefined;
     try {
@@ -51,7 +52,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       return this.#failed(error, time.now());
     }
     using _ = reserved;
-    if (await isThere()) return undefined;
+    if (isLate()) return undefined;
     if (this.#isRekeyed()) return this.#rekeyed();
     // Awaited here: what is reserved is given back as soon as this returns.
     return await this.#perform(spec, reserved?.call ?? call);

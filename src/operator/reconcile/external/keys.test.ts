@@ -105,6 +105,7 @@ describe('what was taken for gone, and is there again when the turn of another o
   let there: string[];
   let lists: number;
   let create: () => { readonly id: string };
+  let isHeld: boolean;
   /** Waits for the budget. */
   let reserve: (call: Call) => Promise<Reserved>;
 
@@ -118,7 +119,7 @@ describe('what was taken for gone, and is there again when the turn of another o
   };
 
   beforeEach(async () => {
-    [there, lists] = [[], 0];
+    [there, lists, isHeld] = [[], 0, false];
     create = () => {
       there = [`thing_${thing.creates}`];
       return { id: `thing_${thing.creates}` };
@@ -127,6 +128,7 @@ describe('what was taken for gone, and is there again when the turn of another o
     thing.serve({
       get: async (_, id) => (there.includes(id) ? { id } : undefined),
       list: async function* () {
+        if (isHeld) throw new Error('it would wait for ever');
         lists += 1;
         yield* there.map((id) => ({ id }));
       },
@@ -156,14 +158,31 @@ describe('what was taken for gone, and is there again when the turn of another o
     expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_1' });
   });
 
-  test('after that had waited', async () => {
-    reserve = async (call) => {
-      there = ['thing_1'];
-      thing.clock.advance(3_600_000);
-      return { call, [Symbol.dispose]: () => {} };
+  /** Each create waits for an hour, after which nothing else is sent while it has its turn. */
+  const slowly = (happens: () => void) => async (call: Call) => {
+    happens();
+    thing.clock.advance(3_600_000);
+    isHeld = true;
+    const release = () => {
+      isHeld = false;
     };
+    return { call, [Symbol.dispose]: release };
+  };
+
+  test('after that had waited', async () => {
+    reserve = slowly(() => {
+      there = ['thing_1'];
+    });
     expect(await attempt()).toBe('Available');
     expect(thing.creates).toBe(1);
     expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: 'thing_1' });
+  });
+
+  test('and where it is not, is made again, however long that takes', async () => {
+    reserve = slowly(() => {});
+    const before = lists;
+    expect(await attempt()).toBe('Available');
+    // By one list it is known to be gone, by another that it is still.
+    expect([lists - before, thing.creates]).toEqual([2, 2]);
   });
 });

@@ -262,10 +262,19 @@ export class Presence<Observed, Client> {
    * waited since, as for an hour's pause.
    */
   async lookForFormer(): Promise<string | undefined> {
-    const { facts, call, time } = this.#context;
-    const since = Math.max(this.#keySince, time.now() - latelyMs);
-    if (facts.former !== undefined) await this.#objects.cache.sweep(since, call);
+    const { facts, call } = this.#context;
+    if (facts.former !== undefined) await this.#objects.cache.sweep(this.#lookedSince, call);
     return this.#former();
+  }
+
+  /** There is something to be found again, and nobody has looked for it lately. */
+  isLookOld(): boolean {
+    const { sweptAt = Number.NEGATIVE_INFINITY } = this.#objects.cache;
+    return this.#context.facts.former !== undefined && sweptAt < this.#lookedSince;
+  }
+
+  get #lookedSince(): number {
+    return Math.max(this.#keySince, this.#context.time.now() - latelyMs);
   }
 
   /** What was taken for gone with another key, and is there with this one; nothing that another resource has taken since. */
