@@ -1,4 +1,4 @@
-import { contractChecker } from '../../src/reference/cloud-api/contract.fixture.ts';
+import { contractChecker, type Exchange } from '../../src/reference/cloud-api/contract.fixture.ts';
 import { type CloudApiCoreOptions, createCloudApi } from '../../src/reference/cloud-api/core.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import type { Seed } from '../../src/reference/cloud-api/seed/schema.ts';
@@ -39,6 +39,13 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
+/** Compiled once: that takes longer than a cloud's start. */
+let checker: ReturnType<typeof contractChecker> | undefined;
+const conforms = (exchange: Exchange) => {
+  checker ??= contractChecker();
+  return checker(exchange);
+};
+
 /** `apiKeys` given here come on top of the test's own key, whose account is named `test`. */
 export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Promise<TestCloud> {
   const start = isInMemory ? startInMemory : startCloudApi;
@@ -48,7 +55,6 @@ export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Pr
     ...options,
     apiKeys: [`${account}=${testKey}`, ...(options.apiKeys ?? [])],
   });
-  const conforms = contractChecker();
   const call = async (method: string, path: string, body?: unknown): Promise<CloudAnswer> => {
     const faultless = server.faults.list().length === 0;
     const answer = await send(server.url, testKey, method, path, body);

@@ -11,7 +11,7 @@ import { names, partOf } from './module-ownership.ts';
 import { idsNamedBy, ownershipOf } from './ownership.ts';
 import { type Reference, referencesOf } from './references.ts';
 import { refusalsOf } from './refusals.ts';
-import { annotationNames, domain, externalIDOf, isObserved, isPaused, type Resource } from './resource.ts';
+import { annotationNames, domain, externalIDOf, isObserved, isPaused, managerOf, type Resource } from './resource.ts';
 import { sightingsOf } from './sightings.ts';
 import { installationOf } from './who.ts';
 import type { Witness } from './witness.ts';
@@ -40,7 +40,7 @@ const ofAgents = [
 const excuses: Readonly<Record<string, Excuse>> = {
   ExternalNotFound: isNotFound,
   DriftDetected: (world, resource) => isObserved(resource.version) && differs(world, resource),
-  Conflict: hasRival,
+  Conflict: (world, resource) => hasRival(world, resource) || isLeftToAnother(world, resource),
   Rejected: isRejected,
   DependencyNotReady: lacksSomething,
   Unauthorized: (world, resource) => accessesOf(world, resource).some(({ account }) => account === undefined),
@@ -193,6 +193,15 @@ function hasRival(world: Witness, resource: Resource): boolean {
     if (sharedIDs.length + sharedPaths.length === 0) return false;
     return other.ready?.reason !== 'Conflict' || has(other, sharedIDs, sharedPaths);
   });
+}
+
+/** Another installation managed it when that one served its namespace, and does not now: a person has to say whose it is. */
+function isLeftToAnother(world: Witness, resource: Resource): boolean {
+  const manager = accountsOf(world).installations.get(managerOf(resource) ?? '');
+  if (manager === undefined || servants(world, resource).includes(manager)) return false;
+  return resource.versions.all.some(
+    ({ by = '', at }) => installationOf(by) === manager.name && manager.serves(resource, at),
+  );
 }
 
 /** By its status. */

@@ -380,6 +380,26 @@ describe('objects', () => {
   });
 
   test.each([
+    ['another installation manages', 'edge-operator-two-679d1bcf', 0],
+    ['its own manages', 'edge-operator-op-679d1bcf', 1],
+  ])('one that the service denied with two others, which %s', async (_, manager, times) => {
+    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
+    world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
+    judge = world.judge(oneObjectEach);
+    const manage = (name: string, by: string) =>
+      world.write('BotUser', name, { annotations: { 'edge-operator.dev/installation': by }, by: operator });
+    for (const name of ['one', 'other']) {
+      await madeBotUser(world, name);
+      await manage(name, manager);
+    }
+    await madeBotUser(world);
+    await manage('bot', 'edge-operator-op-679d1bcf');
+    await world.pass(10_000);
+    await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['and told of', 130_000, (id: string) => id, 0],
     ['and not told of', 130_000, undefined, 1],
     ['while another was told of', 130_000, () => 'bot_other', 1],

@@ -117,6 +117,13 @@ export class Resource {
   }
 }
 
+/** The installation that manages it, by its records: those of an installation are named by its namespace, with its uid. */
+export function managerOf({ status, version }: Resource): string | undefined {
+  const recorded =
+    textOf(fieldsOf(status?.fields.ownership).installation) ?? version.annotations[`${domain}/installation`];
+  return textOf(recorded)?.replace(/^edge-operator-|-[0-9a-f]{8}$/g, '');
+}
+
 export function conditionOf(status: Status | undefined, type: string): Condition | undefined {
   return status?.conditions.find((condition) => condition.type === type);
 }

@@ -287,6 +287,28 @@ describe('converges', () => {
     });
   });
 
+  describe('Conflict, of what another installation manages', () => {
+    const conflict = 'BotUser a/bot is not Ready: Conflict, so it is';
+    test.each([
+      ['is true where that one served it for a while', 'a,b', 'b', []],
+      ['is not while it does', 'a,b', 'a,b', [conflict]],
+      ['is not where it never did', 'b', 'b', [conflict]],
+    ])('%s', async (_, before, now, said) => {
+      const other = (watchNamespaces: string) => ({ name: 'two', settings: { watchNamespaces } });
+      begin({
+        installations: [{ name: 'op', settings: { watchNamespaces: 'a' } }, other(before)],
+        acts: [{ at: 0, do: 'start', installation: 'two' }],
+      });
+      const annotations = { 'edge-operator.dev/installation': 'edge-operator-two-679d1bcf' };
+      await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+      await world.write('BotUser', 'bot', { annotations, by: 'two-0.0' });
+      await world.pass(1_000);
+      world.begin('two-0.1', other(now).settings);
+      await say('BotUser', 'bot', 'Conflict');
+      expect(await spoke()).toEqual(said);
+    });
+  });
+
   test.each([
     ['is true of who says so', 'narrow-0.1', []],
     ['is not of another, who would find it', operator, ['BotUser b/bot is not Ready: Unreachable, so it is']],
