@@ -53,6 +53,25 @@ test.each([
   },
 );
 
+test.each([
+  [20, 'b', 10, []],
+  [21, 'b', 10, [expect.stringContaining('may send 20')]],
+  [11, 'a', 10, [expect.stringContaining('may send 10')]],
+  [20, 'b', 120, [expect.stringContaining('may send 10')]],
+])(
+  'who begins with other namespaces to watch has another budget: %i, %s, after %i s',
+  async (times, next, after, said) => {
+    const settings = { requestsPerMinute: '10', watchNamespaces: 'a' };
+    world = new FakeWorld({ installations: [{ name: 'op', settings }] });
+    world.judge(budget);
+    await world.pass(200_000);
+    world.begin('op-0.1', { ...settings, watchNamespaces: next });
+    await world.pass(after * 1_000);
+    await look(times, 10);
+    expect(world.said).toEqual(said);
+  },
+);
+
 test('people and other installations have their own', async () => {
   await look(9, 10);
   await look(9, 10, { by: 'person' });

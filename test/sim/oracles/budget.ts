@@ -31,7 +31,7 @@ export function budget(world: Witness, report: Report) {
     known.sent.add(at);
     const count = known.sent.count(at);
     if (count <= known.limit && at - known.at < rememberedMs) return;
-    const unrecorded = isUnrecorded(world, at) ? 2 : 1;
+    const unrecorded = isUnrecorded(world, at) || hasOtherScope(world, installation, at) ? 2 : 1;
     Object.assign(known, { limit: unrecorded * limitOf(world, accounts, call), at });
     if (count <= known.limit) return;
     report(
@@ -51,6 +51,15 @@ function isUnrecorded(world: Witness, at: number): boolean {
     wasTroubled(world, 'kube-403', at, { with: { of: 'leases' }, afterMs: 2 * minute }) ||
     wasTroubled(world, 'kube-restored', at, { afterMs: minute })
   );
+}
+
+/** Who began in the last minute with other namespaces to watch has a record of his own (docs/reliability.md). */
+function hasOtherScope(world: Witness, installation: string, at: number): boolean {
+  const setups =
+    installationsOf(world)
+      .get(installation)
+      ?.during(at - minute, at) ?? [];
+  return new Set(setups.map(({ namespaces }) => namespaces.join())).size > 1;
 }
 
 /** Of one account that uses the key its own; of several what the installation is set up with, for they share one budget. */
