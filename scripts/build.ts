@@ -86,9 +86,9 @@ export async function bundle(
     // The image has no sources to show, and maps would make names depend on where the folder is.
     sourcemap: write && program === 'main' && 'linked',
     legalComments: 'none',
-    plugins: program === 'image' ? [noSchemaCompilers, leanPackages, lazyBuiltins] : [],
+    plugins: [leanPackages, lazyBuiltins, ...(program === 'image' ? [noSchemaCompilers] : [])],
     // The parser of HTTP that undici tries out stays where it is, as in the undici that Node brings.
-    define: program === 'image' ? { esbuildDetection: 'true' } : {},
+    define: { esbuildDetection: 'true' },
     // Names stay, for the stacks in the log.
     minifyWhitespace: program === 'image',
     minifySyntax: program === 'image',
