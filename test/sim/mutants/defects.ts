@@ -175,7 +175,7 @@ export const defects: readonly Defect[] = [
     file: 'reconcile/cache.ts',
     find: 'this.#last !== undefined && this.#last.startedAt >= since ? this.#last : undefined',
     replace: 'this.#last',
-    only: ['lost-answers', 'edits'],
+    only: ['lost-answers', 'imports', 'deletes', 'edits', 'twins'],
   },
   {
     name: 'looks-through-the-whole-account',
@@ -207,7 +207,7 @@ export const defects: readonly Defect[] = [
     file: presence,
     find: 'absent.isDoubted === true ? this.#lookAnew(reason, unsure) : undefined',
     replace: 'undefined',
-    only: ['empty-account'],
+    only: ['empty-account', 'older-dormant', 'policies', 'twins', 'shared-key', 'annotations-copied'],
   },
   {
     name: 'parts-are-never-looked-at-again',
