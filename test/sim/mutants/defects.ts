@@ -202,14 +202,6 @@ export const defects: readonly Defect[] = [
     only: ['odd-items', 'gateway-404'],
   },
   {
-    name: 'what-was-denied-with-others-stays-denied',
-    sort: 'stale read',
-    file: presence,
-    find: 'absent.isDoubted === true ? this.#lookAnew(reason, unsure) : undefined',
-    replace: 'undefined',
-    only: ['empty-account', 'older-dormant', 'policies', 'twins', 'shared-key', 'annotations-copied'],
-  },
-  {
     name: 'parts-are-never-looked-at-again',
     sort: 'stale read',
     file: 'reconcile/parts/part-reconciler.ts',

@@ -3,7 +3,7 @@ import { accountNameOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
-import { managerOf, type Resource } from './resource.ts';
+import { domain, managerOf, type Resource } from './resource.ts';
 import { areStrangers } from './strangers.ts';
 import { wasTroubled } from './troubled.ts';
 import { minute, type Witness } from './witness.ts';
@@ -12,7 +12,7 @@ import { minute, type Witness } from './witness.ts';
  * It was taken for gone when the service denied it in words of its own, alone and in lists, and its account had nothing else
  * before that to tell by: that is what a deleted one looks like (docs/reliability.md).
  *
- * @param at default when another was made for the resource, or it went
+ * @param at default when another was made for the resource, or it went, or had it on record no more
  */
 export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, at = endOf(world, resource, thing)) {
   const began = denial(world, thing, at)?.at;
@@ -31,7 +31,12 @@ function endOf(world: Witness, resource: Resource, thing: Thing): number {
   const next = ownershipOf(world)
     .madeFor(resource)
     .find(({ made }) => made.sentAt > thing.made.at);
-  return next?.made.sentAt ?? resource.goneAt ?? Number.NaN;
+  return next?.made.sentAt ?? resource.goneAt ?? forgottenAt(resource, thing) ?? Number.NaN;
+}
+
+function forgottenAt({ versions: { all } }: Resource, { name }: Thing): number | undefined {
+  const last = all.findLastIndex(({ annotations }) => annotations[`${domain}/created-id`] === name);
+  return last < 0 ? undefined : all[last + 1]?.at;
 }
 
 /** The service, or a gateway that speaks as it does, may say twice within seconds that a module is gone: it is let go within a minute. */

@@ -135,7 +135,9 @@ describe('objects', () => {
     const acts: Act[] = isDenied ? [{ at: 0, do: 'trouble', name: 'empty-account', forMs: 60_000 }] : [];
     world = new FakeWorld({ acts });
     judge = world.judge(oneObjectEach);
-    const [lost] = [await madeBotUser(world), await madeBotUser(world)];
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    const lost = await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
+    await madeBotUser(world);
     const fields = { event: 'Orphaned', kind: 'BotUser', namespace: 'a', name: 'bot' };
     const message = `bot user ${told(lost)} is held by no resource: a create that was taken for lost may have made it`;
     await world.write('BotUser', 'bot', { status: unready(1, 'Creating', 'Reconciling'), by: operator });
@@ -376,6 +378,22 @@ describe('objects', () => {
     await madeBotUser(world);
     await world.pass(10_000);
     await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
+    ['10 s after that began', 10_000, 0],
+    ['long after that', 200_000, 1],
+  ])('one that the service denied alone, and its resource forgot %s, for another', async (_, afterMs, times) => {
+    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
+    world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
+    judge = world.judge(oneObjectEach);
+    const before = await world.make('bot_users', { name: 'bot', active: true }, { by: 'person' });
+    await madeBotUser(world);
+    await world.pass(5_000 + afterMs);
+    await world.write('BotUser', 'bot', { annotations: { [createdID]: null, [externalID]: before }, by: operator });
+    const status = available(1, { id: before, ownership: { id: before, how: 'Imported' } });
+    await world.write('BotUser', 'bot', { status, by: operator });
     expect(await spoke()).toHaveLength(times);
   });
 
