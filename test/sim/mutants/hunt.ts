@@ -5,14 +5,6 @@ import { createInterface } from 'node:readline';
 import type { Defect } from './defects.ts';
 import { plant } from './plant.ts';
 
-export interface Told {
-  readonly seed: number;
-  /** Names of the oracles. */
-  readonly spoke: readonly string[];
-  readonly messages: readonly string[];
-  readonly virtualMs: number;
-}
-
 export interface Found {
   readonly seed: number;
   /** How many seeds it took. */
@@ -35,7 +27,8 @@ class Teller implements AsyncDisposable {
     this.#ended = once(this.#child, 'exit');
   }
 
-  async tell(seed: number): Promise<Told> {
+  /** Answers the names of the oracles that spoke. */
+  async tell(seed: number): Promise<readonly string[]> {
     this.#child.stdin?.write(`${seed}\n`);
     const { done, value } = await this.#lines.next();
     if (done) throw new Error(`the process that tells stories ended at seed ${seed}`);
@@ -60,9 +53,9 @@ export async function hunt(defect: Defect, seeds: number, from = 1): Promise<Fou
   await using changed = new Teller(copy.dir, defect.only);
   await using unchanged = new Teller(root, defect.only);
   for (let seed = from; seed < from + seeds; seed += 1) {
-    const { spoke } = await changed.tell(seed);
+    const spoke = await changed.tell(seed);
     if (spoke.length === 0) continue;
-    const before = new Set((await unchanged.tell(seed)).spoke);
+    const before = new Set(await unchanged.tell(seed));
     const oracle = spoke.find((name) => !before.has(name));
     if (oracle !== undefined) return { seed, seeds: seed - from + 1, oracle, realMs: performance.now() - began };
   }
