@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../common/clock.ts';
 import { type Log, silentLog } from '../../common/log.ts';
-import { type FakeApi, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
+import { type FakeApi, isWatch, json, type SeenRequest, status, until } from '../kube/fake-api.fixture.ts';
 import { Watched } from './watched.fixture.ts';
 
 let watched: Watched;
@@ -14,7 +13,6 @@ beforeEach(async () => {
 
 afterEach(() => watched.close());
 
-const isWatch = (request: SeenRequest) => request.query.get('watch') === 'true';
 const isList = (request: SeenRequest) => !isWatch(request);
 
 describe('the first list', () => {
@@ -224,115 +222,6 @@ describe('a watch', () => {
     api.dropWatches();
     await until('some more lists', () => api.requests.filter(isList).length >= lists + 4);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(145);
-  });
-
-  test('believes a server that has gone back in time', async () => {
-    api.put('a', { spec: { size: 1 } });
-    const { informer, told } = await watched.synced();
-    api.remove('a', false);
-    api.rewind(10);
-    api.put('b', { spec: { size: 2 } });
-    api.emit({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
-    await until('the restored state', () => informer.get('default/a') === undefined);
-    api.put('b', { spec: { size: 3 } });
-    await until('a later change', () => told.includes('update b 3'));
-  });
-
-  /** Of an object that is in the backup, and has gone since. */
-  async function backedUp(options: Parameters<Watched['synced']>[0] = {}) {
-    api.put('a', { spec: { size: 1 } });
-    const { informer } = await watched.synced(options);
-    const restore = api.backup();
-    api.remove('a');
-    await until('it to go', () => informer.get('default/a') === undefined);
-    return { restore, isBack: () => informer.get('default/a') !== undefined };
-  }
-
-  const down: Parameters<FakeApi['script']>[1] = (response) => response.writeHead(503).end();
-  const gone: Parameters<FakeApi['script']>[1] = (response) => response.destroy();
-
-  test('believes a server that has gone back in time, whatever it told of that', async () => {
-    const { restore, isBack } = await backedUp();
-    api.rewind(1_000_000);
-    api.bookmark();
-    api.script(isWatch, down);
-    restore();
-    api.rewind(200);
-    await until('it to come back', isBack);
-  });
-
-  test('that tells of an older version than it was resumed at is of another history', async () => {
-    const { restore, isBack } = await backedUp();
-    api.rewind(1_000_000);
-    api.bookmark();
-    restore();
-    await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
-    api.rewind(200);
-    api.bookmark();
-    await until('it to come back', isBack);
-  });
-
-  test('that ends again before it has told anything is not resumed: the server may have been restored meanwhile', async () => {
-    const { restore, isBack } = await backedUp();
-    api.script(isWatch, (response) => response.writeHead(200).end());
-    restore();
-    api.put('b');
-    api.put('c');
-    await until('it to come back', isBack);
-  });
-
-  test.each(['end', 'reset', 'error'] as const)(
-    'that ended by %s while the process stood still is not resumed: the server may have been restored meanwhile',
-    async (how) => {
-      let lostMs = 0;
-      const monotonic = { ...systemClock, now: () => performance.now() + lostMs };
-      const { restore, isBack } = await backedUp({ monotonic });
-      lostMs = 26_000;
-      if (how === 'error') api.emit({ type: 'ERROR', object: { kind: 'Status', code: 500, message: 'shutting down' } });
-      restore(how === 'reset' ? how : 'end');
-      await until('it to come back', isBack);
-    },
-  );
-
-  test('that ended before the process stood still is not resumed after it', async () => {
-    let lostMs = 0;
-    let standStill = () => {};
-    const monotonic = {
-      ...systemClock,
-      now: () => performance.now() + lostMs,
-      sleep: (ms: number, signal?: AbortSignal) => {
-        standStill();
-        return systemClock.sleep(ms, signal);
-      },
-    };
-    const { restore, isBack } = await backedUp({ monotonic });
-    standStill = () => {
-      standStill = () => {};
-      lostMs = 26_000;
-      restore();
-    };
-    api.dropWatches('reset');
-    await until('it to come back', isBack);
-  });
-
-  test.each([
-    ['that is down', down],
-    ['that cannot be reached', gone],
-  ])('is not resumed at a server %s for a while: it may be restored from a backup', async (_, answer) => {
-    api.put('a', { spec: { size: 1 } });
-    api.put('b', { spec: { size: 1 } });
-    const { informer, told } = await watched.synced();
-    const restore = api.backup();
-    api.put('a', { spec: { size: 2 } });
-    api.remove('b');
-    await until('the changes', () => told.includes('delete b 1') && told.includes('update a 2'));
-    api.script(isWatch, answer);
-    restore();
-    api.put('c', { spec: { size: 3 } });
-    await until('what came back', () => informer.get('default/b') !== undefined);
-    expect(informer.list().map(({ spec }) => spec?.size)).toEqual([1, 1, 3]);
-    api.put('b', { spec: { size: 4 } });
-    await until('a later change', () => told.includes('update b 4'));
   });
 });
 

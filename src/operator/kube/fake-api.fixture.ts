@@ -30,6 +30,8 @@ export interface SeenRequest {
   readonly body: string;
 }
 
+export const isWatch = ({ query }: SeenRequest): boolean => query.get('watch') === 'true';
+
 type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
 /** A stateful API server of one collection per path, with answers that can be scripted. */
@@ -162,7 +164,7 @@ export class FakeApi {
   }
 
   watchRequests(): readonly SeenRequest[] {
-    return this.requests.filter((request) => request.query.get('watch') === 'true');
+    return this.requests.filter(isWatch);
   }
 
   #store(path: string, object: Record<string, unknown> & KubeObject): Widget {
@@ -189,7 +191,7 @@ export class FakeApi {
     const index = this.#scripted.findIndex(({ matches }) => matches(request));
     const [scripted] = index < 0 ? [] : this.#scripted.splice(index, 1);
     if (scripted !== undefined) scripted.answer(response, request);
-    else if (request.query.get('watch') === 'true') this.#watch(request, response);
+    else if (isWatch(request)) this.#watch(request, response);
     else this.#call(request, response);
   }
 
