@@ -25,14 +25,13 @@ const noSchemaCompilers: Plugin = {
   },
 };
 
-/** What our own sources import of undici: no fetch, WebSocket, cache or mocks. */
+/** What our own sources may import of undici: no fetch, WebSocket, cache or mocks. Whoever imports more is told so by the build. */
 const undici = `
-  const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
-  Object.assign(Dispatcher.prototype, require('undici/lib/api/index.js'));
-  module.exports = {
-    Agent: require('undici/lib/dispatcher/agent.js'),
-    ProxyAgent: require('undici/lib/dispatcher/proxy-agent.js'),
-  };`;
+  import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+  import api from 'undici/lib/api/index.js';
+  Object.assign(Dispatcher.prototype, api);
+  export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+  export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`;
 
 /** The main files of two packages take in much that nobody here asks for, and that is read and kept at every start. */
 const leanPackages: Plugin = {

@@ -1,4 +1,4 @@
-import { contractChecker, type Exchange } from '../../src/reference/cloud-api/contract.fixture.ts';
+import { contractChecker } from '../../src/reference/cloud-api/contract.fixture.ts';
 import { type CloudApiCoreOptions, createCloudApi } from '../../src/reference/cloud-api/core.ts';
 import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
 import type { Seed } from '../../src/reference/cloud-api/seed/schema.ts';
@@ -39,12 +39,8 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
-/** Compiled once: that takes longer than a cloud's start. */
-let checker: ReturnType<typeof contractChecker> | undefined;
-const conforms = (exchange: Exchange) => {
-  checker ??= contractChecker();
-  return checker(exchange);
-};
+/** Once: to compile it takes longer than a cloud's start. */
+const conforms = contractChecker();
 
 /** `apiKeys` given here come on top of the test's own key, whose account is named `test`. */
 export async function startTestCloud(options: Partial<CloudApiOptions> = {}): Promise<TestCloud> {

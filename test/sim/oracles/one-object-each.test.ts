@@ -22,6 +22,13 @@ beforeEach(() => {
   judge = world.judge(oneObjectEach);
 });
 
+/** From 5 s on the service denies what was there before. */
+function beginDenied(forMs = 60_000, story: ConstructorParameters<typeof FakeWorld>[0] = {}) {
+  const denial: Act = { at: 5_000, do: 'trouble', name: 'empty-account', forMs, with: { key: mainKey } };
+  world = new FakeWorld({ ...story, acts: [denial] });
+  judge = world.judge(oneObjectEach);
+}
+
 async function spoke() {
   await judge.atRest?.();
   return world.said.map((line) => line.replace('one-object-each: ', ''));
@@ -352,9 +359,7 @@ describe('objects', () => {
     ['with two others, of which a person wiped the status of one', 2, 1, 0],
     ['with three others, of which a person wiped the status of one', 3, 1, 1],
   ])('one that the service denied %s', async (_, others, wiped, times) => {
-    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
-    world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
-    judge = world.judge(oneObjectEach);
+    beginDenied();
     for (let n = 0; n < others; n += 1) await madeBotUser(world, `other-${n}`);
     await madeBotUser(world);
     await world.pass(10_000);
@@ -367,13 +372,11 @@ describe('objects', () => {
     ['whoever made it may not see', 'a', 0],
     ['it may see', 'a,b', 1],
   ])('one that the service denied with two others, which %s', async (_, watchNamespaces, times) => {
-    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
     const installations = [
       { name: 'op', settings: { watchNamespaces } },
       { name: 'two', settings: { watchNamespaces: 'b' } },
     ];
-    world = new FakeWorld({ installations, acts: [{ at: 5_000, ...emptyAccount }] });
-    judge = world.judge(oneObjectEach);
+    beginDenied(60_000, { installations });
     for (const name of ['one', 'other']) await madeBotUser(world, name, { namespace: 'b', by: 'two-0.0' });
     await madeBotUser(world);
     await world.pass(10_000);
@@ -385,9 +388,7 @@ describe('objects', () => {
     ['10 s after that began', 10_000, 0],
     ['long after that', 200_000, 1],
   ])('one that the service denied alone, and its resource forgot %s, for another', async (_, afterMs, times) => {
-    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
-    world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
-    judge = world.judge(oneObjectEach);
+    beginDenied();
     const before = await world.make('bot_users', { name: 'bot', active: true }, { by: 'person' });
     await madeBotUser(world);
     await world.pass(5_000 + afterMs);
@@ -401,9 +402,7 @@ describe('objects', () => {
     ['another installation manages', 'edge-operator-two-679d1bcf', 0],
     ['its own manages', 'edge-operator-op-679d1bcf', 1],
   ])('one that the service denied with two others, which %s', async (_, manager, times) => {
-    const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 60_000, with: { key: mainKey } } as const;
-    world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
-    judge = world.judge(oneObjectEach);
+    beginDenied();
     const manage = (name: string, by: string) =>
       world.write('BotUser', name, { annotations: { 'edge-operator.dev/installation': by }, by: operator });
     for (const name of ['one', 'other']) {
@@ -426,9 +425,7 @@ describe('objects', () => {
   ] as const)(
     'one that the service denied with two others until its resource went, %s',
     async (_, keptMs, named, times) => {
-      const emptyAccount = { do: 'trouble', name: 'empty-account', forMs: 200_000, with: { key: mainKey } } as const;
-      world = new FakeWorld({ acts: [{ at: 5_000, ...emptyAccount }] });
-      judge = world.judge(oneObjectEach);
+      beginDenied(200_000);
       for (const name of ['one', 'other']) await madeBotUser(world, name);
       const id = await madeBotUser(world);
       await world.pass(10_000);
