@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mainKey } from '../core/story.ts';
+import { kubeModelOf } from './kube-model.ts';
 import { nothingStolen } from './nothing-stolen.ts';
 import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
 
@@ -59,6 +60,23 @@ describe('objects', () => {
     await world.call({ method: 'DELETE', path: `/bot_users/${id}` });
     await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' }, by: 'person' });
     expect(spoke()).toEqual([expect.stringContaining("it is a person's")]);
+  });
+
+  test.each([
+    ['its own, while no status says otherwise', undefined, mainKey, undefined, 0],
+    ['its own, while its status says that another is', undefined, mainKey, 'bot_own', 1],
+    ['another one’s', 'another', mainKey, undefined, 1],
+    ['its own, of another account', undefined, 'b-key', undefined, 1],
+  ])('that people made and a record claims, which is %s', async (_, of, key, owned, times) => {
+    const id = await world.make('bot_users', { name: 'theirs' }, { by: 'person', key });
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    if (owned !== undefined)
+      await world.write('BotUser', 'bot', { status: available(1, { ownership: { id: owned } }), by: operator });
+    const [bot] = kubeModelOf(world).ofKind('BotUser');
+    const records = { 'edge-operator.dev/created-id': id, 'edge-operator.dev/record-of': of ?? bot?.uid ?? '' };
+    await world.write('BotUser', 'bot', { annotations: records });
+    await world.call({ method: 'DELETE', path: `/bot_users/${id}`, key });
+    expect(spoke()).toHaveLength(times);
   });
 
   test('that a resource is told to take while it has its own are not its to delete (O4)', async () => {

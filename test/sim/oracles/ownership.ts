@@ -70,6 +70,7 @@ export class Ownership {
       const isPossible =
         this.#isServedByMaker(resource, thing) || this.#isLikeAStrangers(resource, thing, installation);
       if (maker === undefined && isPossible && this.#mayHaveMade(resource, thing)) return true;
+      if (maker === undefined && this.#isSaidToHaveMade(resource, installation, thing, span)) return true;
       return this.imports(resource, thing, installation, span);
     });
   }
@@ -89,6 +90,19 @@ export class Ownership {
     const isFreed = isManaged || versions.at(-1)?.deleting === false;
     const toldAt = naming?.at ?? span[0];
     if (this.#ownsElse(resource, thing, toldAt, isFreed ? span[1] : toldAt)) return false;
+    return this.#uses(resource, installation, versions, thing, span);
+  }
+
+  /**
+   * A person says by its records that it made what nobody did, in an account that it uses: while no status says otherwise that
+   * counts as much as if it were true, and is no more than it may have by naming it (docs/security.md).
+   */
+  #isSaidToHaveMade(resource: Resource, installation: InstallationHistory, thing: Thing, span: Span): boolean {
+    const versions = resource.versions.during(...span);
+    const isSaid = ({ annotations }: Version) =>
+      annotations[`${domain}/created-id`] === thing.name && annotations[`${domain}/record-of`] === resource.uid;
+    const owned = resource.statuses.all.flatMap(({ fields }) => textOf(fieldsOf(fields.ownership).id) ?? []);
+    if (!versions.some(isSaid) || owned.some((id) => id !== thing.name)) return false;
     return this.#uses(resource, installation, versions, thing, span);
   }
 

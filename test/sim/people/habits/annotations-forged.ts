@@ -12,7 +12,7 @@ import type { Habit } from './habit.ts';
 
 /** Of the tenant who wants what others have, or their key. */
 const namespace = 'forger';
-/** What somebody made by hand in the account of another tenant, where no resource claims it. */
+/** What somebody made by hand in the account of another tenant, or in his own, where no resource claims it. */
 const unclaimed = 'unclaimed';
 const edge = edgeOf.annotationsForged;
 
@@ -71,19 +71,25 @@ function claiming(scene: Scene, chance: Chance): readonly CastResource[] {
   ];
 }
 
-/** What there is to be had, and how it is claimed. */
-function claimed(resource: CastResource, victim: CastAccount, at: number): readonly Act[] {
-  const key = keyOf(victim.holds);
-  const account = { [note.account]: `${victim.namespace}/${victim.name}`, [note.recordOf]: uidOf(resource) };
+/**
+ * What there is to be had, and how it is claimed.
+ *
+ * @param victim undefined: it is in his own account, where naming it would be an import, which is no theft
+ */
+function claimed(resource: CastResource, victim: CastAccount | undefined, at: number): readonly Act[] {
+  const key = keyOf((victim ?? resource).holds);
+  const own = { [note.recordOf]: uidOf(resource) };
+  const account = victim === undefined ? own : { ...own, [note.account]: `${victim.namespace}/${victim.name}` };
   if (resource.kind === 'HttpsRouteModules') {
     const path = `${routePath(edge)}/compression`;
     return [byHand(resource.bornAt - 1_000, { key, method: 'PUT', path, body: {} }), annotate(at, resource, account)];
   }
   const made = { path: '/reserved_addrs', body: { description: `foreign ${unclaimed}` }, name: unclaimed };
   const id = foreignID(unclaimed);
+  const named = victim === undefined ? {} : { [note.externalID]: id };
   return [
     byHand(resource.bornAt - 1_000, { key, method: 'POST', ...made }),
-    annotate(at, resource, { ...account, [note.externalID]: id, [note.createdID]: id }),
+    annotate(at, resource, { ...account, ...named, [note.createdID]: id }),
   ];
 }
 
@@ -104,7 +110,7 @@ export const annotationsForged: Habit = {
         const own = { [note.recordOf]: uidOf(each) };
         if (victim !== undefined) return [annotate(at, each, { ...notesOn(victim, chance), ...own }), ...gone];
         if (!each.name.startsWith(unclaimed)) return [annotate(at, each, { ...own, [note.paused]: null }), ...gone];
-        const [account] = scene.accounts;
-        return [...(account === undefined ? [] : claimed(each, account, at)), ...gone];
+        const isHisOwn = isExternal(each) && chance.of(each.name).chance(0.5);
+        return [...claimed(each, isHisOwn ? undefined : scene.accounts[0], at), ...gone];
       }),
 };
