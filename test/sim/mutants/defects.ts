@@ -215,7 +215,7 @@ export const defects: readonly Defect[] = [
     file: 'reconcile/annotations.ts',
     find: 'const isOwn = annotationOf(object, annotation.recordOf) === object.metadata.uid;',
     replace: 'const isOwn = object.metadata.uid !== undefined;',
-    only: ['annotations-copied', 'deletes'],
+    only: ['annotations-copied', 'policies'],
   },
   {
     name: 'one-witness-is-enough',

@@ -26,7 +26,7 @@ export const annotationsCopied: Habit = {
         const at = early ? after(chance, scene, from.bornAt, 5, 100) : someTime(chance, scene, from.bornAt);
         const copy = { ...to, kind: from.kind };
         const later = after(chance, scene, at, 100, 60_000);
-        const first = chance.pick(isNeeded(from) ? [[], [copy]] : [[], [from], [copy], [copy], [copy, from]]);
+        const first = chance.pick(isNeeded(from) ? [[], [copy]] : [[], [from], [copy], [from, copy], [copy, from]]);
         const isNew = !scene.resources.some(({ namespace }) => namespace === to.namespace);
         const copied: Act = { at, do: 'copy', from: refOf(from), to, patch: { spec } };
         return [
