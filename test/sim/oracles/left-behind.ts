@@ -226,6 +226,8 @@ function isElsewhere(world: Witness, resource: Resource, { account }: Thing, ver
  */
 export function wasForgotten(world: Witness, resource: Resource, thing: Thing): boolean {
   if (wasTakenOverUnmarked(world, resource, thing)) return true;
+  // One restore took the resource away, and the next brought it back as it was before that create.
+  if (resource.lostByRestore && wasForgottenByRestore(world, thing)) return true;
   const { name: id } = thing;
   const told = resource.statuses.all;
   const fromStatus = told.find((status, index) => {

@@ -85,9 +85,11 @@ describe('Kubernetes', () => {
   test('after a restore what is there counts', async () => {
     const world = new FakeWorld();
     const kube = kubeModelOf(world);
-    for (const name of ['one', 'two']) await world.write('BotUser', name, { spec: { name } });
+    await world.write('BotUser', 'one', { spec: { name: 'one' } });
+    const backup = world.backup();
+    await world.write('BotUser', 'two', { spec: { name: 'two' } });
     const two = kube.get('BotUser', 'a', 'two');
-    await world.restoreWithout('BotUser a/two');
+    await world.restore(backup);
     expect([...kube.live.keys()]).toEqual(['BotUser a/one']);
     expect([two?.lostByRestore, two?.lives]).toEqual([true, false]);
   });

@@ -448,9 +448,30 @@ describe('objects', () => {
   });
 
   test('one whose resource is not in the backup', async () => {
+    const backup = world.backup();
     await madeBotUser(world);
-    await world.restoreWithout('BotUser a/bot');
+    await world.restore(backup);
     expect(await spoke()).toEqual([]);
+  });
+
+  test.each([
+    [1_000, 0],
+    [50, 1],
+  ])('one that was made when the backup was %i ms old, of a resource that another took away', async (forMs, times) => {
+    world = new FakeWorld({ acts: [{ at: 100, do: 'trouble', name: 'kube-restored', forMs }] });
+    judge = world.judge(oneObjectEach);
+    const empty = world.backup();
+    await world.pass(100);
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
+    const backup = world.backup();
+    await world.pass(100);
+    // No status has said so yet.
+    const id = await world.make('bot_users', { name: 'bot', active: true });
+    await world.write('BotUser', 'bot', { annotations: { [externalID]: id }, by: operator });
+    await world.restore(empty);
+    await world.restore(backup);
+    await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
   });
 
   test('one of two that have the same', async () => {

@@ -170,10 +170,15 @@ export class FakeWorld implements Witness {
     await this.#written(by, last.object);
   }
 
-  /** As a cluster that is restored from a backup which has not these. */
-  async restoreWithout(...keys: readonly string[]): Promise<void> {
+  /** Everything as it is now. */
+  backup(): ReadonlyMap<string, StoredObject> {
+    return new Map(this.#objects);
+  }
+
+  async restore(backup: ReadonlyMap<string, StoredObject>): Promise<void> {
     for (const end of this.#listeners.values()) end();
-    for (const key of keys) this.#objects.delete(key);
+    this.#objects.clear();
+    for (const [key, object] of backup) this.#objects.set(key, object);
     await this.pass(0);
   }
 
