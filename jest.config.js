@@ -15,8 +15,9 @@ export const everything = {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   // Need Go, kubectl, a cluster, Prometheus: `npm run test:deploy`, `npm run test:cluster`, `npm run test:alerts`. The
-  // simulator's own tests, and the stories it keeps, take minutes of a processor: `npm run test:sim`.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(deploy|cluster|alerts|sim)/'],
+  // simulator's own tests, and the stories it keeps, take minutes of a processor: `npm run test:sim`. So does what starts
+  // whole processes for every kind, fault or account, or waits for its minute to be over: `npm run test:scenarios`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(deploy|cluster|alerts|sim|scenarios/long)/'],
 };
 
 /** What the servers must do, once more without sockets: all but what is about connections, files and processes. */
@@ -27,7 +28,7 @@ const inMemory = {
   setupFiles: ['<rootDir>/test/support/set-up-in-memory.ts'],
   testMatch: [
     '<rootDir>/test/kube-conformance/*.test.ts',
-    '<rootDir>/test/scenarios/conformance.test.ts',
+    '<rootDir>/test/scenarios/long/conformance.test.ts',
     '<rootDir>/src/reference/cloud-api/**/*.test.ts',
   ],
   testPathIgnorePatterns: [

@@ -1,10 +1,21 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /** What waits longest, so that it is not waited for when all else is done. */
-const longest = ['conformance', 'budget', 'operator', 'faults', 'accounts', 'account-deletion', 'crash', 'mirror'];
+const longest = [
+  ...[
+    'long/conformance',
+    'long/budget',
+    'long/mirror',
+    'long/faults',
+    'long/accounts',
+    'long/processes',
+    'long/output',
+  ],
+  ...['kube-conformance/kubectl', 'agent/page', 'agent/page-list', 'structure/bundle', 'scenarios/forged-records'],
+];
 
 const rankOf = ({ path }) => {
-  const index = longest.findIndex((name) => path.endsWith(`/scenarios/${name}.test.ts`));
+  const index = longest.findIndex((name) => path.endsWith(`/${name}.test.ts`));
   return index === -1 ? longest.length : index;
 };
 

@@ -33,6 +33,7 @@ export function startOperatorInMemory({ kubeconfig, apiURL, apiKey, args = [] }:
     logs: () => output,
     metrics: async () => '',
     url: () => inProcessOnly('an address'),
+    ready: () => inProcessOnly('an address'),
     writeKey: () => inProcessOnly('a file with its key'),
     signal: () => inProcessOnly('signals'),
     exited,

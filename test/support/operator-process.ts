@@ -11,6 +11,8 @@ export interface OperatorProcess {
   logs(): string;
   /** Base address of the metrics and of the health server. */
   url(of: 'metrics' | 'health'): Promise<string>;
+  /** Resolves when it is ready. */
+  ready(): Promise<void>;
   /** What it serves as metrics; nothing when it does not run. */
   metrics(): Promise<string>;
   /** The API key from now on. */
@@ -49,9 +51,14 @@ export function startOperatorProcess(options: OperatorOptions): OperatorProcess 
     return (code ?? signal) as number | NodeJS.Signals;
   });
   const served = (of: string) => new RegExp(`"serving ${of}".*?"url":"([^"]+)"`).exec(output)?.[1];
+  const url = (of: string) => until(`the operator to serve ${of}`, () => served(of));
   return {
     logs: () => output,
-    url: (of) => until(`the operator to serve ${of}`, () => served(of)),
+    url,
+    ready: async () => {
+      const address = await url('health');
+      await until('the operator to be ready', async () => (await fetch(`${address}/readyz`)).ok);
+    },
     metrics: async () => {
       const address = served('metrics');
       if (address === undefined || child.exitCode !== null || child.signalCode !== null) return '';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../src/operator/kube/types.ts';
-import { annotation, holderFinalizer } from '../../src/operator/reconcile/annotations.ts';
-import { until } from '../support/until.ts';
-import { namespaceType, secretType, startWorld, type World } from '../support/world.ts';
-import { accountsIn, botsIn, isReady, keys, mutations, ref } from './account-setting.ts';
+import type { KubeObject } from '../../../src/operator/kube/types.ts';
+import { annotation, holderFinalizer } from '../../../src/operator/reconcile/annotations.ts';
+import { until } from '../../support/until.ts';
+import { namespaceType, secretType, startWorld, type World } from '../../support/world.ts';
+import { accountsIn, botsIn, keys, mutations, ref } from './account-setting.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -153,7 +153,7 @@ describe('deletion', () => {
         (await secretIn(namespace))?.metadata.finalizers?.includes(holderFinalizer(acct)),
       );
       await first.stop();
-      await isReady(start('--resync-interval', '1h'));
+      await start('--resync-interval', '1h').ready();
       await deleteSecret();
       await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
     }));

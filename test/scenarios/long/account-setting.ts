@@ -1,10 +1,9 @@
-import type { KubeObject } from '../../src/operator/kube/types.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
-import type { OperatorProcess } from '../support/operator-process.ts';
-import { inSetting, type Setting } from '../support/setting.ts';
-import { until } from '../support/until.ts';
-import { secretMark, secretType, type World } from '../support/world.ts';
+import type { KubeObject } from '../../../src/operator/kube/types.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { startTestCloud, type TestCloud } from '../../support/cloud-api.ts';
+import { inSetting, type Setting } from '../../support/setting.ts';
+import { until } from '../../support/until.ts';
+import { secretMark, secretType, type World } from '../../support/world.ts';
 
 export const keys = [`${secretMark}-1`, `${secretMark}-2`] as const;
 export const ref = { name: 'keys', key: 'api-key' };
@@ -89,7 +88,3 @@ export async function botsIn(cloud: TestCloud, key: string = keys[0]): Promise<r
 export const checks = (cloud: TestCloud) =>
   cloud.requests().filter(({ path, query }) => path === '/bot_users' && query.limit === '1');
 export const mutations = (cloud: TestCloud) => cloud.requests().filter(({ method }) => method !== 'GET');
-export const isReady = async (operator: OperatorProcess) => {
-  const url = await operator.url('health');
-  await until('the operator to be ready', async () => (await fetch(`${url}/readyz`)).ok);
-};

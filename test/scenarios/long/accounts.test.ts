@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { elapsedMs, quickestMs } from '../support/elapsed.ts';
-import { hasKubectl, kubectl } from '../support/kubectl.ts';
-import type { OperatorProcess } from '../support/operator-process.ts';
-import { until } from '../support/until.ts';
-import { secretMark, startWorld, type World } from '../support/world.ts';
-import { type AccountSetting, accountsIn, botsIn, checks, isReady, keys, mutations, ref } from './account-setting.ts';
+import { type ConfigMap, configMapType } from '../../../src/operator/mirror/config-map.ts';
+import { annotation } from '../../../src/operator/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { elapsedMs, quickestMs } from '../../support/elapsed.ts';
+import { hasKubectl, kubectl } from '../../support/kubectl.ts';
+import type { OperatorProcess } from '../../support/operator-process.ts';
+import { until } from '../../support/until.ts';
+import { secretMark, startWorld, type World } from '../../support/world.ts';
+import { type AccountSetting, accountsIn, botsIn, checks, keys, mutations, ref } from './account-setting.ts';
 
 const wrongKey = `${secretMark}-wrong`;
 
@@ -559,7 +559,7 @@ describe('endpoint mirrors', () => {
   test.concurrent('the default account mirrors into the namespace of the flag, within the interval of the flag', () =>
     withSetting(async ({ namespace, cloud, start }) => {
       const operator = start('--mirror-namespace', namespace, '--mirror-interval', '1s', '--resync-interval', '1h');
-      await isReady(operator);
+      await operator.ready();
       cloud.seed({ endpoints });
       await until('the ConfigMaps', async () => (await mirrored(namespace)).length === 3);
       expect(await operator.metrics()).toContain('edge_operator_mirrored_endpoints{account="default"} 3');

@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { type ProxiedRequest, startGateProxy } from '../support/gate-proxy.ts';
-import { LocalAgent, visit } from '../support/local-agent.ts';
-import type { OperatorProcess } from '../support/operator-process.ts';
-import { claimPorts, type Ports } from '../support/ports.ts';
-import { until } from '../support/until.ts';
-import { namespaceType, nextSecond, startWorld, type World } from '../support/world.ts';
+import type { KubeObject, ResourceType } from '../../../src/operator/kube/types.ts';
+import { annotation } from '../../../src/operator/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { type ProxiedRequest, startGateProxy } from '../../support/gate-proxy.ts';
+import { LocalAgent, visit } from '../../support/local-agent.ts';
+import type { OperatorProcess } from '../../support/operator-process.ts';
+import { claimPorts, type Ports } from '../../support/ports.ts';
+import { until } from '../../support/until.ts';
+import { namespaceType, nextSecond, startWorld, type World } from '../../support/world.ts';
 
 /*
  * Agents and the tunnels in them. One operator, as a process of its own, looks every second; every test has an agent and

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Lease, leaseType } from '../../src/operator/controller/lease.ts';
-import { conditionOf } from '../../src/operator/reconcile/resource.ts';
-import type { JournalEntry } from '../../src/reference/cloud-api/journal.ts';
-import { quickestMs } from '../support/elapsed.ts';
-import { until } from '../support/until.ts';
-import { secretMark, startWorld, type World } from '../support/world.ts';
+import { type Lease, leaseType } from '../../../src/operator/controller/lease.ts';
+import { conditionOf } from '../../../src/operator/reconcile/resource.ts';
+import type { JournalEntry } from '../../../src/reference/cloud-api/journal.ts';
+import { quickestMs } from '../../support/elapsed.ts';
+import { until } from '../../support/until.ts';
+import { secretMark, startWorld, type World } from '../../support/world.ts';
 
 /*
  * Module drift on a tight budget: 100 resources of four parts each, whose checks alone would take several times the

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { until } from '../support/until.ts';
-import { nextSecond } from '../support/world.ts';
-import { type ExternalCase, identifiedCases, kindCases, specOf } from './kinds.ts';
-import { byPath, changesOf, useStage } from './stage.ts';
+import { annotation } from '../../../src/operator/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { until } from '../../support/until.ts';
+import { nextSecond } from '../../support/world.ts';
+import { type ExternalCase, identifiedCases, kindCases, specOf } from '../kinds.ts';
+import { byPath, changesOf, useStage } from '../stage.ts';
 
 /* What every kind must do, by the exact calls it makes. */
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import type { TestCloud } from '../support/cloud-api.ts';
-import { inSetting } from '../support/setting.ts';
-import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import type { TestCloud } from '../../support/cloud-api.ts';
+import { inSetting } from '../../support/setting.ts';
+import { until } from '../../support/until.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 /*
  * Everything that can go wrong with an answer, at every call of an object's life: the condition says what, nothing is

@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Log, silentLog } from '../../src/common/log.ts';
-import { systemRuntime } from '../../src/common/runtime.ts';
-import { CloudClient } from '../../src/operator/cloud/client.ts';
-import { Limiter } from '../../src/operator/cloud/limiter.ts';
-import type { RequestReport } from '../../src/operator/cloud/transport.ts';
-import { KubeClient } from '../../src/operator/kube/client.ts';
-import { connect, type KubeConnection, type KubeRequest } from '../../src/operator/kube/connection.ts';
-import { KubeError } from '../../src/operator/kube/errors.ts';
-import type { KubeObject } from '../../src/operator/kube/types.ts';
-import { type ConfigMap, configMapType, endpointName } from '../../src/operator/mirror/config-map.ts';
-import { EndpointMirror, type EndpointMirrorOptions } from '../../src/operator/mirror/mirror.ts';
-import { removeMirrored } from '../../src/operator/mirror/remove.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
-import { elapsedMs, quickestMs } from '../support/elapsed.ts';
-import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
-import { until } from '../support/until.ts';
-import { namespaceType } from '../support/world.ts';
+import { type Log, silentLog } from '../../../src/common/log.ts';
+import { systemRuntime } from '../../../src/common/runtime.ts';
+import { CloudClient } from '../../../src/operator/cloud/client.ts';
+import { Limiter } from '../../../src/operator/cloud/limiter.ts';
+import type { RequestReport } from '../../../src/operator/cloud/transport.ts';
+import { KubeClient } from '../../../src/operator/kube/client.ts';
+import { connect, type KubeConnection, type KubeRequest } from '../../../src/operator/kube/connection.ts';
+import { KubeError } from '../../../src/operator/kube/errors.ts';
+import type { KubeObject } from '../../../src/operator/kube/types.ts';
+import { type ConfigMap, configMapType, endpointName } from '../../../src/operator/mirror/config-map.ts';
+import { EndpointMirror, type EndpointMirrorOptions } from '../../../src/operator/mirror/mirror.ts';
+import { removeMirrored } from '../../../src/operator/mirror/remove.ts';
+import { startTestCloud, type TestCloud } from '../../support/cloud-api.ts';
+import { elapsedMs, quickestMs } from '../../support/elapsed.ts';
+import { startTestKubeApi, type TestKubeApi } from '../../support/kube-api.ts';
+import { until } from '../../support/until.ts';
+import { namespaceType } from '../../support/world.ts';
 
 /* The endpoint mirror, between a Kubernetes API and the reference cloud. Every test has its own cloud and namespace. */
 

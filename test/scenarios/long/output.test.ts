@@ -14,12 +14,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type AgentClient, agentClient } from '../agent/support.ts';
-import { main } from '../support/main.ts';
-import { pidIn } from '../support/pid-file.ts';
-import { claimPorts } from '../support/ports.ts';
-import { until } from '../support/until.ts';
-import { startWorld } from '../support/world.ts';
+import { type AgentClient, agentClient } from '../../agent/support.ts';
+import { main } from '../../support/main.ts';
+import { pidIn } from '../../support/pid-file.ts';
+import { claimPorts } from '../../support/ports.ts';
+import { until } from '../../support/until.ts';
+import { startWorld } from '../../support/world.ts';
 
 /* What a process goes through when what it writes is not read, or cannot be written. */
 
@@ -226,7 +226,7 @@ describe('a terminal', () => {
 describe('a log', () => {
   /** A process that logs on demand to where `stderr` leads. */
   function flood(stderr: number) {
-    const script = join(import.meta.dirname, '../support/log-flood.ts');
+    const script = join(import.meta.dirname, '../../support/log-flood.ts');
     const child = spawn(process.execPath, [script], { stdio: ['ignore', 'ignore', stderr, 'ipc'] });
     const exited = ended(child);
     const log = async (lines: number): Promise<number> => {

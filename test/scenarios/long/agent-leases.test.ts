@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemRuntime } from '../../src/common/runtime.ts';
-import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { type AgentClient, agentClient, echo, type LocalServer, startLocal } from '../agent/support.ts';
-import { type AgentProcess, startAgentProcess } from '../support/agent-process.ts';
-import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { systemRuntime } from '../../../src/common/runtime.ts';
+import { type ConfigMap, configMapType } from '../../../src/operator/mirror/config-map.ts';
+import { type AgentClient, agentClient, echo, type LocalServer, startLocal } from '../../agent/support.ts';
+import { type AgentProcess, startAgentProcess } from '../../support/agent-process.ts';
+import { until } from '../../support/until.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 /** So that 30 s at the cloud pass at once. */
 let aheadMs = 0;

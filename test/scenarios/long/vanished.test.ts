@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
-import { inSetting } from '../support/setting.ts';
-import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { annotation } from '../../../src/operator/reconcile/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { startTestCloud, type TestCloud } from '../../support/cloud-api.ts';
+import { inSetting } from '../../support/setting.ts';
+import { until } from '../../support/until.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 /* The cloud comes back without its state, at the same address: what one operator process made there is not found. */
 

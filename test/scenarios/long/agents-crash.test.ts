@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
-import { LocalAgent } from '../support/local-agent.ts';
-import { startOperatorProcess } from '../support/operator-process.ts';
-import { claimPorts } from '../support/ports.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { annotation } from '../../../src/operator/reconcile/annotations.ts';
+import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../../support/gate-proxy.ts';
+import { LocalAgent } from '../../support/local-agent.ts';
+import { startOperatorProcess } from '../../support/operator-process.ts';
+import { claimPorts } from '../../support/ports.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 /*
  * The operator is killed with SIGKILL around the start of a tunnel, and started again: exactly one tunnel must come of

@@ -1,0 +1,11 @@
+import config, { everything } from './jest.config.js';
+
+const { projects: _, ...run } = config;
+
+/** What needs a Kubernetes API, with what takes long: all of it runs on a real one too. @type {import('jest').Config} */
+export default {
+  ...run,
+  ...everything,
+  roots: ['<rootDir>/test/scenarios', '<rootDir>/test/kube-conformance', '<rootDir>/src/operator/doctor'],
+  testPathIgnorePatterns: ['/node_modules/'],
+};
