@@ -205,6 +205,22 @@ test.each([
   },
 );
 
+test.each([
+  [61_000, 'is there no more', async () => undefined, 1],
+  [0, 'is not shown alone yet', async () => undefined, 0],
+  [61_000, 'is there', async () => other, 0],
+  [61_000, 'cannot be looked at', () => Promise.reject(unknownFate), 0],
+])('an answer as asked whose stamp is %i ms before the mark, and that %s', async (ageMs, _, get, lost) => {
+  thing.clock.advance(100_000);
+  const createdAt = new Date(thing.clock.now() - ageMs).toISOString();
+  const identity = ({ id }: { readonly id: string }) => ({ id, createdAt });
+  const contract = { ...thing.contract, identity, create: async () => other, get };
+  const create = new SafeCreate(thing.context(), contract, accountObjects());
+  const report = await create.perform(managedSpecSchema.parse({}));
+  expect(report?.reason).toBe(lost === 1 ? 'Unreachable' : undefined);
+  expect(intentOf(thing.object)?.answered).toBe(lost === 1 ? other.id : undefined);
+});
+
 describe('what an answer showed that may be another’s', () => {
   /** Made so long after the create, by its stamp. */
   const look = async (afterMs: number, others: readonly ManagedObject[] = []) => {

@@ -111,7 +111,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     });
     const { id } = this.#contract.identity(observed);
     const isAnothers = this.#isAnothers(id);
-    if (isAnothers || this.#mayBeAnothers(observed, spec)) {
+    if (isAnothers || (await this.#mayBeAnothers(observed, spec))) {
       if (!isAnothers) await this.#keepAnswer(id);
       // Whose it is may be another tenant.
       const message = `the answer shows another ${this.#contract.displayName} than was asked for`;
@@ -133,12 +133,22 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     return peers.claimants(id).some(({ metadata: { uid } }) => uid !== resource.uid);
   }
 
-  /** It is otherwise than asked, and was there before, or is what another one asked for. Yet services may have forms of their own. */
-  #mayBeAnothers(observed: Observed, spec: Spec): boolean {
+  /**
+   * It is otherwise than asked, and was there before, or is what another one asked for; or it is as asked, was there before, and is
+   * no more. Yet services may have forms of their own, and clocks.
+   */
+  async #mayBeAnothers(observed: Observed, spec: Spec): Promise<boolean> {
     const content = fingerprint(this.#contract.contentOf(observed));
-    if (content === fingerprint(this.#contract.content(spec))) return false;
-    const intent = intentOf(this.#context.resource.object) ?? {};
-    return isOlderThanMark(this.#contract.identity(observed), intent) || this.#isAwaited(content);
+    const identity = this.#contract.identity(observed);
+    const isOlder = isOlderThanMark(identity, intentOf(this.#context.resource.object) ?? {});
+    if (content === fingerprint(this.#contract.content(spec))) return isOlder && (await this.#isGone(identity.id));
+    return isOlder || this.#isAwaited(content);
+  }
+
+  /** As far as the service can be asked. */
+  async #isGone(id: string): Promise<boolean> {
+    const { connection, call } = this.#context;
+    return (await this.#contract.get(connection.client, id, call).catch(() => id)) === undefined;
   }
 
   /** If nobody turns out to have it, nothing is made besides it. */
