@@ -157,7 +157,10 @@ export class Informer<T extends KubeObject> {
       get newest() {
         return store.newest;
       },
-      slim: (object: T, isListed: boolean) => (!isListed && this.#isKnown(object) ? object : this.#slim(object)),
+      slim: (object: T, isListed: boolean) => {
+        if (isListed) return store.asStored(this.#slim(object));
+        return this.#isKnown(object) ? object : this.#slim(object);
+      },
       replace: (objects: readonly T[], version: bigint, floor: bigint) => this.#replace(objects, version, floor),
       alive: () => this.#readable(),
       failed: (error: unknown) => this.#failed(error),

@@ -52,6 +52,21 @@ describe('what the server says', () => {
     ]);
   });
 
+  test.each([false, true])(
+    'a list that shows it otherwise at the same version is of another history (known for that: %s)',
+    (reset) => {
+      const store = new ObjectStore<Thing>();
+      const { apiVersion: _, kind: __, ...listed } = thing('a', 6, { spec: 'as it was' });
+      store.upsert(thing('a', 6, { spec: 'as it was' }));
+      expect(store.replace([listed as Thing], 7n, reset)).toEqual([]);
+      const restored = thing('a', 6, { spec: 'as the backup has it' });
+      expect(store.newest).toBe(6n);
+      expect(store.replace([restored], 7n, reset)).toMatchObject([{ type: 'update', old: { spec: 'as it was' } }]);
+      expect(store.get('default/a')).toBe(restored);
+      expect(store.upsert(restored)).toEqual([]);
+    },
+  );
+
   test('a list of a server that has gone back in time wins over newer objects', () => {
     const store = new ObjectStore<Thing>();
     store.upsert(thing('a', 500));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, keyOf } from '../kube/types.ts';
 import { OwnWrites } from './own-writes.ts';
 import { StoreIndex } from './store-index.ts';
@@ -66,6 +67,16 @@ export class ObjectStore<T extends KubeObject> {
     return changeFrom(stored, object);
   }
 
+  /**
+   * What is stored, where an item of a list is just that. Whoever collects a list asks for it item by item: it takes no more memory
+   * then, and at its end nothing is left to compare.
+   */
+  asStored(object: T): T {
+    const stored = this.#objects.get(keyOf(object));
+    if (stored === undefined || stored === object || versionOf(object) !== versionOf(stored)) return object;
+    return isAlike(object, stored) ? stored : object;
+  }
+
   /** An ADDED or MODIFIED event. */
   upsert(object: T): Changes<T> {
     return this.#upsert(object, false);
@@ -84,7 +95,8 @@ export class ObjectStore<T extends KubeObject> {
    * A complete list as of `version`: what it lacks has been deleted, unless our own write made it since. `reset` says
    * that the server's history has gone back (a restored backup): then the list wins over everything known.
    */
-  replace(objects: readonly T[], version: bigint, reset = false): Changes<T> {
+  replace(items: readonly T[], version: bigint, reset = false): Changes<T> {
+    const objects = items.map((item) => this.asStored(item));
     const listed = new Set(objects.map(keyOf));
     const vanished = [...this.#objects].filter(
       ([key, stored]) => !listed.has(key) && (reset || versionOf(stored) <= version),
@@ -126,6 +138,8 @@ export class ObjectStore<T extends KubeObject> {
 
   #refresh(key: string, object: T, stored: T, listed: boolean): Changes<T> {
     const version = versionOf(object);
+    // Versions come again after a restore, and a new definition has other defaults.
+    if (listed && version === versionOf(stored) && object !== stored) return this.#correct(key, object, stored);
     const notified = this.#own.notified(key, stored);
     if (notified !== undefined && version <= versionOf(notified)) return [];
     const current = version > versionOf(stored) ? object : stored;
@@ -142,9 +156,14 @@ export class ObjectStore<T extends KubeObject> {
     if (stored !== undefined && !sameUid(stored, object)) {
       return [this.#delete(key, stored, versionOf(stored)), this.#insert(key, object)];
     }
+    const change = this.#correct(key, object, stored);
+    return object === stored ? [] : change;
+  }
+
+  #correct(key: string, object: T, stored: T | undefined): Changes<T> {
+    this.#own.delete(key);
     this.#put(key, object);
-    const same = stored !== undefined && versionOf(stored) === versionOf(object);
-    return same ? [] : [changeFrom(stored, object)];
+    return [changeFrom(stored, object)];
   }
 
   #delete(key: string, last: T, version: bigint, isEarliest = false): StoreChange<T> {
@@ -173,6 +192,12 @@ export class ObjectStore<T extends KubeObject> {
 
 function changeFrom<T extends KubeObject>(old: T | undefined, object: T): StoreChange<T> {
   return old === undefined ? { type: 'add', object } : { type: 'update', object, old };
+}
+
+/** But for what items of a list may lack. */
+function isAlike(a: KubeObject, b: KubeObject): boolean {
+  const typeless = { apiVersion: undefined, kind: undefined };
+  return isDeepStrictEqual({ ...a, ...typeless }, { ...b, ...typeless });
 }
 
 function isGone({ metadata }: KubeObject): boolean {
