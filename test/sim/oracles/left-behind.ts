@@ -34,7 +34,6 @@ export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   const maker = ownershipOf(world).makerOf(thing);
   if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing) || isTwinOfALateOne(world, thing))
     return true;
-  if (wasMixedUp(world, thing)) return true;
   const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
 }
@@ -42,11 +41,6 @@ export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
 /** Nobody can wait for whoever acts on a request later than `--create-settle`. */
 function wasDoneTooLate({ at, sentAt }: Thing['made']): boolean {
   return at - sentAt > defaultCreateSettleMs;
-}
-
-/** Its create may have had an earlier one's answer, which no stamp shows where the service's clock was set in between. */
-function wasMixedUp(world: Witness, { made }: Thing): boolean {
-  return ['mixed-answers', 'cloud-clock'].every((name) => wasTroubled(world, name, made.at));
 }
 
 /** What no list shows as it is within `--create-settle` of the request is told of, and nobody can wait for it. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { mainKey } from '../core/story.ts';
+import { mainKey, type Story } from '../core/story.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { nothingStolen } from './nothing-stolen.ts';
 import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
@@ -11,10 +11,14 @@ const spec = { edgeID, routeID, compression: { enabled: true } };
 
 let world: FakeWorld;
 
-beforeEach(() => {
-  world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key', 'main=also-main'] } });
+const cloud = { apiKeys: [`main=${mainKey}`, 'b=b-key', 'main=also-main'] };
+
+function begin(acts: Story['acts'] = []) {
+  world = new FakeWorld({ cloud, acts });
   world.judge(nothingStolen);
-});
+}
+
+beforeEach(() => begin());
 
 const spoke = () => world.said.map((line) => line.replace('nothing-stolen: ', ''));
 
@@ -130,6 +134,16 @@ describe('objects', () => {
     await world.pass(60_000);
     await world.call({ method: 'DELETE', path: `/bot_users/${id}`, key: 'b-key' });
     expect(spoke()).toEqual([expect.stringContaining("it is BotUser victim/victims's")]);
+  });
+
+  test.each([
+    ['lost-answers', 1],
+    ['mixed-answers', 0],
+  ])('are looked at with another key, while there are %s', async (name, times) => {
+    begin([{ at: 0, do: 'trouble', name, forMs: 60_000 }]);
+    const id = await madeBotUser(world);
+    await world.call({ method: 'GET', path: `/bot_users/${id}`, key: 'also-main' });
+    expect(spoke()).toHaveLength(times);
   });
 
   test('are looked at and changed with a key of their own resource', async () => {
@@ -295,7 +309,7 @@ describe('modules', () => {
     ],
     ['does not go by a minute later', [], 1],
   ])('are set for a younger resource too with the key before, which an operator %s', async (_, acts, spoken) => {
-    world = new FakeWorld({ acts, cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key', 'main=also-main'] } });
+    world = new FakeWorld({ acts, cloud });
     world.judge(nothingStolen);
     await account('a', 'own', mainKey);
     await world.data('Secret', 'own', { key: 'b-key' }, 'a');

@@ -165,19 +165,6 @@ describe('objects', () => {
   });
 
   test.each([
-    ['an earlier one, while the service’s clock was set', ['mixed-answers', 'cloud-clock'], 0],
-    ['an earlier one', ['mixed-answers'], 1],
-    ['its own, while the service’s clock was set', ['cloud-clock'], 1],
-  ])('one whose create had the answer of %s', async (_, names, times) => {
-    world = new FakeWorld({ acts: names.map((name) => ({ at: 0, do: 'trouble', name, forMs: 60_000 })) });
-    judge = world.judge(oneObjectEach);
-    await world.pass(1_000);
-    await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
-    await world.make('bot_users', { name: 'bot', active: true });
-    expect(await spoke()).toHaveLength(times);
-  });
-
-  test.each([
     ['without its metadata', { how: 'null', field: 'metadata' }, 120_000, 0],
     ['without its metadata, and in time as it is', { how: 'missing', field: 'metadata' }, 50_000, 1],
     ['without what every one has', { how: 'null', field: 'description' }, 120_000, 1],

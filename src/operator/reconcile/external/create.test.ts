@@ -206,15 +206,17 @@ test.each([
 );
 
 test.each([
-  [61_000, 'is there no more', async () => undefined, 1],
-  [0, 'is not shown alone yet', async () => undefined, 0],
-  [61_000, 'is there', async () => other, 0],
-  [61_000, 'cannot be looked at', () => Promise.reject(unknownFate), 0],
-])('an answer as asked whose stamp is %i ms before the mark, and that %s', async (ageMs, _, get, lost) => {
+  ['as asked, older than the mark and there no more', 61_000, {}, async () => undefined, 1],
+  ['as asked and not shown alone yet', 0, {}, async () => undefined, 0],
+  ['as asked, older than the mark and there', 61_000, {}, async () => other, 0],
+  ['as asked, older than the mark and not to be asked for', 61_000, {}, () => Promise.reject(unknownFate), 0],
+  ['otherwise and there no more', 0, 'theirs', async () => undefined, 1],
+  ['otherwise and there', 0, 'theirs', async () => other, 0],
+])('an answer that shows what is %s', async (_, ageMs, content, get, lost) => {
   thing.clock.advance(100_000);
   const createdAt = new Date(thing.clock.now() - ageMs).toISOString();
   const identity = ({ id }: { readonly id: string }) => ({ id, createdAt });
-  const contract = { ...thing.contract, identity, create: async () => other, get };
+  const contract = { ...thing.contract, identity, contentOf: () => content, create: async () => other, get };
   const create = new SafeCreate(thing.context(), contract, accountObjects());
   const report = await create.perform(managedSpecSchema.parse({}));
   expect(report?.reason).toBe(lost === 1 ? 'Unreachable' : undefined);

@@ -134,15 +134,16 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /**
-   * It is otherwise than asked, and was there before, or is what another one asked for; or it is as asked, was there before, and is
-   * no more. Yet services may have forms of their own, and clocks.
+   * It is otherwise than asked, and was there before, or is what another one asked for; or it is the one or the other, and is there no
+   * more. Yet services may have forms of their own, and clocks.
    */
   async #mayBeAnothers(observed: Observed, spec: Spec): Promise<boolean> {
     const content = fingerprint(this.#contract.contentOf(observed));
     const identity = this.#contract.identity(observed);
     const isOlder = isOlderThanMark(identity, intentOf(this.#context.resource.object) ?? {});
-    if (content === fingerprint(this.#contract.content(spec))) return isOlder && (await this.#isGone(identity.id));
-    return isOlder || this.#isAwaited(content);
+    const isAsAsked = content === fingerprint(this.#contract.content(spec));
+    if (isAsAsked && !isOlder) return false;
+    return (!isAsAsked && (isOlder || this.#isAwaited(content))) || (await this.#isGone(identity.id));
   }
 
   /** As far as the service can be asked. */
