@@ -105,6 +105,14 @@ export const defects: readonly Defect[] = [
     only: ['mixed-answers', 'twins', 'edits', 'deletes', 'imports'],
   },
   {
+    name: 'what-is-gone-was-just-made',
+    sort: 'wrong definite',
+    file: create,
+    find: ' || (await this.#isGone(identity.id))',
+    replace: '',
+    only: ['mixed-answers', 'crashes', 'twins', 'deletes', 'cloud-clock'],
+  },
+  {
     name: 'a-lost-start-settles-at-once',
     sort: 'cleared intent',
     file: tunnelLeaving,
