@@ -8,8 +8,8 @@ import { isDeleting, type ManagedObject } from './resource.ts';
 const keeperGoneMs = 5_000;
 
 /**
- * The call of a delete, which may wait for its turn for minutes: it is decided anew where somebody else has, or may have, what
- * it would remove by then. What its own resource asks for by then ends the wait by itself.
+ * A call that changes or removes, and may wait for its turn for minutes: it is decided anew where somebody else has, or may have,
+ * what it is about by then. What its own resource asks for by then ends the wait by itself.
  */
 export function unlessTaken(call: Call, isTaken: () => boolean): Call {
   const permit = () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../common/http/errors.ts';
 import { annotation } from '../annotations.ts';
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
@@ -54,6 +55,24 @@ describe('what another one has', () => {
       ownership: { parts: ['other'] },
     });
     expect(freed).not.toHaveProperty('ownership.contested');
+  });
+
+  test('is not changed where he got it while the change waited for its turn', async () => {
+    holders = [];
+    const replace: typeof scene.part.replace = async (_client, _spec, _body, call) => {
+      holders = [holder];
+      try {
+        call.permit?.();
+      } catch (cause) {
+        throw new ApiError('not sent', { reason: 'Unreachable', definite: true, cause });
+      }
+      return {};
+    };
+    const told = { reason: 'Updating', message: expect.stringContaining('another resource may have it by now') };
+    const waited = await ensure([{ ...scene.part, get: async () => undefined, replace }]);
+    expect(waited).toMatchObject(told);
+    expect(waited).not.toHaveProperty('ownership.parts');
+    expect(await ensure()).toMatchObject({ reason: 'Conflict' });
   });
 
   test('is no matter of record of who only observes it', async () => {

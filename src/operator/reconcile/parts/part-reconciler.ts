@@ -2,6 +2,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
+import { unlessTaken } from '../leave-to.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
 import { rivalName } from '../ownership.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
@@ -147,8 +148,9 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
-    const { connection, call, time, facts } = this.#context;
+    const { connection, time, facts } = this.#context;
     const { spec, seen, claim, parent } = this.#scope;
+    const call = unlessTaken(this.#context.call, () => this.#conflict() !== undefined);
     // Who missed it before is no witness of what is there from now on.
     facts.absentParts?.delete(this.part.name);
     const sentAt = time.now();
