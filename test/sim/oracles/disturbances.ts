@@ -89,8 +89,9 @@ function disturbanceOf(act: Act): readonly Disturbance[] {
 }
 
 function troubled({ at: from, name, forMs, with: options = {} }: Extract<Act, { do: 'trouble' }>): Disturbance {
-  const { to: service, key, retryAfter } = options;
-  const to = from + forMs;
+  const { to: service, key, retryAfter, downMs } = options;
+  // What was restored is down for a while after that.
+  const to = from + forMs + (typeof downMs === 'number' ? downMs : 0);
   const isLong = retryAfter === '3600' || retryAfter === 'date';
   return {
     ...{ name, from, to, overAt: to + (isLong ? longAftermathMs : aftermathMs) },

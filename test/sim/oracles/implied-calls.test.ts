@@ -235,6 +235,24 @@ describe('modules', () => {
     expect(spoke()).toHaveLength(times);
   });
 
+  test.each([
+    [1_000, 0],
+    [50, 1],
+  ])(
+    'a DELETE for who forges that he applied it, of a part applied when the backup was %i ms old',
+    async (forMs, times) => {
+      world = new FakeWorld({ acts: [{ at: 100, do: 'trouble', name: 'kube-restored', forMs }] });
+      world.judge(impliedCalls);
+      await world.pass(200);
+      await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
+      await world.call({ method: 'PUT', path: `${route}/compression`, body: { enabled: true } });
+      const annotations = { 'edge-operator.dev/applied-parts': 'compression' };
+      await world.write('HttpsRouteModules', 'forger', { annotations, spec: parent });
+      await world.call({ method: 'DELETE', path: `${route}/compression` });
+      expect(spoke()).toHaveLength(times);
+    },
+  );
+
   test('a DELETE of a part that the spec names', async () => {
     await world.write('HttpsRouteModules', 'r', { spec: { ...parent, compression: {} } });
     await world.call({ method: 'PUT', path: `${route}/compression`, body: { enabled: true } });

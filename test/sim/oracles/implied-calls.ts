@@ -7,7 +7,7 @@ import { missing, strange } from './expectation.ts';
 import { impliedObject } from './implied.ts';
 import { fieldsOf, parsed } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
-import { hasLostItsMark } from './left-behind.ts';
+import { hasLostItsMark, wasUndoneByRestore } from './left-behind.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
@@ -147,7 +147,7 @@ class Implications {
   }
 
   #removal({ call, owners, owner, span }: Mutation): string | undefined {
-    if (owners.length === 0 || (owner === undefined && this.#isClaimedByForger(call))) return undefined;
+    if (owners.length === 0 || (!this.#isOnRecord(call, owner) && this.#isClaimedByForger(call))) return undefined;
     const asks = (resource: Resource) => {
       const part = partOf(resource, call.path) ?? '';
       return resource.versions.during(...span).some((version) => {
@@ -156,6 +156,12 @@ class Implications {
       });
     };
     return owners.some(asks) ? undefined : `${keysOf(owners)} names it still, or is to leave it`;
+  }
+
+  /** Somebody's own, of which a restored cluster has the record. */
+  #isOnRecord({ thing }: Call, owner: Resource | undefined): boolean {
+    const since = thing && moduleOwnershipOf(this.#world).ownedSince(thing);
+    return owner !== undefined && !wasUndoneByRestore(this.#world, since ?? 0);
   }
 
   /** What is nobody's any more goes with whoever says that he applied it, and who might apply it as well. */

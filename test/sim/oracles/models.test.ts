@@ -218,6 +218,9 @@ describe('disturbances', () => {
     expect(knowledge(trouble(65_000, 'watches-lag'))).toBe(35_000);
     expect(knowledge(trouble(65_000, 'watches-lag'), trouble(30_000, 'slow-acts', { to: 'kube' }))).toBe(0);
     expect(knowledge(trouble(20_000, 'watches-lag'))).toBe(70_000);
+    // While no API server is up nobody learns that it was restored.
+    expect(knowledge(trouble(45_000, 'kube-restored', { downMs: 20_000 }))).toBe(15_000);
+    expect(knowledge(trouble(45_000, 'kube-restored', { downMs: 10_000 }))).toBe(70_000);
   });
 
   test('a watch that was cut may be opened again some time after what cut it', () => {
