@@ -343,7 +343,7 @@ function mayLeaveModule(world: Witness, resource: Resource, thing: Thing): boole
   const dropped = droppedBy(resource, part);
   if (dropped !== undefined && usedAnotherKey(world, resource, thing, dropped)) return true;
   if (wasModuleDenied(world, thing, dropped?.at ?? resource.goneAt ?? Number.NaN)) return true;
-  if (wasPartForgotten(resource, part)) return true;
+  if (wasPartForgotten(resource, part) || wasLeftToAnother(world, resource, thing)) return true;
   if (!resource.lives) return wasLetGo(world, resource, thing);
   return names(resource.version, part) || isPaused(resource.version) || isObserved(resource.version);
 }
@@ -359,6 +359,20 @@ function wasPartForgotten({ versions, statuses }: Resource, part: string): boole
   const next = all.slice(wiped).find(({ by }) => by !== undefined)?.at ?? Number.POSITIVE_INFINITY;
   const last = statuses.all.findLast(({ at }) => at < next);
   return last !== undefined && last.by === undefined && fieldsOf(last.fields.ownership).parts === undefined;
+}
+
+/** When it went, no status proved that it had the part, and another's proved one of the same path, in whatever account. */
+function wasLeftToAnother(world: Witness, resource: Resource, { name }: Thing): boolean {
+  const { goneAt: at } = resource;
+  if (at === undefined) return false;
+  const proves = (each: Resource) => {
+    const parts = fieldsOf(each.statuses.at(at)?.fields.ownership).parts;
+    return Array.isArray(parts) && parts.includes(partOf(each, name));
+  };
+  const others = [...kubeModelOf(world).ofKind(resource.kind)].filter(
+    (each) => each !== resource && each.livedIn(at, at),
+  );
+  return !proves(resource) && others.some(proves);
 }
 
 /** The version from which on the operator has the part on record no more: to it, it is gone. */

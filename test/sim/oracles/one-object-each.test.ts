@@ -557,6 +557,23 @@ describe('modules', () => {
   });
 
   test.each([
+    ['none that its status proves', {}, { parts: ['compression'] }, 0],
+    ['none that either proves', {}, {}, 1],
+    ['its own, as its status proves', { parts: ['compression'] }, { parts: ['compression'] }, 1],
+  ])('are left to who proves to have the same, by a resource that had %s', async (_, own, others, times) => {
+    const spec = { ...parent, compression: {} };
+    for (const [name, more] of Object.entries({ r: own, other: others })) {
+      const status = available(1, { ownership: { how: 'Applied', ...more } });
+      await world.write('HttpsRouteModules', name, { spec, status, by: operator });
+    }
+    await put();
+    await end('r', operator, 'HttpsRouteModules');
+    await world.pass(1_000);
+    await end('other', operator, 'HttpsRouteModules');
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['status and annotations', {}, undefined, 0],
     ['annotations alone', { parts: ['compression'] }, operator, 1],
   ])('are left behind where a person wiped %s of what names them no more', async (_, more, by, times) => {
