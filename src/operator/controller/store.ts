@@ -156,14 +156,13 @@ export class ObjectStore<T extends KubeObject> {
     if (stored !== undefined && !sameUid(stored, object)) {
       return [this.#delete(key, stored, versionOf(stored)), this.#insert(key, object)];
     }
-    const change = this.#correct(key, object, stored);
-    return object === stored ? [] : change;
+    return this.#correct(key, object, stored);
   }
 
   #correct(key: string, object: T, stored: T | undefined): Changes<T> {
     this.#own.delete(key);
     this.#put(key, object);
-    return [changeFrom(stored, object)];
+    return object === stored ? [] : [changeFrom(stored, object)];
   }
 
   #delete(key: string, last: T, version: bigint, isEarliest = false): StoreChange<T> {

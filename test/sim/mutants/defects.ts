@@ -108,8 +108,8 @@ export const defects: readonly Defect[] = [
     name: 'what-is-gone-was-just-made',
     sort: 'wrong definite',
     file: create,
-    find: ' || (await this.#isGone(identity.id))',
-    replace: '',
+    find: '!isLikely && !(await this.#isGone(id))',
+    replace: '!isLikely',
     only: ['mixed-answers', 'crashes', 'twins', 'deletes', 'cloud-clock'],
   },
   {

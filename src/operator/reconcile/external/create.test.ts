@@ -223,6 +223,28 @@ test.each([
   expect(intentOf(thing.object)?.answered).toBe(lost === 1 ? other.id : undefined);
 });
 
+test('an answer that is otherwise is on record, and nobody else’s, while the service is asked for it', async () => {
+  const objects = accountObjects();
+  const seen: unknown[] = [];
+  const get: typeof thing.contract.get = async () => {
+    seen.push(intentOf(thing.object)?.answered, objects.claims.holderOf(other.id));
+    return other;
+  };
+  const contract = { ...thing.contract, contentOf: () => 'theirs', create: async () => other, get };
+  await new SafeCreate(thing.context(), contract, objects).perform(managedSpecSchema.parse({}));
+  expect(seen).toEqual([other.id, 'u']);
+  expect(thing.object.metadata.annotations).toMatchObject({ [annotation.createdID]: other.id });
+});
+
+test('an answer that is otherwise and cannot go on record is known to this process', async () => {
+  const objects = accountObjects();
+  thing.writer.insist = () => Promise.reject(new Error('connect ECONNREFUSED'));
+  const contract = { ...thing.contract, contentOf: () => 'theirs', create: async () => other };
+  const create = new SafeCreate(thing.context(), contract, objects);
+  await expect(create.perform(managedSpecSchema.parse({}))).rejects.toThrow('ECONNREFUSED');
+  expect(objects.claims.claimOf('u')).toBe(other.id);
+});
+
 describe('what an answer showed that may be another’s', () => {
   /** Made so long after the create, by its stamp. */
   const look = async (afterMs: number, others: readonly ManagedObject[] = []) => {

@@ -110,9 +110,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       throw error;
     });
     const { id } = this.#contract.identity(observed);
-    const isAnothers = this.#isAnothers(id);
-    if (isAnothers || (await this.#mayBeAnothers(observed, spec))) {
-      if (!isAnothers) await this.#keepAnswer(id);
+    if (this.#isAnothers(id) || (await this.#mayBeAnothers(observed, spec))) {
       // Whose it is may be another tenant.
       const message = `the answer shows another ${this.#contract.displayName} than was asked for`;
       throw new ApiError(message, { reason: 'Unreachable', definite: false });
@@ -134,16 +132,23 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /**
-   * It is otherwise than asked, and was there before, or is what another one asked for; or it is the one or the other, and is there no
-   * more. Yet services may have forms of their own, and clocks.
+   * It is otherwise than asked, or older than the mark, and more than that speaks against it: services have forms of their own, and
+   * clocks. Asking for it may wait for its turn: until then it is this resource's to whoever looks for one, and on record.
    */
   async #mayBeAnothers(observed: Observed, spec: Spec): Promise<boolean> {
-    const content = fingerprint(this.#contract.contentOf(observed));
+    const { uid, object } = this.#context.resource;
     const identity = this.#contract.identity(observed);
-    const isOlder = isOlderThanMark(identity, intentOf(this.#context.resource.object) ?? {});
-    const isAsAsked = content === fingerprint(this.#contract.content(spec));
-    if (isAsAsked && !isOlder) return false;
-    return (!isAsAsked && (isOlder || this.#isAwaited(content))) || (await this.#isGone(identity.id));
+    const { id } = identity;
+    const content = fingerprint(this.#contract.contentOf(observed));
+    const isOtherwise = content !== fingerprint(this.#contract.content(spec));
+    const isOlder = isOlderThanMark(identity, intentOf(object) ?? {});
+    if (!isOtherwise && !isOlder) return false;
+    const isLikely = isOtherwise && (isOlder || this.#isAwaited(content));
+    if (!isLikely) this.#objects.claims.claim(uid, id);
+    await this.#keepAnswer(id);
+    if (!isLikely && !(await this.#isGone(id))) return false;
+    this.#objects.claims.unclaim(uid);
+    return true;
   }
 
   /** As far as the service can be asked. */
