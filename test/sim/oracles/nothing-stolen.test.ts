@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { mainKey, type Story } from '../core/story.ts';
+import { mainKey } from '../core/story.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { nothingStolen } from './nothing-stolen.ts';
 import { available, condition, FakeWorld, madeBotUser, operator, unready } from './witness.fixture.ts';
@@ -13,12 +13,10 @@ let world: FakeWorld;
 
 const cloud = { apiKeys: [`main=${mainKey}`, 'b=b-key', 'main=also-main'] };
 
-function begin(acts: Story['acts'] = []) {
-  world = new FakeWorld({ cloud, acts });
+beforeEach(() => {
+  world = new FakeWorld({ cloud });
   world.judge(nothingStolen);
-}
-
-beforeEach(() => begin());
+});
 
 const spoke = () => world.said.map((line) => line.replace('nothing-stolen: ', ''));
 
@@ -137,12 +135,17 @@ describe('objects', () => {
   });
 
   test.each([
-    ['lost-answers', 1],
-    ['mixed-answers', 0],
-  ])('are looked at with another key, while there are %s', async (name, times) => {
-    begin([{ at: 0, do: 'trouble', name, forMs: 60_000 }]);
+    ['it', (id: string) => id, 0],
+    ['another', () => 'bot_other', 1],
+  ])('are looked at with the key of who was answered with %s', async (_, answered, times) => {
     const id = await madeBotUser(world);
-    await world.call({ method: 'GET', path: `/bot_users/${id}`, key: 'also-main' });
+    await account('b', 'own', 'b-key');
+    const annotations = { 'edge-operator.dev/create-intent': JSON.stringify({ answered: answered(id) }) };
+    await world.write('BotUser', 'bot', {
+      ...{ namespace: 'b', annotations },
+      spec: { name: 'other', accountRef: { name: 'own' } },
+    });
+    await world.call({ method: 'GET', path: `/bot_users/${id}`, key: 'b-key' });
     expect(spoke()).toHaveLength(times);
   });
 

@@ -4,14 +4,13 @@ import { accountsOf } from './accounts.ts';
 import { type Call, cloudModelOf } from './cloud-model.ts';
 import { idsIn } from './ids.ts';
 import { type InstallationHistory, installationsOf } from './installations.ts';
-import { fieldsOf, textsOf } from './json.ts';
+import { fieldsOf, parsed, textsOf } from './json.ts';
 import { type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { wasUndoneByRestore } from './left-behind.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { ownershipOf } from './ownership.ts';
-import { partCondition, type Resource } from './resource.ts';
-import { wasTroubled } from './troubled.ts';
+import { domain, partCondition, type Resource } from './resource.ts';
 import { type Span, second, type Witness } from './witness.ts';
 
 /** Of two that begin at once either may be first. */
@@ -50,16 +49,24 @@ class Thefts {
     return this.#taken(mutation) ?? this.#wrongKey(mutation);
   }
 
-  /** An object is looked at with a key of whoever names it. */
+  /** Those whose create was answered with it, whosever it is. */
+  #answered(id: string): readonly Resource[] {
+    const all = [...kubeModelOf(this.#world).live.values()];
+    return all.filter(
+      ({ version }) => fieldsOf(parsed(version.annotations[`${domain}/create-intent`])).answered === id,
+    );
+  }
+
+  /** An object is looked at with a key of whoever names it, or was answered with it. */
   look({ method, target, installation: name, service, key, process, path }: Call): string | undefined {
     if (method !== 'GET' || target.kind !== 'object') return undefined;
     const installation = installationsOf(this.#world).get(name ?? '');
     const naming = ownershipOf(this.#world).naming(target.id);
     if (installation === undefined || naming.length === 0) return undefined;
     const { now } = this.#world.scheduler;
-    // What an answer to a create shows is asked for, whosever it is.
-    if (wasTroubled(this.#world, 'mixed-answers', now, { afterMs: second })) return undefined;
-    const may = naming.some((resource) => this.#keysOf(resource, installation.name, now).has(`${service} ${key}`));
+    const may = [...naming, ...this.#answered(target.id)].some((resource) =>
+      this.#keysOf(resource, installation.name, now).has(`${service} ${key}`),
+    );
     return may ? undefined : `GET ${path} by ${process} with a key that is not of ${naming.map((each) => each.key)}`;
   }
 

@@ -26,8 +26,8 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     this.#objects = objects;
   }
 
-  async update(id: string, spec: Spec, fields: readonly string[]): Promise<void> {
-    const { connection, call, time, occasion, journal } = this.#context;
+  async update(id: string, spec: Spec, fields: readonly string[], call: Call): Promise<void> {
+    const { connection, time, occasion, journal } = this.#context;
     const observed = await this.#contract.update(connection.client, id, spec, new Set(fields), call);
     this.#objects.cache.record(observed, time.now());
     const what = `${fields.join(', ')} of ${this.#contract.displayName} ${id}`;

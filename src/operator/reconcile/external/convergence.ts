@@ -1,5 +1,6 @@
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
+import { unlessTaken } from '../leave-to.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import {
   accountKeyOf,
@@ -136,7 +137,8 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
         const ignored = action.fields.filter((field) => this.#sent.has(field)).map((field) => `spec.${field}`);
         if (ignored.length > 0) return { ...notTaken(displayName, ignored), ...shown };
         await context.resource.hold();
-        const failure = await means.change.update(id as string, spec, action.fields).catch((error: unknown) => {
+        const call = unlessTaken(context.call, () => rivals.conflict(context, contract) !== undefined);
+        const failure = await means.change.update(id as string, spec, action.fields, call).catch((error: unknown) => {
           return context.call.signal?.aborted === true ? begun(`${displayName} ${id}`) : reportFailure(error);
         });
         // An import that was never taken over is not shown as one that was.

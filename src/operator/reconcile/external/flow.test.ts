@@ -37,6 +37,34 @@ test('what an earlier process made is proven also while it cannot be changed', a
   expect(await thing.reconcile()).toMatchObject({ reason: 'Rejected', fields: { id: 'made' }, ownership });
 });
 
+test('what another one has got while the change waited for its turn is not changed', async () => {
+  const annotations = { [annotation.recordOf]: 'u', [annotation.externalID]: 'named' };
+  thing.object = { ...thing.object, metadata: { ...thing.object.metadata, annotations } };
+  const holder: ManagedObject = {
+    ...thing.object,
+    metadata: { ...thing.object.metadata, name: 'b', uid: 'v' },
+    status: { id: 'named', ownership: { id: 'named', how: 'Imported' } },
+  };
+  let holders: ManagedObject[] = [];
+  const index = { get: () => undefined, list: () => holders, claimants: () => holders };
+  const peers = new Peers({ index, memory: thing.memory, accountOf: () => ({ identity: 'default' }) });
+  thing.serve({
+    diff: () => [{ field: 'description' }],
+    update: async (_client, _id, _spec, _fields, call) => {
+      holders = [holder];
+      try {
+        call.permit?.();
+      } catch (cause) {
+        throw new ApiError('not sent', { reason: 'Unreachable', definite: true, cause });
+      }
+      throw new Error('sent');
+    },
+  });
+  const message = expect.stringContaining('another resource may have it by now');
+  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Updating', message });
+  expect(await thing.reconcile({}, { peers })).toMatchObject({ reason: 'Conflict' });
+});
+
 test('what was made is shown, though its reconcile is given up before it is as the spec asks', async () => {
   const stop = new AbortController();
   thing.serve({
