@@ -3,7 +3,7 @@ import { accountNameOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { kindsOfCollection, ownershipOf } from './ownership.ts';
-import { domain, managerOf, type Resource } from './resource.ts';
+import { domain, isOfSameManager, type Resource } from './resource.ts';
 import { areStrangers } from './strangers.ts';
 import { wasTroubled } from './troubled.ts';
 import { minute, type Witness } from './witness.ts';
@@ -77,12 +77,6 @@ export function neighboursOf(world: Witness, resource: Resource, at: number, unt
     (each.goneAt ?? at) >= at && !areStrangers(world, resource, each, at) && isOfSameManager(each, resource);
   const known = users.filter((each) => (each === resource || isKnown(each)) && !wasWiped(each, at, until));
   return known.flatMap((each) => ownershipOf(world).madeFor(each).findLast(isThere) ?? []);
-}
-
-/** Another installation's account of the same name may be another one: what it has is not counted. */
-function isOfSameManager(one: Resource, other: Resource): boolean {
-  const [a, b] = [managerOf(one), managerOf(other)];
-  return a === undefined || b === undefined || a === b;
 }
 
 /** Annotations alone say what it made. */

@@ -11,7 +11,16 @@ import { names, partOf } from './module-ownership.ts';
 import { idsNamedBy, ownershipOf } from './ownership.ts';
 import { type Reference, referencesOf } from './references.ts';
 import { refusalsOf } from './refusals.ts';
-import { annotationNames, domain, externalIDOf, isObserved, isPaused, managerOf, type Resource } from './resource.ts';
+import {
+  annotationNames,
+  domain,
+  externalIDOf,
+  isObserved,
+  isOfSameManager,
+  isPaused,
+  managerOf,
+  type Resource,
+} from './resource.ts';
 import { sightingsOf } from './sightings.ts';
 import { installationOf } from './who.ts';
 import type { Witness } from './witness.ts';
@@ -84,7 +93,7 @@ function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
   const seenWith = sightingsOf(world).keyOf(thing);
   return accessesOf(world, resource).some(({ account, key }) => {
     if (account !== thing.account || seenWith === undefined || key === seenWith) return false;
-    return recordedIn(world, account).every(
+    return recordedIn(world, account, resource).every(
       (other) => other.thing?.collection !== thing.collection || !isProof(world, other.thing),
     );
   });
@@ -97,7 +106,7 @@ function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
 function isMuchMissing(world: Witness, resource: Resource): boolean {
   return accessesOf(world, resource).some(({ account }) => {
     if (account === undefined) return false;
-    const recorded = recordedIn(world, account);
+    const recorded = recordedIn(world, account, resource);
     const missing = recorded.filter(({ thing }) => thing?.content === undefined);
     const kinds = new Set(missing.map(({ kind }) => kind));
     const present = recorded.filter(({ kind, thing }) => kinds.has(kind) && isProof(world, thing));
@@ -105,9 +114,13 @@ function isMuchMissing(world: Witness, resource: Resource): boolean {
   });
 }
 
-/** What resources have on record in an account, but for what another installation made for them in its own. */
-function recordedIn(world: Witness, account: AccountID) {
-  return [...kubeModelOf(world).live.values()].flatMap((other) => {
+/**
+ * What resources have on record in an account, beside one of them, but for what another installation manages, or made for them
+ * in its own.
+ */
+function recordedIn(world: Witness, account: AccountID, resource: Resource) {
+  const neighbours = [...kubeModelOf(world).live.values()].filter((other) => isOfSameManager(resource, other));
+  return neighbours.flatMap((other) => {
     const id = recordedIDOf(other);
     const isHere = accessesOf(world, other).some((access) => access.account === account);
     if (id === undefined || !isHere) return [];

@@ -124,6 +124,12 @@ export function managerOf({ status, version }: Resource): string | undefined {
   return textOf(recorded)?.replace(/^edge-operator-|-[0-9a-f]{8}$/g, '');
 }
 
+/** Another installation's account of the same name may be another one: what it has is not counted. */
+export function isOfSameManager(one: Resource, other: Resource): boolean {
+  const [a, b] = [managerOf(one), managerOf(other)];
+  return a === undefined || b === undefined || a === b;
+}
+
 export function conditionOf(status: Status | undefined, type: string): Condition | undefined {
   return status?.conditions.find((condition) => condition.type === type);
 }

@@ -180,12 +180,14 @@ describe('converges', () => {
     });
 
     test.each([
-      ['is not true beside more that was on record before the process began', true, 1],
-      ['is true beside what was put on record since', false, 0],
-    ])('%s', async (_, isRecorded, times) => {
+      ['is not true beside more that was on record before the process began', true, 'op', 1],
+      ['is true beside what was put on record since', false, 'op', 0],
+      ['is true beside more that another installation manages', true, 'two', 0],
+    ])('%s', async (_, isRecorded, manager, times) => {
       const makes = (name: string) => world.make('bot_users', { name, active: true });
       const records = async (name: string, id: string) => {
-        const status = available(1, { id, ownership: { id, how: 'Created' } });
+        const installation = `edge-operator-${manager}-00000000`;
+        const status = available(1, { id, ownership: { id, how: 'Created', installation } });
         await world.write('BotUser', name, { status, annotations: { [externalID]: id }, by: operator });
       };
       const lost = ['x', 'y', 'z'];
@@ -196,6 +198,8 @@ describe('converges', () => {
       world.begin(operator);
       if (!isRecorded) for (const [at, id] of made.entries()) await records(lost[at] ?? '', id);
       for (const id of ids) await vanish(id);
+      const annotations = { 'edge-operator.dev/installation': 'edge-operator-op-00000000' };
+      await world.write('BotUser', 'bot', { annotations, by: operator });
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');
       expect(await spoke()).toHaveLength(times);
     });
