@@ -45,6 +45,27 @@ describe('objects', () => {
     expect(spoke()).toEqual([expect.stringContaining('no BotUser asks for')]);
   });
 
+  test.each([
+    [1_000, 0],
+    [50, 1],
+  ])(
+    'a change for who imports what another made, and has nothing of his own on record, since a restore of what was %i ms old',
+    async (forMs, times) => {
+      world = new FakeWorld({ acts: [{ at: 100, do: 'trouble', name: 'kube-restored', forMs }] });
+      world.judge(impliedCalls);
+      for (const name of ['bot', 'other']) await world.write('BotUser', name, { spec: { name } });
+      const backup = world.backup();
+      await world.pass(200);
+      await madeBotUser(world);
+      const id = await madeBotUser(world, 'other');
+      await world.restore(backup);
+      await world.write('BotUser', 'bot', { annotations: { [externalID]: id } });
+      await world.pass(60_000);
+      await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'bot' } });
+      expect(spoke()).toHaveLength(times);
+    },
+  );
+
   test.each<[what: string, status: object | undefined, times: number]>([
     ['all', {}, 0],
     ['the annotations alone', undefined, 1],

@@ -6,6 +6,7 @@ import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, textOf } from './json.ts';
 import { type KubeModel, type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { domain, externalIDOf, isMarked, isObserved, type Kind, type Resource, type Version } from './resource.ts';
+import { wasTroubled } from './troubled.ts';
 import { installationOf } from './who.ts';
 import { perWorld, type Span, type Witness } from './witness.ts';
 
@@ -27,6 +28,7 @@ interface Naming {
  * that imports it. What a person writes into an annotation is a wish; what an operator was the first to write, a record.
  */
 export class Ownership {
+  readonly #world: Witness;
   readonly #kube: KubeModel;
   readonly #cloud: CloudModel;
   readonly #accounts: Accounts;
@@ -35,6 +37,7 @@ export class Ownership {
   readonly #namings = new Map<string, Map<Resource, Naming>>();
 
   constructor(world: Witness) {
+    this.#world = world;
     this.#kube = kubeModelOf(world);
     this.#cloud = cloudModelOf(world);
     this.#accounts = accountsOf(world);
@@ -169,7 +172,13 @@ export class Ownership {
    */
   #ownsElse(resource: Resource, thing: Thing, toldAt: number, then: number): boolean {
     const isThere = ({ made, gone }: Thing) => made.at <= toldAt && (gone === undefined || gone.at > then);
-    return this.madeFor(resource).some((other) => other !== thing && other.account === thing.account && isThere(other));
+    const others = this.madeFor(resource).filter((other) => other !== thing && other.account === thing.account);
+    return others.some((other) => isThere(other) && this.#isOnRecord(resource, other));
+  }
+
+  /** A restored cluster has no record of what was made since its backup. */
+  #isOnRecord(resource: Resource, { name, made }: Thing): boolean {
+    return !wasTroubled(this.#world, 'kube-restored', made.at) || idsNamedBy(resource).includes(name);
   }
 
   #see({ at, by, resource }: KubeWrite): void {
