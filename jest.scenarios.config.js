@@ -6,6 +6,11 @@ const { projects: _, ...run } = config;
 export default {
   ...run,
   ...everything,
-  roots: ['<rootDir>/test/scenarios', '<rootDir>/test/kube-conformance', '<rootDir>/src/operator/doctor'],
+  roots: [
+    '<rootDir>/test/scenarios',
+    '<rootDir>/test/kube-conformance',
+    '<rootDir>/src/operator/doctor',
+    '<rootDir>/src/operator/kinds/cloud/accounts',
+  ],
   testPathIgnorePatterns: ['/node_modules/'],
 };

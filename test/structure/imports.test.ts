@@ -115,3 +115,12 @@ test('only the adapters know client-node and prom-client', () => {
   expect(users('@kubernetes/client-node').every((path) => path.startsWith('operator/kube/'))).toBe(true);
   expect(users('prom-client').every((path) => path.startsWith('operator/metrics/'))).toBe(true);
 });
+
+test('units that ask a Kubernetes API are among those that ask a real one', () => {
+  const all = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const asking = all.filter((path) => readFileSync(join(src, path), 'utf8').includes("test/support/kube-api.ts'"));
+  const config = readFileSync(join(src, '../jest.scenarios.config.js'), 'utf8');
+  const roots = [...config.matchAll(/'<rootDir>\/src\/([^']+)'/g)].map(([, root]) => root);
+  expect(asking.length).toBeGreaterThan(1);
+  expect(asking.filter((path) => !roots.includes(dirname(path)))).toEqual([]);
+});

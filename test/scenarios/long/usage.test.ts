@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { main } from '../../support/main.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
+/* The operator as a process that is asked for what it cannot do. */
+
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
