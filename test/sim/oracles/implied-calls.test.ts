@@ -66,6 +66,22 @@ describe('objects', () => {
     },
   );
 
+  test.each([
+    ['by whom another was made for', true, 0],
+    ['by who has nothing else', false, 1],
+  ])('a change for who imports what was left, as the service denied it, %s', async (_, isReplaced, times) => {
+    world = new FakeWorld({ acts: [{ at: 5_000, do: 'trouble', name: 'empty-account', forMs: 60_000 }] });
+    world.judge(impliedCalls);
+    for (const name of ['bot', 'other']) await world.write('BotUser', name, { spec: { name } });
+    const left = await madeBotUser(world);
+    await world.pass(10_000);
+    if (isReplaced) await madeBotUser(world);
+    await world.write('BotUser', 'other', { annotations: { [externalID]: left } });
+    await world.pass(120_000);
+    await world.call({ method: 'PATCH', path: `/bot_users/${left}`, body: { name: 'other' } });
+    expect(spoke()).toHaveLength(times);
+  });
+
   test.each<[what: string, status: object | undefined, times: number]>([
     ['all', {}, 0],
     ['the annotations alone', undefined, 1],

@@ -113,7 +113,9 @@ class Implications {
     return isHeld ? id : undefined;
   }
 
-  #update({ call, owners, span }: Mutation): string | undefined {
+  #update(mutation: Mutation): string | undefined {
+    const { call, span } = mutation;
+    const owners = this.#having(mutation);
     if (owners.length === 0) return undefined;
     const body = fieldsOf(parsed(call.flight.body));
     if (Object.keys(body).length === 0) return 'it changes nothing';
@@ -125,13 +127,26 @@ class Implications {
     return owners.some(asks) ? undefined : `${keysOf(owners)} does not ask for ${call.flight.body}`;
   }
 
-  #delete({ owners, span }: Mutation): string | undefined {
+  #delete(mutation: Mutation): string | undefined {
+    const { span } = mutation;
+    const owners = this.#having(mutation);
     if (owners.length === 0) return undefined;
     const asks = (resource: Resource) =>
       resource.versions
         .during(...span)
         .some((version) => version.deleting && isActive(version) && !isRetained(version));
     return owners.some(asks) ? undefined : `${keysOf(owners)} is not to be deleted, or is to leave it`;
+  }
+
+  /** Whose it is, but for those for whom another was made as it was taken for gone: that is whose that names it. */
+  #having({ call: { thing, sentAt }, owners }: Mutation): readonly Resource[] {
+    if (thing === undefined) return owners;
+    return owners.filter((owner) => {
+      const made = ownershipOf(this.#world).madeFor(owner);
+      const later = made.includes(thing) ? made.slice(made.indexOf(thing) + 1) : [];
+      const hasAnother = later.some((next) => next.made.at <= sentAt);
+      return !(hasAnother && wasDeniedAlone(this.#world, owner, thing));
+    });
   }
 
   #put({ call, installation, owners, span }: Mutation): string | undefined {
