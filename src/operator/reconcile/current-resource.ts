@@ -14,6 +14,7 @@ export class CurrentResource {
   readonly #writer: ObjectWriter;
   readonly #facts: Known;
   #object: ManagedObject;
+  #isConfirmed = false;
 
   /** @param facts where this process remembers that it was there, what it has on record, and that it let go of it */
   constructor(object: ManagedObject, writer: ObjectWriter, facts: Known = {}) {
@@ -41,13 +42,13 @@ export class CurrentResource {
   }
 
   /**
-   * Before the first call of this process that puts or removes something for it: a list that is behind has what has gone, and
-   * what that had may be another's by now. See {@link ObjectWriter.confirm}; what a flow has written to is there.
+   * Before the first call of a reconcile that puts or removes something for it: a list that is behind has what has gone, be it that
+   * somebody took its finalizer off, or that this process did and was not told so, and what that had may be another's by now. See
+   * {@link ObjectWriter.confirm}; what the reconcile has written to is there.
    */
   async confirm(): Promise<void> {
-    if (this.#facts.wasThere === true) return;
-    this.#object = await this.#writer.confirm(this.#object);
-    this.#facts.wasThere = true;
+    if (this.#isConfirmed) return;
+    this.#met(await this.#writer.confirm(this.#object));
   }
 
   /** Of another one of its kind. See {@link ObjectWriter.fateOf}. */
@@ -109,7 +110,12 @@ export class CurrentResource {
   }
 
   #written(latest: ManagedObject): void {
-    if (latest !== this.#object) this.#facts.wasThere = true;
+    if (latest !== this.#object) this.#met(latest);
+  }
+
+  #met(latest: ManagedObject): void {
     this.#object = latest;
+    this.#isConfirmed = true;
+    this.#facts.wasThere = true;
   }
 }

@@ -29,8 +29,9 @@ test('one that is there still is let go once its flow is through, and nothing is
     done.push('confirmed');
     return fixture.cached;
   };
+  // The finalizer may be off by the second time, though nothing told of it.
   for (let n = 0; n < 2; n += 1) await end(confirm);
-  expect(done).toEqual(['confirmed', 'removed', 'let go', 'removed', 'let go']);
+  expect(done).toEqual(['confirmed', 'removed', 'let go', 'confirmed', 'removed', 'let go']);
 });
 
 test.each([

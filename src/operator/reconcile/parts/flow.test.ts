@@ -99,7 +99,7 @@ test('nothing is put or removed for a resource that has gone and is listed still
     },
   };
   for (let n = 0; n < 2; n += 1) await differing.ensure(scene.contextFor(object, there));
-  expect([asked, scene.calls]).toEqual([1, ['put', 'put']]);
+  expect([asked, scene.calls]).toEqual([2, ['put', 'put']]);
 });
 
 test('what is gone is not proven any more by the status of a resource whose other parts are still to go', async () => {
