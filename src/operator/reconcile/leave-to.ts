@@ -1,23 +1,10 @@
-import type { Call } from '../../common/call.ts';
 import { annotation } from './annotations.ts';
 import type { ReconcileContext } from './context.ts';
-import { BehindError, type Report, report } from './outcome.ts';
+import { type Report, report } from './outcome.ts';
 import { isDeleting, type ManagedObject } from './resource.ts';
 
 /** A cache that is behind hears within minutes of what has gone. */
 const keeperGoneMs = 5_000;
-
-/**
- * A call that changes or removes, and may wait for its turn for minutes: it is decided anew where somebody else has, or may have,
- * what it is about by then. What its own resource asks for by then ends the wait by itself.
- */
-export function unlessTaken(call: Call, isTaken: () => boolean): Call {
-  const permit = () => {
-    call.permit?.();
-    if (isTaken()) throw new BehindError('not sent: another resource may have it by now');
-  };
-  return { ...call, permit };
-}
 
 /**
  * Leaves what a claim names to another resource, which has it too: from now on that one does not leave it to this one. Reports

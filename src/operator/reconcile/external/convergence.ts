@@ -1,6 +1,5 @@
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { unlessTaken } from '../leave-to.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import {
   accountKeyOf,
@@ -12,6 +11,7 @@ import {
   originOf,
   ownedIDOf,
 } from '../ownership.ts';
+import { unlessTaken } from '../permits.ts';
 import { isSentAgain, notTaken } from '../refusals.ts';
 import type { ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';

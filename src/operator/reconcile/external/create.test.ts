@@ -4,7 +4,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { annotation, formatIntent, intentOf } from '../annotations.ts';
 import type { Connection } from '../connection.ts';
 import { fingerprint } from '../json.ts';
-import { type ManagedObject, managedSpecSchema } from '../resource.ts';
+import { type ManagedObject, type ManagedSpec, managedSpecSchema } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
 import { AccountObjects } from './account-objects.ts';
 import { Claims } from './claims.ts';
@@ -121,21 +121,32 @@ test('what is given up while it waits for its turn leaves no intent', async () =
   expect([thing.object.metadata.annotations ?? {}, thing.creates]).toEqual([{}, 0]);
 });
 
-test.each(['while a create waits for its turn', 'while it is marked'])(
+test.each(['while a create waits for its turn', 'while it is marked', 'while a pause keeps it once more'])(
   'another key that comes %s makes nothing, and leaves no intent',
   async (when) => {
     const mine: Connection<undefined> & { since: number } = { ...connection, since: 0 };
-    const isMarked = when.endsWith('marked');
     const { record } = thing.writer;
     thing.writer.record = async (...given) => {
-      if (isMarked) mine.since = 1;
+      if (when.endsWith('marked')) mine.since = 1;
       return (record as ObjectWriter['record'])(...given);
     };
     mine.reserve = async (call) => {
-      if (!isMarked) mine.since = 1;
+      if (when.endsWith('turn')) mine.since = 1;
       return { call, [Symbol.dispose]: () => {} };
     };
-    const create = new SafeCreate(thing.context({ connection: mine }), thing.contract, accountObjects());
+    const contract = {
+      ...thing.contract,
+      create: async (client: undefined, spec: ManagedSpec, call: Call) => {
+        if (when.endsWith('once more')) mine.since = 1;
+        try {
+          call.permit?.();
+        } catch (cause) {
+          throw new ApiError('not sent', { reason: 'Unreachable', definite: true, cause });
+        }
+        return thing.contract.create(client, spec, call);
+      },
+    };
+    const create = new SafeCreate(thing.context({ connection: mine }), contract, accountObjects());
     expect(await create.perform(managedSpecSchema.parse({}))).toMatchObject({
       reason: 'Creating',
       retry: { kind: 'after', ms: 0 },

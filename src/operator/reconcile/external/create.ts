@@ -6,6 +6,7 @@ import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import { nowhere, ownedIDOf, placeRecord } from '../ownership.ts';
+import { unless } from '../permits.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import type { ExternalContract } from './contract.ts';
@@ -73,7 +74,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     try {
       id = await this.#objects.claims.creating(resource.uid, content, () => this.#post(spec, call));
     } catch (error) {
-      return this.#failed(error, sentAt);
+      return this.#isRekeyed() && isDefinite(error) ? this.#rekeyed() : this.#failed(error, sentAt);
     }
     await recordCreated(resource, id);
     journal.event('Created', `created ${this.#contract.displayName} ${id}`);
@@ -101,12 +102,16 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     });
   }
 
-  /** Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. */
-  async #post(spec: Spec, call: Call): Promise<string> {
+  /**
+   * Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. It may wait
+   * once more, where the service asks for a pause, and another key be in force at the end.
+   */
+  async #post(spec: Spec, reserved: Call): Promise<string> {
     const { resource, connection, facts, time } = this.#context;
     const sentAt = time.now();
+    const call = unless(reserved, () => this.#isRekeyed(), 'another API key is in force');
     const observed = await this.#contract.create(connection.client, spec, call).catch(async (error: unknown) => {
-      if (error instanceof ApiError && error.definite) await withdraw(resource);
+      if (isDefinite(error)) await withdraw(resource);
       throw error;
     });
     const { id } = this.#contract.identity(observed);
@@ -174,7 +179,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   #failed(error: unknown, sentAt: number): Report {
     const { facts, resource, time } = this.#context;
     const { lost } = this.#objects;
-    const isLost = !(error instanceof ApiError && error.definite);
+    const isLost = !isDefinite(error);
     if (isLost) {
       facts.unresolved = { sentAt, since: time.now() };
       lost.next(resource.uid);
@@ -192,6 +197,10 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const service = connection.serviceTime?.();
     return { at: new Date(service ?? time.wall()).toISOString(), clock: service === undefined ? 'own' : 'service' };
   }
+}
+
+function isDefinite(error: unknown): boolean {
+  return error instanceof ApiError && error.definite;
 }
 
 /** Who refuses a create in other words than the service's may do so when it was carried out: that is found out soon. */

@@ -1,10 +1,11 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import { leaveTo, unlessTaken } from '../leave-to.ts';
+import { leaveTo } from '../leave-to.ts';
 import { witnessesApartMs } from '../memory.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { isObserver, standingToRemovePart } from '../ownership.ts';
+import { unlessTaken } from '../permits.ts';
 import { unlessRefused } from '../refusals.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
 import type { InPlace } from './in-place.ts';
