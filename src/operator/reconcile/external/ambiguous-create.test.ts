@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
+import { annotation, formatIntent, intentOf } from '../annotations.ts';
 import { conditionsFor } from '../conditions.ts';
 import { settleMs, ThingFixture } from './thing.fixture.ts';
 
@@ -119,5 +119,32 @@ describe('what may be any of two is looked up again', () => {
     expect(await thing.reconcile(isDue())).toMatchObject({ reason: 'Creating' });
     thing.clock.advance(2_000);
     expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_2' } });
+  });
+});
+
+describe('what an answer showed, and is gone, it is not', () => {
+  beforeEach(async () => {
+    const answered = formatIntent({ ...intentOf(thing.object), answered: 'thing_gone' });
+    await thing.annotate(thing.object, { [annotation.createIntent]: answered });
+    thing.serve({
+      get: async (_, id) => (id === 'thing_gone' ? undefined : { id }),
+      list: async function* () {
+        yield* [];
+      },
+    });
+    thing.clock.advance(settleMs);
+  });
+
+  test('another is made', async () => {
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
+    thing.clock.advance(2_000);
+    thing.nextError = undefined;
+    expect(await thing.reconcile()).toMatchObject({ reason: 'Available' });
+  });
+
+  test('a resource that is to go goes', async () => {
+    expect(await thing.remove()).toMatchObject({ reason: 'Deleting' });
+    thing.clock.advance(2_000);
+    expect(await thing.remove()).toEqual({ kind: 'finished' });
   });
 });

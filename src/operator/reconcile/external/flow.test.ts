@@ -6,7 +6,7 @@ import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../owners
 import { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import type { ObjectWriter } from '../writer.ts';
-import { connection, ThingFixture } from './thing.fixture.ts';
+import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;
 
@@ -204,4 +204,22 @@ test('what another one has made, and has yet to see on record, is neither taken 
   thing.writer.fateOf = async () => 'stays';
   expect(await thing.remove({ peers })).toEqual({ kind: 'finished' });
   expect(deletes).toEqual([]);
+});
+
+test('what is gone the status shows no more by the time that another is made, also where it does not say whose it was', async () => {
+  const made = { [annotation.externalID]: 'thing_old', [annotation.createdID]: 'thing_old' };
+  await thing.annotate(thing.object, { ...made, [annotation.recordOf]: 'u', [annotation.account]: 'default' });
+  thing.object = { ...thing.object, status: { id: 'thing_old' } };
+  let shown: unknown;
+  thing.serve({
+    get: async (_, id) => (id === 'thing_old' ? undefined : { id }),
+    create: async () => {
+      shown = thing.object.status;
+      return { id: 'thing_new' };
+    },
+  });
+  await thing.reconcile();
+  thing.clock.advance(settleMs);
+  await thing.reconcile();
+  expect(shown).not.toHaveProperty('id');
 });

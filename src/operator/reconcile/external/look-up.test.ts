@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
+import { annotation, formatIntent, intentOf } from '../annotations.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */
@@ -325,3 +325,25 @@ test('what was there before a create was begun is taken for what that made only 
   thing.clock.advance(settleMs);
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_before' } });
 });
+
+test('what a create of another installation may have made is its own for as long as its answer may come', async () => {
+  await thing.annotate(thing.object, { [annotation.installation]: 'one' });
+  const annotations = {
+    [annotation.createIntent]: formatIntent({ ...intentOf(thing.object), ...dated(200) }),
+    [annotation.recordOf]: 'v',
+    [annotation.installation]: 'two',
+  };
+  const list = async function* () {
+    yield { id: 'thing_either' };
+  };
+  thing.serve({ list }, [
+    { ...thing.object, metadata: { ...thing.object.metadata, uid: 'v', name: 'b', annotations } },
+  ]);
+  thing.clock.advance(1_000);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Creating' });
+  expect(thing.object.metadata.annotations).not.toHaveProperty([annotation.createdID]);
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_either' } });
+});
+
+const dated = (ms: number) => ({ at: new Date(thing.clock.now() + ms).toISOString() });

@@ -99,17 +99,21 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const mayBeHeld = new Set(mayBeHeldByOthers(object, resources, peers));
     if (!this.#isKeptTooLong() && unclaimed.some(({ id }) => mayBeHeld.has(id))) return this.#wait(apartMs);
 
-    const resolution = resolveLostCreate(mine, this.#contenders.unresolved(resources, content), unclaimed);
+    const others = this.#contenders.unresolved(resources, content);
+    const resolution = resolveLostCreate(mine, others, unclaimed);
     const claimed = this.#contenders.claimed(resources);
     const { answered = '' } = intent;
-    const isFree = answered !== '' && !claimed.has(answered) && !mayBeHeld.has(answered);
+    const isNobodys = answered !== '' && !claimed.has(answered) && !mayBeHeld.has(answered);
+    const isFree = isNobodys && (looks.nextInMs !== undefined || !(await this.#isGone(answered, found)));
     const ids = [...('ids' in resolution ? resolution.ids : []), ...(isFree ? [answered] : [])];
     const chosen = chosenOf(latest, ids);
     if (chosen !== undefined) return this.#choose(latest, chosen);
     if (resolution.kind === 'adopt') {
       const { id } = resolution;
-      const isEarly = looks.nextInMs !== undefined && unclaimed.some((each) => each.id === id && isOlder(each, mine));
-      if (!isEarly) return this.#adopt(id, found);
+      // Of another installation's create the answer may be on its way.
+      const mayBeAnothers = others.some(({ isForeign }) => isForeign === true);
+      const isEarly = mayBeAnothers || unclaimed.some((each) => each.id === id && isOlder(each, mine));
+      if (looks.nextInMs === undefined || !isEarly) return this.#adopt(id, found);
     }
     if (resolution.kind === 'ambiguous') {
       delete unresolved.lookedAt;
@@ -245,6 +249,14 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     await recordCreated(resource, id);
     const { displayName } = this.#contract;
     journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
+  }
+
+  /** No list shows it, and it is denied alone. */
+  async #isGone(id: string, { items, odd }: Recent<Observed>): Promise<boolean> {
+    const { connection, call } = this.#context;
+    const isListed =
+      odd.some((each) => each.id === id) || items().some((each) => this.#contract.identity(each).id === id);
+    return !isListed && (await this.#contract.get(connection.client, id, call)) === undefined;
   }
 
   /** Though it is otherwise than asked. */

@@ -50,9 +50,11 @@ export class ExternalRecord {
     const { object } = resource;
     delete facts.made;
     const { id, installation } = ownershipOf(object);
-    if (id === undefined) return;
-    if (originOf(object, id) === 'Created') facts.former = [id, ...(facts.former ?? [])].slice(0, mostFormer);
-    const { id: _, ...status } = object.status ?? {};
+    // Definitions that are too old to keep `ownership` keep what is shown.
+    const { id: shown, ...status } = object.status ?? {};
+    if (id === undefined && shown === undefined) return;
+    if (id !== undefined && originOf(object, id) === 'Created')
+      facts.former = [id, ...(facts.former ?? [])].slice(0, mostFormer);
     await resource.writeStatus({ ...status, ownership: { installation } });
   }
 
