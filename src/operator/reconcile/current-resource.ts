@@ -64,6 +64,14 @@ export class CurrentResource {
     );
   }
 
+  /** See {@link ObjectWriter.sign}. */
+  async sign(records: Annotations): Promise<void> {
+    await this.#annotated(
+      () => this.#writer.sign(this.#object, records),
+      () => records,
+    );
+  }
+
   async annotate(annotations: Annotations): Promise<void> {
     await this.#annotated(
       () => this.#writer.annotate(this.#object, annotations),

@@ -215,6 +215,17 @@ describe('records that Kubernetes takes no part of', () => {
     expect([metadata.finalizers, metadata.annotations]).toEqual([[finalizer], expect.objectContaining(records)]);
   });
 
+  test('whose it is stands beside it, with the finalizer or without', async () => {
+    const own = { [annotation.installation]: 'one', [annotation.recordOf]: 'u' };
+    const { metadata: signed } = await writerOf((patch) => patch).sign(object, records);
+    expect([signed.finalizers, signed.annotations]).toEqual([
+      undefined,
+      expect.objectContaining({ ...records, ...own }),
+    ]);
+    const { metadata: held } = await writerOf((patch) => patch).record(object, records);
+    expect([held.finalizers, held.annotations]).toEqual([[finalizer], expect.objectContaining({ ...records, ...own })]);
+  });
+
   test.each([
     ['an annotation that is taken out', strip, /did not keep the annotation edge-operator.dev\/create-intent: /],
     ['a finalizer that is taken out', unguard, /did not keep the finalizer edge-operator.dev\/external-resource: /],

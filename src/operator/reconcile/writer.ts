@@ -91,10 +91,7 @@ export class ObjectWriter {
 
   /** Puts records into annotations together with the finalizer that guards them; no write when all of it is there. */
   async record(object: ManagedObject, records: Annotations): Promise<ManagedObject> {
-    const { uid = '' } = object.metadata;
-    const own = { ...records, [annotation.installation]: this.#installation(), [annotation.recordOf]: uid };
-    // What a manifest that was copied brought along would be this resource's own from now on.
-    const annotations = hasRecords(object) ? own : { ...withoutRecords(object), ...own };
+    const annotations = this.#signed(object, records);
     if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
     const patch = { metadata: { finalizers: withFinalizer(object), annotations } };
     const recorded = await keeping(
@@ -103,6 +100,11 @@ export class ObjectWriter {
     );
     if (!hasFinalizer(recorded)) throw ignored(`did not keep the finalizer ${finalizer}`);
     return recorded;
+  }
+
+  /** As `record`, for what leaves nothing behind: without the finalizer. */
+  sign(object: ManagedObject, records: Annotations): Promise<ManagedObject> {
+    return this.annotate(object, this.#signed(object, records));
   }
 
   /** Annotations alone. */
@@ -147,6 +149,14 @@ export class ObjectWriter {
   async delete({ metadata }: ManagedObject): Promise<void> {
     const { uid = '', resourceVersion = '' } = metadata;
     await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
+  }
+
+  /** With whose they are. */
+  #signed(object: ManagedObject, records: Annotations): Annotations {
+    const { uid = '' } = object.metadata;
+    const own = { ...records, [annotation.installation]: this.#installation(), [annotation.recordOf]: uid };
+    // What a manifest that was copied brought along would be this resource's own from now on.
+    return hasRecords(object) ? own : { ...withoutRecords(object), ...own };
   }
 
   async #release(object: ManagedObject, perform: () => Promise<ManagedObject>): Promise<void> {

@@ -60,7 +60,7 @@ function restart(): void {
 }
 
 const writer = {
-  async annotate(read: ManagedObject, annotations: Annotations) {
+  async sign(read: ManagedObject, annotations: Annotations) {
     await written('begin', { ...read, metadata: withIntent(read, annotations[annotation.replayIntent] ?? '') });
     return object;
   },

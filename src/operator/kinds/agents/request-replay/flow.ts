@@ -99,10 +99,13 @@ export class ReplayFlow implements Flow<undefined> {
     return { at: now(context) };
   }
 
-  /** Whether a write that failed was made is not known: until it succeeded, the intent is known to mean nothing. */
+  /**
+   * With whose it is, or another installation would take it for that of a process of its own which has died. Whether a write that
+   * failed was made is not known: until it succeeded, the intent is known to mean nothing.
+   */
   async #begin(resource: CurrentResource, intent: string): Promise<void> {
     this.#unsent.set(resource.uid, intent);
-    await resource.annotate({ [annotation.replayIntent]: intent });
+    await resource.sign({ [annotation.replayIntent]: intent });
     this.#unsent.delete(resource.uid);
   }
 
