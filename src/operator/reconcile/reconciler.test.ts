@@ -97,7 +97,10 @@ test.each([
 ])('of what another installation has nothing is said where it is over (%s)', async (isOver, writes) => {
   const installation = new Installation({ name: () => 'green', takeOver: false, now: () => 0 });
   fixture.cached = { ...object, status: { ownership: { installation: 'blue' }, conditions: [] } };
-  await fixture.reconcile(() => {}, { installation }, { isOver: () => isOver });
+  const standDown = () => void stoodDown.push('stood down');
+  const stoodDown: string[] = [];
+  await fixture.reconcile(() => {}, { installation }, { isOver: () => isOver, standDown });
+  expect(stoodDown).toEqual(['stood down']);
   expect(fixture.writes).toBe(writes);
 });
 

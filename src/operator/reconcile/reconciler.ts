@@ -86,6 +86,7 @@ export class Reconciler<Client> {
     if (foreign !== undefined) {
       const facts = this.#factsOf(object);
       facts.isElsewhere = true;
+      this.#flow.standDown?.(object);
       if (!this.#isOthers(object)) await this.#flow.handOver?.(new CurrentResource(object, options.writer, facts));
       // How it ended is not overwritten by what is of no matter any more.
       if (this.#flow.isOver?.(object) === true) return { kind: 'done' };

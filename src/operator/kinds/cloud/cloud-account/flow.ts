@@ -119,13 +119,17 @@ export class AccountFlow implements Flow<undefined> {
     return `CloudAccount ${keyOf(object)} is taken from ${whose}: what they made`;
   }
 
+  standDown(object: ManagedObject): void {
+    void this.#mirrors.stop(keyOf(object));
+  }
+
   /** It may have gone by force: nobody else lets go of its Secret. */
   gone(object: ManagedObject): void {
     if (this.#homes.ofAccounts.isCharge(object)) this.#heldSecrets.forget(object);
   }
 
   forget(object: ManagedObject): void {
-    void this.#mirrors.stop(keyOf(object));
+    this.standDown(object);
   }
 
   /**
