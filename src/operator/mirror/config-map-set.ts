@@ -48,6 +48,8 @@ const concurrentWrites = 8;
 /** Nobody tells when what stood in the way of one is gone. */
 const backoff = { minMs: 1_000, maxMs: 30_000 };
 const mostDeleted = 10_000;
+/** Whoever makes one again so often has a use for it. */
+const mostTimesDeleted = 3;
 
 /**
  * The ConfigMaps of one mirror, kept as they should be: what somebody edits or deletes is restored from memory, and only
@@ -62,8 +64,8 @@ export class ConfigMapSet {
   readonly #controller: Controller;
   /** The smallest form to keep and to compare, by key. */
   readonly #desired = new Map<string, string>();
-  /** Those that were deleted as no endpoint's, until they are one's again. */
-  readonly #deleted = new Set<string>();
+  /** How often each was deleted as no endpoint's, until it is one's again. */
+  readonly #deleted = new Map<string, number>();
   readonly #restorations: Restorations;
   readonly #maker: Maker;
   /** ConfigMaps that are not known to be right, and what stood in the way last. */
@@ -192,9 +194,9 @@ export class ConfigMapSet {
 
   #actionFor(key: string): ConfigMapAction | 'foreign' {
     const action = this.#writer.decide(this.#configMap(key), this.#informer.get(key));
-    // Whoever made it anew has a use for it: another operator of the same name, which would make it for ever.
-    const isContested = action === 'delete' && !this.#desired.has(key) && this.#deleted.has(key);
-    return this.#isKnown(key) && !isContested ? action : 'none';
+    // Somebody who has a saved copy makes it once; another operator of the same name would for ever.
+    const isContested = !this.#desired.has(key) && (this.#deleted.get(key) ?? 0) >= mostTimesDeleted;
+    return this.#isKnown(key) && !(action === 'delete' && isContested) ? action : 'none';
   }
 
   /** Until all were named, a ConfigMap without an endpoint may have one that is yet to be named. */
@@ -226,8 +228,8 @@ export class ConfigMapSet {
 
   /** Ids of endpoints never come back: the oldest are of no use. */
   #noteDeleted(key: string): void {
-    this.#deleted.add(key);
-    const [oldest] = this.#deleted;
+    this.#deleted.set(key, (this.#deleted.get(key) ?? 0) + 1);
+    const [oldest] = this.#deleted.keys();
     if (this.#deleted.size > mostDeleted && oldest !== undefined) this.#deleted.delete(oldest);
   }
 

@@ -591,6 +591,20 @@ describe('two accounts in one namespace', () => {
   });
 });
 
+test('what a backup, or a person, brings back of an endpoint that is gone goes again', async () => {
+  cloud.seed({ endpoints: [endpoint('ep_0'), endpoint('ep_1')] });
+  const started = start();
+  await shows(2);
+  const { apiVersion, kind, data, metadata } = (await get('ep_1')) as ConfigMap;
+  cloud.unseed('ep_1');
+  await shows(1);
+  const { name, labels, annotations, ownerReferences } = metadata;
+  const saved = { apiVersion, kind, data, metadata: { name, namespace, labels, annotations, ownerReferences } };
+  await client.create<ConfigMap>(configMapType, saved as ConfigMap);
+  await shows(1);
+  await until('the mirror to be synced', () => started.mirror.status().synced);
+});
+
 describe('two operators with one account name in one namespace', () => {
   const accountOf = (list: readonly string[]) => ({
     listAll: async function* () {

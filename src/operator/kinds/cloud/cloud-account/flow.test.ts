@@ -193,7 +193,7 @@ test('an account whose mirror was turned off is usable, and says what may not be
 });
 
 test.each(['standDown', 'forget'] as const)('the mirror ends with what runs for the account: %s', (how) => {
-  const { flow, context, done } = setup({});
+  const { flow, context, done } = setup({}, {});
   flow[how](context.resource.object);
   expect(done).toEqual(['stop in the way of others']);
 });
