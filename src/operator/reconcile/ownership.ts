@@ -1,6 +1,6 @@
 import { isUsableID } from '../../common/cloud-id.ts';
 import { keyOf } from '../kube/types.ts';
-import { annotation, annotationOf, intentOf, recordIn } from './annotations.ts';
+import { annotation, annotationOf, intentOf, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import { isDeleting, type ManagedObject, type Ownership } from './resource.ts';
 
@@ -205,14 +205,14 @@ export function standingOnPart(part: string): Standing {
 
 /**
  * As `standingOnPart`, of what is to be removed: an annotation is no better there than the wish of who stays, or whoever forges
- * one could have removed what another, who is older, asks for.
+ * one could have removed what another, who is older, asks for. Who is paused, or is to go, and never applied it would not have it.
  */
 export function standingToRemovePart(part: string): Standing {
   const standing = standingOnPart(part);
   return (object) => {
     const known = standing(object);
     if (isProof(known)) return known;
-    return isDeleting(object) && !appliedParts(object).has(part) ? 4 : wish;
+    return (isDeleting(object) || isPaused(object)) && !appliedParts(object).has(part) ? 4 : wish;
   };
 }
 

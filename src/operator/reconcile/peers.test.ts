@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { annotation } from './annotations.ts';
 import { Memory } from './memory.ts';
 import { standingOn, standingOnPart, standingToRemovePart } from './ownership.ts';
 import { Peers } from './peers.ts';
@@ -92,6 +93,7 @@ describe('what is proven to be there by one whose account had the same key once'
     ...resource('proven', 3, account),
     status: { ownership: { installation: 'one', how: 'Applied', parts: ['part'], apiURL } },
   });
+  const applied = (uid: string) => ({ [annotation.appliedParts]: 'part', [annotation.recordOf]: uid });
   const among = (object: ManagedObject, other: ManagedObject) =>
     new Peers({
       index: { ...index, claimants: () => [object, other] },
@@ -135,6 +137,20 @@ describe('what is proven to be there by one whose account had the same key once'
       among(object, holder).keeperOf(object, 'x', standingToRemovePart('part'));
     expect(keeperOf(lost)).toBe(holder);
     expect(keeperOf({ ...lost, status: proven('b').status ?? {} })).toBeUndefined();
+  });
+
+  test.each([
+    ['who asks for it', {}, true],
+    ['who is paused', { [annotation.paused]: 'true' }, false],
+    ['who is paused and says that he applied it', { [annotation.paused]: 'true', ...applied('wish') }, true],
+  ])('is left by who lost his proof to an older one: %s', (_, annotations, isLeft) => {
+    const given = (name: string, seconds: number, more: Record<string, string>): ManagedObject => {
+      const object = resource(name, seconds, 'b');
+      return { ...object, metadata: { ...object.metadata, annotations: more } };
+    };
+    const [wish, lost] = [given('wish', 1, annotations), given('lost', 2, applied('lost'))];
+    const keeper = among(lost, wish).keeperOf(lost, 'x', standingToRemovePart('part'));
+    expect(keeper).toBe(isLeft ? wish : undefined);
   });
 
   test('is not either while it is not known what his key opens', () => {

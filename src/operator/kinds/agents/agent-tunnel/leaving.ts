@@ -1,8 +1,8 @@
 import { RefusedError, type Report, report } from '../../../reconcile/outcome.ts';
-import { isDeleting } from '../../../reconcile/resource.ts';
+import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
-import { isElsewhere } from '../registry/ownership.ts';
+import { agentIdentity, hasMade, isElsewhere } from '../registry/ownership.ts';
 import { isOf } from './decide.ts';
 import { rivalOf } from './rival.ts';
 import { isAnswered, recordOf, type Started, startedOf } from './started.ts';
@@ -41,13 +41,13 @@ export class Leaving {
 
   /**
    * Stops a tunnel that is on record, if it still runs as that; reports while it may be started yet. Records are written by
-   * tenants: another's it is not.
+   * tenants, or set back to older ones: another's it is not.
    */
   async stop(context: Context, started: Started): Promise<Report | undefined> {
     const { url, name } = started;
     const { resource, occasion, call, journal, facts } = context;
     const rival = rivalOf(context, started);
-    if (rival !== undefined && isElsewhere(rival, resource.object)) return undefined;
+    if (rival !== undefined && isAnothers(started, rival, resource.object)) return undefined;
     const { namespace = '' } = resource.object.metadata;
     try {
       await this.#agents.visit(url, namespace, async (agent) => {
@@ -93,6 +93,11 @@ export class Leaving {
     const message = `an unanswered start of tunnel ${started.name} may still be carried out`;
     return report(isDeleting(object) ? 'Deleting' : 'Updating', message, { retry: { kind: 'after', ms } });
   }
+}
+
+/** It is proven to be the rival's, or he is of another namespace. */
+function isAnothers({ url, name }: Started, rival: ManagedObject, object: ManagedObject): boolean {
+  return isElsewhere(rival, object) || hasMade(rival, { agent: agentIdentity(url), name });
 }
 
 /** As events and conditions name it. */
