@@ -274,3 +274,21 @@ test('durations that cannot keep two leaders apart are refused', () => {
   const options = { ...systemRuntime, client, namespace: 'ops', name: 'operator', identity: 'one', log: silentLog };
   expect(() => new LeaderElector({ ...options, leaseDurationMs: 5_000 })).toThrow(RangeError);
 });
+
+test('a Lease of a backup, of when a process had it that has given it away since, is not taken from who has it', async () => {
+  const slow = { leaseDurationMs: 1_500, renewDeadlineMs: 1_000, retryPeriodMs: 600 };
+  const before = replica('two');
+  await until('two leads', () => before.terms.length === 1);
+  const backup = (await client.get<Lease>(leaseType, { namespace: 'ops', name: 'operator' }))?.spec;
+  before.finish.resolve();
+  await before.ended;
+  const one = replica('one', slow);
+  await until('one leads', () => one.terms.length === 1);
+  const lease = (await client.get<Lease>(leaseType, { namespace: 'ops', name: 'operator' })) as Lease;
+  await client.update<Lease>(leaseType, { ...lease, spec: { ...backup, leaseDurationSeconds: 2 } });
+  const met: boolean[] = [];
+  const signal = AbortSignal.timeout(30_000);
+  await before.elector.run({ signal, lead: async () => void met.push(one.elector.holdsLease()) });
+  expect(met).toEqual([false]);
+  await one.shutDown();
+});

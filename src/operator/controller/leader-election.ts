@@ -69,6 +69,8 @@ export class LeaderElector {
   /** Until when, on the monotonic clock, nobody else can lead. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #isServing = false;
+  /** It has tried to take it, since it gave it away last. */
+  #hasClaimed = false;
   /** When the last look at a joint lease began. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -213,7 +215,9 @@ export class LeaderElector {
     // While we alone lead nobody else renews, so what we wrote last need not be read again.
     const isKnown = !isJoint && this.holdsLease() && observed.lease !== undefined;
     const { lookedAt, isNew } = isKnown ? { lookedAt: this.#lookedAt, isNew: false } : await this.#see(signal);
-    if (observed.holder !== identity && observed.expiresInMs > 0) {
+    // A Lease of a backup may name this process, from before it gave it away: somebody else may have it.
+    const isOurs = observed.holder === identity && (isJoint || this.#hasClaimed);
+    if (!isOurs && observed.expiresInMs > 0) {
       this.#leadsUntil = Number.NEGATIVE_INFINITY;
       // Of who takes it from a leader its end tells.
       if (!this.#isServing) this.#tellLeader(observed.holder);
@@ -230,6 +234,7 @@ export class LeaderElector {
     const wish = wishIn(observed.lease);
     const spec = claimed(observed.lease?.spec, identity, this.#leaseDurationMs, this.#clock.now());
     const startedAt = this.#monotonic.now();
+    this.#hasClaimed = true;
     observed.see(await this.#leases.write(observed.lease, spec, signal));
     this.#leadsUntil = startedAt + this.#renewDeadlineMs;
     if (this.#isServing && wish !== undefined && wish !== identity) share?.onWish(wish);
@@ -249,6 +254,7 @@ export class LeaderElector {
   async #release(): Promise<void> {
     const held = this.holdsLease() && this.#options.isJoint !== true;
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
+    this.#hasClaimed = false;
     try {
       if (held && (await this.#giveAway())) this.#log('info', 'gave up leadership');
     } catch (error) {
