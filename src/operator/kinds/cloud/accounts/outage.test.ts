@@ -129,3 +129,16 @@ test('nothing is asked for an account that is closed', async () => {
   await jest.advanceTimersByTimeAsync(10 * minute);
   expect([seen.probes, jest.getTimerCount()]).toEqual([0, 0]);
 });
+
+test('a service that comes and goes a few times before it stays away is asked by one at a time', async () => {
+  const { hear, seen } = setup();
+  for (let flap = 0; flap < 8; flap += 1) {
+    hear('ok');
+    hear('Unreachable', 3);
+    await jest.advanceTimersByTimeAsync(1_000);
+  }
+  await jest.advanceTimersByTimeAsync(minute);
+  seen.probes = 0;
+  await jest.advanceTimersByTimeAsync(10 * minute);
+  expect(seen.probes).toBe(20);
+});

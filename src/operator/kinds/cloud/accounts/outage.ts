@@ -36,7 +36,8 @@ export class Outage {
   readonly #clock: Clock;
   readonly #trouble: Trouble;
   #failures = 0;
-  #isOpen = false;
+  /** Aborted when it is over. */
+  #outage: AbortController | undefined;
   /** The probe was not answered either: it is not some operations alone that fail. */
   #isWhole = false;
   #overAt = Number.NEGATIVE_INFINITY;
@@ -56,16 +57,17 @@ export class Outage {
     this.#failures += 1;
     if (this.#failures < inARow) return;
     this.#trouble.failed('the cloud does not answer', { operation });
-    if (this.#isOpen) return;
-    this.#isOpen = true;
+    if (this.#outage !== undefined) return;
+    this.#outage = new AbortController();
     this.#isWhole = false;
-    void this.#findOut();
+    void this.#findOut(AbortSignal.any([this.#options.closed, this.#outage.signal]));
   }
 
   #answered(): void {
     this.#failures = 0;
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (this.#outage === undefined) return;
+    this.#outage.abort();
+    this.#outage = undefined;
     this.#trouble.over('the cloud answers again');
     const now = this.#clock.now();
     // Whoever failed before the first probe does not wait for long; one operation that fails stays as it is.
@@ -74,15 +76,15 @@ export class Outage {
     this.#options.onOver();
   }
 
-  async #findOut(): Promise<void> {
-    const { requestsPerMinute, random, probe, isIdle, closed } = this.#options;
+  async #findOut(over: AbortSignal): Promise<void> {
+    const { requestsPerMinute, random, probe, isIdle } = this.#options;
     const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute() * share));
     const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
-    while (this.#isOpen && !closed.aborted) {
-      await this.#clock.sleep(backoff.next(), closed).catch(() => {});
-      if (!this.#isOpen || closed.aborted || isIdle()) continue;
+    while (!over.aborted) {
+      await this.#clock.sleep(backoff.next(), over).catch(() => {});
+      if (over.aborted || isIdle()) continue;
       await probe().catch(() => {});
-      this.#isWhole = this.#isOpen;
+      if (!over.aborted) this.#isWhole = true;
     }
   }
 }
