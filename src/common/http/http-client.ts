@@ -113,7 +113,10 @@ export class HttpClient {
   ) {
     const dispatcher = this.#dispatcher.compose(interceptor);
     const { statusCode: status, headers, body } = await dispatcher.request(this.#options(operation, key));
-    return { status, headers, text: await readText(body, largest) };
+    const text = readText(body, largest);
+    // How long to wait is in its headers, whatever becomes of the rest.
+    if (status === 429) return { status, headers, text: (await text.catch(() => undefined)) ?? '' };
+    return { status, headers, text: await text };
   }
 
   #options({ method, path, body }: Operation<unknown>, key: string | undefined): Dispatcher.RequestOptions {
