@@ -119,16 +119,30 @@ export class BudgetLease implements UseStore {
     return others.map(([, text]) => text);
   }
 
+  /** Of the other shards. */
+  #textsBeside(): readonly string[] {
+    const all = Object.entries(this.#lease?.metadata.annotations ?? {});
+    const isBeside = (key: string) => key !== this.#annotation && this.#shardsOf(key) === this.#options.shards;
+    return all.filter(([key]) => isBeside(key)).map(([, text]) => text);
+  }
+
   #isOther(key: string): boolean {
-    if (!key.startsWith(this.#base)) return false;
-    const [, of] = /^(?:\.\d+-of-(\d+))?$/.exec(key.slice(this.#base.length)) ?? ['', 'none'];
-    return of !== 'none' && Number(of ?? 1) !== this.#options.shards;
+    const shards = this.#shardsOf(key);
+    return shards !== undefined && shards !== this.#options.shards;
+  }
+
+  /** Of how many shards it is the record of one; undefined of anything else. */
+  #shardsOf(key: string): number | undefined {
+    if (!key.startsWith(this.#base)) return undefined;
+    const found = /^(?:\.\d+-of-(\d+))?$/.exec(key.slice(this.#base.length));
+    return found === null ? undefined : Number(found[1] ?? 1);
   }
 
   #stored(): Stored {
     const own = this.#lease?.metadata.annotations?.[this.#annotation];
     return {
       texts: [...(own === undefined ? [] : [own]), ...this.#otherTexts()],
+      beside: this.#textsBeside(),
       writtenAt: writtenAt(this.#lease),
     };
   }

@@ -75,6 +75,9 @@ export class UseRecord {
   #state: UseState | undefined;
   /** What was found and could not be taken over: it may be gone by the next look. */
   #found: Inheritance = { starts: [], named: new Map() };
+  /** What other shards had on record at the last look: an account may have come from there with its key. */
+  #beside: Inheritance['named'] = new Map();
+  #inherited: { readonly of: UseState; readonly all: Inheritance } | undefined;
   #room: { readonly of: UseState; readonly room: Room } | undefined;
   /** By which those in the state are named. */
   #secret: string | undefined;
@@ -136,7 +139,10 @@ export class UseRecord {
 
   /** What earlier processes may have sent, and which look at it this is; undefined while that is not known. */
   get inherited(): (Inheritance & { readonly look: number }) | undefined {
-    return this.#state && { starts: this.#state.starts, named: this.#state.named, look: this.#takeovers };
+    if (this.#state === undefined) return undefined;
+    if (this.#inherited?.of !== this.#state)
+      this.#inherited = { of: this.#state, all: together(this.#state, { starts: [], named: this.#beside }) };
+    return { ...this.#inherited.all, look: this.#takeovers };
   }
 
   /** The account needs more than it is allowed. */
@@ -251,7 +257,9 @@ export class UseRecord {
     const written = await this.#store(next);
     this.#isStale = written === undefined;
     if (written === undefined) return;
-    const sinceMs = between(before.writtenAt, written.writtenAt);
+    // Until it was read: what was written since says nothing of that.
+    const sinceMs = Math.max(0, between(before.writtenAt, written.writtenAt) - (this.#now() - now));
+    this.#beside = succeeding(before.beside ?? [], now, sinceMs).named;
     const isFirst = this.#state === undefined;
     this.#found = { starts: [], named: new Map() };
     this.#takeovers += 1;

@@ -2,6 +2,8 @@
 export interface Stored {
   /** What each of those before wrote who may have sent for the same accounts. */
   readonly texts: readonly string[];
+  /** What stands there for other accounts, which may have had the same keys. */
+  readonly beside?: readonly string[];
   /** Undefined when not known. */
   readonly writtenAt: WrittenAt | undefined;
 }
