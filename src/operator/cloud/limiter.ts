@@ -80,6 +80,7 @@ export class Limiter {
   readonly #alarm: Alarm;
   /** What was used of it. */
   readonly ledger: Ledger;
+  #pauses = 0;
   #limit: number;
   #grantsInTurn = 0;
   #isServedSoon = false;
@@ -133,6 +134,7 @@ export class Limiter {
   /** A 429: every class waits `retryAfterMs` (15 s without one, at most an hour). Call it before the slot's release. */
   penalize(retryAfterMs: number | undefined): void {
     const now = this.#clock.now();
+    this.#pauses += 1;
     this.#pause.begin(retryAfterMs, now);
     const refusal = this.#pause.refusal(now);
     if (refusal !== undefined) for (const waiter of this.#tenants.drain('change')) waiter.refuse(refusal);
@@ -171,6 +173,11 @@ export class Limiter {
   get isIdle(): boolean {
     this.ledger.advance();
     return this.ledger.use.total === 0 && !this.isPaused;
+  }
+
+  /** How many pauses the service has asked for: after each one requests start one at a time. */
+  get pauses(): number {
+    return this.#pauses;
   }
 
   /** The service asked for a pause that is not over. */

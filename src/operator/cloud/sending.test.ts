@@ -1,8 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Agent, buildConnector } from 'undici';
 import { systemRuntime } from '../../common/runtime.ts';
+import { until } from '../kube/fake-api.fixture.ts';
 import { Limiter } from './limiter.ts';
-import { bot, call, failure, json, type ScriptedAPI, startScriptedAPI } from './scripted-api.fixture.ts';
+import {
+  bot,
+  call,
+  error,
+  failure,
+  json,
+  type Respond,
+  type ScriptedAPI,
+  startScriptedAPI,
+} from './scripted-api.fixture.ts';
 
 /** Connects when it is told to. */
 function slowToConnect(onConnecting: () => void) {
@@ -117,6 +127,25 @@ describe('a turn that was reserved', () => {
     expect(await client.botUsers.create({}, reserved)).toEqual(bot);
     expect(performance.now() - startedAt).toBeGreaterThan(190);
     expect(limiter.state().used).toBe(1);
+  });
+
+  test('waits for its own turn after a pause, however late it is used', async () => {
+    const limiter = new Limiter({ ...systemRuntime, requestsPerMinute: 60 });
+    const client = api.client({ limiter: () => limiter });
+    const turns = await Promise.all(Array.from({ length: 5 }, () => client.reserve(call)));
+    api.play(error(429, { 'retry-after': '1' }));
+    await failure(client.botUsers.list({}, call));
+    await until('the pause to end', () => !limiter.isPaused);
+    const answers: (() => void)[] = [];
+    api.play(...turns.map((): Respond => (response) => void answers.push(() => json(201, bot)(response))));
+    const created = turns.map((turn) => client.botUsers.create({}, turn.call));
+    await until('one to be sent', () => answers.length > 0);
+    expect(answers).toHaveLength(1);
+    for (let n = 0; n < turns.length; n += 1) {
+      await until('the next one', () => answers[n] !== undefined);
+      answers[n]?.();
+    }
+    await Promise.all(created);
   });
 
   test('is given back when it was not used, and only then', async () => {

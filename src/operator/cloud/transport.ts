@@ -58,6 +58,8 @@ export type CloudOperation<T> = Operation<T> & { readonly name: string };
 interface Turn {
   readonly slot: Slot;
   readonly limiter: Limiter;
+  /** Those of the limiter when it was the turn. */
+  readonly pauses: number;
 }
 
 /** What one request is sent with. */
@@ -162,13 +164,14 @@ export class Transport {
       this.#admit(operation);
     }
     const limiter = this.#options.limiter();
-    return { slot: await waited(operation, limiter.acquire({ ...call, account: this.#options.account })), limiter };
+    const slot = await waited(operation, limiter.acquire({ ...call, account: this.#options.account }));
+    return { slot, limiter, pauses: limiter.pauses };
   }
 
   /** The turn that was reserved; given back when the key has been replaced, or the service has asked for a pause, since. */
   #ahead({ reservation }: Call): Turn | undefined {
     const turn = this.#taken(reservation);
-    if (turn?.limiter === this.#options.limiter() && !turn.limiter.isPaused) return turn;
+    if (turn?.limiter === this.#options.limiter() && turn.pauses === turn.limiter.pauses) return turn;
     turn?.slot.release(false);
     return undefined;
   }
