@@ -118,6 +118,13 @@ export class ConfigMapSet {
     return this.#informer.list().length;
   }
 
+  /** Of some endpoints that have one. */
+  async someIDs(count: number, signal: AbortSignal): Promise<readonly string[]> {
+    const some = this.#informer.list().slice(0, count);
+    const read = some.map(({ metadata }) => this.#options.reader.get<ConfigMap>(configMapType, metadata, { signal }));
+    return (await Promise.all(read)).flatMap((configMap) => configMap?.data?.id ?? []);
+  }
+
   /** How many are still to be written or deleted. */
   get pending(): number {
     return this.#pending.size;

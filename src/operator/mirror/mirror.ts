@@ -7,7 +7,7 @@ import { ConfigMapSet, type ConfigMapSetOptions } from './config-map-set.ts';
 import { Sweeps } from './sweeps.ts';
 
 export interface EndpointMirrorOptions extends ConfigMapSetOptions {
-  readonly endpoints: Pick<Readable<Endpoint>, 'listAll'>;
+  readonly endpoints: Pick<Readable<Endpoint>, 'listAll' | 'get'>;
   /** Endpoints that appear, change or go are shown within this time. */
   readonly intervalMs: number;
   /** Mirror only endpoints with one of these as `proto`; all when there are none. */
@@ -29,15 +29,19 @@ export interface MirrorStatus {
   readonly error: string | undefined;
 }
 
-/** An empty list is believed at once where there are fewer ConfigMaps, else when another says the same so much later. */
+/**
+ * An empty list is believed at once where there are fewer ConfigMaps, else when another says the same so much later, and so many
+ * endpoints are not found alone either.
+ */
 const fewestInDoubt = 3;
 const witnessesApartMs = 3_000;
+const mostAskedFor = 3;
 
 /**
  * Keeps one ConfigMap per active endpoint of an account in a namespace (Cloud Management API, section 2). The
- * cloud is asked by one paged list an interval and never otherwise. A list that breaks off adds and changes what it
- * showed, and deletes nothing; nor does an empty one where there are many, until a second one says the same. An endpoint
- * that cannot be read leaves its ConfigMap as it is.
+ * cloud is asked by one paged list an interval. A list that breaks off adds and changes what it showed, and deletes
+ * nothing; nor does an empty one where there are many, until a second one says the same, and some of them are asked for
+ * and not found. An endpoint that cannot be read leaves its ConfigMap as it is.
  */
 export class EndpointMirror {
   readonly #options: EndpointMirrorOptions;
@@ -97,7 +101,7 @@ export class EndpointMirror {
       if (this.#configMaps.want(name, endpointJSON(endpoint))) changed++;
     }
     this.#noteOdd(odd);
-    this.#checkEmpty(listed + odd.length);
+    await this.#checkEmpty(listed + odd.length, signal);
     // Whose ConfigMap is one that cannot be read, its id says; where that cannot be read either, it may be any.
     for (const { id } of odd) if (id !== undefined) names.add(endpointName(id));
     const disappeared = odd.some(({ id }) => id === undefined) ? 0 : this.#configMaps.complete(names);
@@ -107,7 +111,7 @@ export class EndpointMirror {
   }
 
   /** Throws while it may be the list of another account, or of a service that has yet to wake up. */
-  #checkEmpty(listed: number): void {
+  async #checkEmpty(listed: number, signal: AbortSignal): Promise<void> {
     const now = this.#options.monotonic.now();
     const { present } = this.#configMaps;
     if (listed > 0 || present < fewestInDoubt) {
@@ -119,6 +123,11 @@ export class EndpointMirror {
       throw new Error(
         `the list is empty, and there are ${present} ConfigMaps: making sure that the endpoints are gone`,
       );
+    for (const id of await this.#configMaps.someIDs(mostAskedFor, signal)) {
+      const found = await this.#options.endpoints.get(id, { priority: 'resync', signal });
+      if (found !== undefined)
+        throw new Error(`the list is empty, but endpoint ${id} is there: no ConfigMap is deleted`);
+    }
   }
 
   #noteOdd(odd: readonly OddItem[]): void {

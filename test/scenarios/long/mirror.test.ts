@@ -277,6 +277,30 @@ test('one empty list deletes nothing where there are many; a second one, some ti
   await until('no doubt', () => started.mirror.status().error === undefined);
 });
 
+test('no empty list deletes anything where there are many, while one of them is found alone', async () => {
+  let [isListed, isThere] = [true, true];
+  const all = many(4).map((each) => ({ ...each, region: 'us', created_at: '', updated_at: '', hostport: 'h:1' }));
+  const endpoints = {
+    listAll: async function* () {
+      if (isListed) yield* all;
+    },
+    get: async (id: string) => (isThere ? all.find((each) => each.id === id) : undefined),
+  } as EndpointMirrorOptions['endpoints'];
+  const started = start({ endpoints });
+  await shows(4);
+  isListed = false;
+  await until('one to be found', () =>
+    /^the list is empty, but endpoint ep_\d is/.test(started.mirror.status().error ?? ''),
+  );
+  await started.stop();
+  // Of what another process made, too.
+  const next = start({ endpoints });
+  await until('it again', () => /^the list is empty, but endpoint ep_\d is/.test(next.mirror.status().error ?? ''));
+  expect([...started.writes, ...next.writes].filter((write) => write.startsWith('DELETE'))).toEqual([]);
+  isThere = false;
+  await shows(0);
+});
+
 test('ids that differ only in case have a ConfigMap each', async () => {
   const alike = ['ep_aBc', 'ep_abC', 'ep_ABC', 'ep_abc'];
   cloud.seed({ endpoints: alike.map((id) => endpoint(id)) });
@@ -610,6 +634,7 @@ describe('two operators with one account name in one namespace', () => {
     listAll: async function* () {
       yield* list.map((id) => ({ ...endpoint(id), region: 'us', created_at: '', updated_at: '', hostport: 'h:1' }));
     },
+    get: async () => undefined,
   });
 
   test.each([
