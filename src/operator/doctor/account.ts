@@ -31,7 +31,8 @@ export function accountCheck({ apiURL, credential, clock, monotonic, dispatcher 
         return { at: apiURL, findings: skewFindings(client.serviceTime(), clock.now()) };
       } catch (error) {
         if (!(error instanceof ApiError) || error.reason !== 'Unauthorized') throw error;
-        const cure = 'put a key of the account into the Secret of account.existingSecret';
+        const cure =
+          'put a key of the account where --api-key-file names it: by the chart, the Secret of account.existingSecret';
         return { at: apiURL, findings: [{ problem: error.message, cure }] };
       } finally {
         await client.close();

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isLarger, mostBytes } from './bounds.ts';
+import { isLarger } from './bounds.ts';
 import { type Report, report } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -16,7 +16,7 @@ export function parseSpec<Spec>(
   // To check what cannot be taken anyway against a schema takes long.
   const problems = Object.entries(object.spec)
     .filter(([, value]) => isLarger(value, neverTakenBytes))
-    .map(([field]) => `spec.${field}: is more than ${neverTakenBytes} bytes long; at most ${mostBytes} are taken`);
+    .map(([field]) => `spec.${field}: is more than ${neverTakenBytes} bytes long, which no field may be`);
   if (problems.length > 0) return { report: report('Rejected', problems.join('; ')) };
   const parsed = schema.safeParse(object.spec);
   if (parsed.success) return { spec: parsed.data };

@@ -92,14 +92,15 @@ export function doubtOf({ before, made }: Tally): string | undefined {
   return `${missing} of ${present + missing} ${manyGone} If they are ${goneThenSay}`;
 }
 
-const manyGone = 'objects that this operator made in the account vanished at once: is it the right key and address?';
+const manyGone =
+  'objects of one kind that this operator made in the account vanished at once: is it the right key and address?';
 
 /** What its condition says of the whole account, as the account's own says it: that so much of it is missing. */
 export function doubtIn(object: ManagedObject): string | undefined {
   const { message = '' } = conditionOf(object, 'Ready') ?? {};
   const end = message.indexOf(manyGone) + manyGone.length;
   if (end < manyGone.length) return undefined;
-  const start = message.search(/\d+ of \d+ objects that this operator made/);
+  const start = message.search(/\d+ of \d+ objects of one kind that this operator made/);
   return `${message.slice(start, end)} If they are gone, set the annotation ${annotation.reconcileAt} on this account`;
 }
 

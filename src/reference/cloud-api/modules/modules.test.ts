@@ -254,6 +254,15 @@ describe('traffic policy', () => {
     expect([code, msg]).toEqual(['ERR_EDGE_401', expect.stringContaining(`"value": ${where}: `)]);
   });
 
+  test.each([
+    [{}, 'inbound: must be a list'],
+    [[], 'must be an object'],
+    [{ inbound: [1] }, 'inbound[0]: must be an object'],
+  ])('what it is to be is said in words: %j', async (value, what) => {
+    const [, msg] = await refused(path, write(value));
+    expect(msg).toBe(`invalid field "value": ${what}`);
+  });
+
   test('what is no JSON document is refused', async () => {
     for (const value of ['{', '', '[]']) expect((await refused(path, { value }))[0]).toBe('ERR_EDGE_401');
   });

@@ -5,11 +5,13 @@ import { mostLevels, nestsDeeper } from '../nesting.ts';
 import { ApiProblem } from '../problem.ts';
 import { defineModule } from './module.ts';
 
-const action = z.looseObject({ type: text, config: z.looseObject({}).optional() });
-const rule = z.looseObject({ name: text, expressions: textList, actions: z.array(action) });
+const object = { error: 'must be an object' };
+const list = { error: 'must be a list' };
+const action = z.looseObject({ type: text, config: z.looseObject({}, object).optional() }, object);
+const rule = z.looseObject({ name: text, expressions: textList, actions: z.array(action, list) }, object);
 
 /** What is shown of the grammar (Cloud Management API, section 2); other keys and action types pass. */
-const policy = z.looseObject({ inbound: z.array(rule) });
+const policy = z.looseObject({ inbound: z.array(rule, list) }, object);
 
 const policyText = text.meta({ contentMediaType: 'application/json', contentSchema: z.toJSONSchema(policy) });
 

@@ -37,8 +37,8 @@ describe('a policy from a text', () => {
     ['expressions that are no list', broken({ expressions: 'x' }), / inbound\[2\]\.expressions: /],
     ['an expression that is no text', broken({ expressions: ['x', 1] }), / inbound\[2\]\.expressions\[1\]: /],
     ['no rules', '{}', / inbound: /],
-    ['a list', '[]', /malformed traffic policy: .*expected object/],
-    ['nothing', '', /malformed traffic policy: .*expected object/],
+    ['a list', '[]', /malformed traffic policy: must be an object$/],
+    ['nothing', '', /malformed traffic policy: must be an object$/],
     ['no YAML', 'a: [1\nsecret: 2', /holds neither JSON nor YAML: .* at line \d+, column \d+$/],
     ['an alias to itself', 'inbound: &a [*a]', /holds neither JSON nor YAML: .*circular/],
     [

@@ -4,22 +4,30 @@ import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
 import { atomic, enabled, keyRef, parentID } from '../fields.ts';
 
-const action = z.looseObject({
-  type: z.string().describe('What is done, such as log or deny.'),
-  config: z.looseObject({}).optional().describe('What this type of action needs to know.'),
-});
+const text = z.string({ error: 'must be a string' });
+const object = { error: 'must be an object' };
+const list = { error: 'must be a list' };
 
-const rule = z.looseObject({
-  name: z.string().describe('Name of the rule, for people.'),
-  expressions: z.array(z.string()).describe('When the rule applies.'),
-  actions: z.array(action).describe('What is done, in this order.'),
-});
+const action = z.looseObject(
+  {
+    type: text.describe('What is done, such as log or deny.'),
+    config: z.looseObject({}, object).optional().describe('What this type of action needs to know.'),
+  },
+  object,
+);
+
+const rule = z.looseObject(
+  {
+    name: text.describe('Name of the rule, for people.'),
+    expressions: z.array(text, list).describe('When the rule applies.'),
+    actions: z.array(action, list).describe('What is done, in this order.'),
+  },
+  object,
+);
 
 /** What is known of the grammar (Cloud Management API, section 2); other keys and types of action pass through. */
 export const policy = z
-  .looseObject({
-    inbound: z.array(rule).describe('Rules for what comes in, in this order.'),
-  })
+  .looseObject({ inbound: z.array(rule, list).describe('Rules for what comes in, in this order.') }, object)
   .superRefine(bounded)
   .meta(atomic);
 
