@@ -45,14 +45,29 @@ export function wasModuleDenied(world: Witness, thing: Thing, letGoAt: number): 
   return denial(world, thing, letGoAt) !== undefined || wasTroubled(world, 'gateway-404', letGoAt, byGateway);
 }
 
-/** What denied it then. */
-export function denial(world: Witness, { account }: Thing, at: number): Act | undefined {
+/** What denied it then: its account, or a gateway in the words of the service, while lists did not show it yet. */
+export function denial(world: Witness, thing: Thing, at: number): Act | undefined {
   const { keys } = cloudModelOf(world);
-  return world.story.acts.find((act) => {
+  const { acts } = world.story;
+  const byAccount = acts.find((act) => {
     if (act.do !== 'trouble' || act.name !== 'empty-account') return false;
     const { key = mainKey } = act.with ?? {};
-    return keys.accountOf('cloud', String(key)) === account && lasts(act, at);
+    return keys.accountOf('cloud', String(key)) === thing.account && lasts(act, at);
   });
+  if (byAccount !== undefined) return byAccount;
+  const isUnlisted = acts.some(
+    (act) =>
+      act.do === 'trouble' &&
+      act.name === 'lagging-lists' &&
+      lasts(act, at) &&
+      at - thing.made.at < Number(act.with?.lagMs),
+  );
+  return isUnlisted ? acts.find((act) => deniesReads(act) && lasts(act, at)) : undefined;
+}
+
+function deniesReads(act: Act): boolean {
+  if (act.do !== 'trouble' || act.name !== 'gateway-404') return false;
+  return act.with?.form === 'api-error' && act.with.calls === 'all';
 }
 
 /** What it did within the last minute counts. */

@@ -369,6 +369,24 @@ describe('objects', () => {
   });
 
   test.each([
+    ['while lists did not show it yet', 60_000, { form: 'api-error', calls: 'all' }, 0],
+    ['when lists would show it', 5_000, { form: 'api-error', calls: 'all' }, 1],
+    ['of which only changes go through it', 60_000, { form: 'api-error', calls: 'mutating' }, 1],
+    ['in words of its own', 60_000, { form: 'html', calls: 'all' }, 1],
+  ])('one that a gateway denied %s', async (_, lagMs, how, times) => {
+    const acts: Act[] = [
+      { at: 0, do: 'trouble', name: 'lagging-lists', forMs: 120_000, with: { lagMs } },
+      { at: 0, do: 'trouble', name: 'gateway-404', forMs: 60_000, with: how },
+    ];
+    world = new FakeWorld({ acts });
+    judge = world.judge(oneObjectEach);
+    await madeBotUser(world);
+    await world.pass(10_000);
+    await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['whoever made it may not see', 'a', 0],
     ['it may see', 'a,b', 1],
   ])('one that the service denied with two others, which %s', async (_, watchNamespaces, times) => {
