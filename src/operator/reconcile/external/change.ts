@@ -44,8 +44,10 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
     const { deniedDelete: denied } = facts;
     // With another key it was another account that denied it.
     if (denied?.id !== id || denied.at < keySinceOf(connection)) {
+      // With the key that was in force when it was sent.
+      const sentAt = time.now();
       const result = await this.#contract.delete(connection.client, id, call);
-      if (result === 'absent') return this.#denied(id, presence);
+      if (result === 'absent') return this.#denied(id, sentAt, presence);
       wasThere = true;
     } else {
       const unsure = await presence.confirmGone(id);
@@ -65,9 +67,9 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** What was missed before is another matter: it may have been with another key, or long ago. */
-  #denied(id: string, presence: Presence<Observed, Client>): Promise<Report | undefined> {
-    const { facts, time } = this.#context;
-    facts.deniedDelete = { id, at: time.now() };
+  #denied(id: string, at: number, presence: Presence<Observed, Client>): Promise<Report | undefined> {
+    const { facts } = this.#context;
+    facts.deniedDelete = { id, at };
     if (facts.absent?.saidAt === undefined) delete facts.absent;
     return presence.confirmGone(id);
   }

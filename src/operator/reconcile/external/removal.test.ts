@@ -29,6 +29,7 @@ test('what was missed before is not taken for the answer to a delete', async () 
 test.each([
   ['a list shows it', undefined],
   ['another key is in force', 1_030_000],
+  ['another key came while it was under way', 1_000_005],
 ])('a delete that was answered with a 404 is sent again when %s', async (_, since) => {
   await thing.reconcile();
   const answers = ['absent', 'deleted'] as const;
@@ -38,7 +39,10 @@ test.each([
     list: async function* () {
       if (there) yield { id: 'thing_1' };
     },
-    delete: async () => answers[deletes++] ?? 'deleted',
+    delete: async () => {
+      thing.clock.advance(10);
+      return answers[deletes++] ?? 'deleted';
+    },
   });
   const remove = () => {
     const isNewKey = since !== undefined && thing.clock.now() >= since;
