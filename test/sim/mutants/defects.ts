@@ -48,7 +48,7 @@ export const defects: readonly Defect[] = [
     name: 'intent-withdrawn-by-any-error',
     sort: 'cleared intent',
     file: create,
-    find: 'if (error instanceof ApiError && error.definite) await withdraw(resource);',
+    find: 'if (isDefinite(error)) await withdraw(resource);',
     replace: 'await withdraw(resource);',
     only: ['lost-answers'],
   },
