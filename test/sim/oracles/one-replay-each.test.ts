@@ -128,6 +128,24 @@ describe('is not sent', () => {
   });
 });
 
+describe('what was answered is not unknown', () => {
+  const unknown = { conditions: [condition('Failed', 'True', 'OutcomeUnknown', 1)] };
+  const says = () => world.write('RequestReplay', 'replay', { status: unknown, by: operator });
+
+  test.each([
+    ['to one that goes on', {}, async () => {}, 1],
+    ['to one that was replaced', {}, async () => world.begin('op-0.1'), 0],
+    ['with a 500', { status: 500 }, async () => {}, 0],
+    ['but not heard', { arrives: false }, async () => {}, 0],
+  ])('%s', async (_, how, happens, times) => {
+    await recorded();
+    await send(how);
+    await happens();
+    await says();
+    expect(await spoke()).toHaveLength(times);
+  });
+});
+
 describe('is sent again', () => {
   test.each([400, 401, 404, 409, 429])('after a %d', async (status) => {
     await recorded();

@@ -16,14 +16,15 @@ interface Sending {
 }
 
 /**
- * For each RequestReplay at most one request is sent that may be carried out, with its intent on record before; and what is
- * Complete was answered so.
+ * For each RequestReplay at most one request is sent that may be carried out, with its intent on record before; what is Complete
+ * was answered so, and what was answered so to a process that goes on is not said to be unknown.
  */
 export function oneReplayEach(world: Witness, report: Report) {
   // From the beginning.
   kubeModelOf(world);
   const sendings = new Map<Flight, Sending>();
   const answered = new Set<Resource>();
+  const known = new Map<Resource, Sending>();
   const say = (what: string) => report('one-replay-each', what);
 
   world.network.sendings.add((flight) => {
@@ -39,6 +40,8 @@ export function oneReplayEach(world: Witness, report: Report) {
   world.network.arrivals.add((flight, { status }) => {
     const sending = sendings.get(flight);
     if (status < 300) for (const resource of sending?.takers ?? []) answered.add(resource);
+    const [taker, ...others] = sending?.takers ?? [];
+    if (status < 300 && sending && taker && others.length === 0) known.set(taker, sending);
     if (isRefusal(status)) sendings.delete(flight);
   });
   const look = () => {
@@ -46,6 +49,10 @@ export function oneReplayEach(world: Witness, report: Report) {
       const isComplete = conditionOf(resource.status, 'Complete')?.status === 'True';
       if (resource.kind === 'RequestReplay' && isComplete && !answered.has(resource))
         say(`${resource.key} says Complete=True, but nothing was answered to it`);
+      const sending = known.get(resource);
+      const isUnknown = conditionOf(resource.status, 'Failed')?.reason === 'OutcomeUnknown';
+      if (sending && isUnknown && !isNothing(world, sending) && goesOn(world, sending))
+        say(`${resource.key} says OutcomeUnknown, but it was answered to ${sending.flight.from.name}`);
     }
   };
   return { atRest: look, atEnd: look };
@@ -56,6 +63,12 @@ function isNothing(world: Witness, { flight, takers }: Sending): boolean {
   const { sentAt, arrivedAt } = flight;
   if (isLostToBackup(world, flight) || takers.some((resource) => isForgotten(resource, sentAt))) return true;
   return arrivedAt === undefined && wasRefusing(world, sentAt);
+}
+
+/** Who sent it is the only one of its installation, and was not replaced since. */
+function goesOn({ story, beginnings }: Witness, { flight: { from, sentAt } }: Sending): boolean {
+  const { name, replicas = 1 } = story.installations.find((each) => each.name === installationOf(from.name)) ?? {};
+  return replicas === 1 && !beginnings.some(({ installation, at }) => installation === name && at > sentAt);
 }
 
 /** The agent's word that it did nothing; others who answer for it may not know. */
