@@ -107,7 +107,9 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
       return report('Rejected', this.#misnamed(id, misnamed), { fields, ...means.record.ownership(id) });
     }
     const { displayName } = contract;
-    const imported = id !== undefined && originOf(object, id) !== 'Created';
+    // An old manifest that somebody applied names what it was, and no other.
+    const isFormer = observed === undefined && context.facts.former?.includes(id ?? '') === true;
+    const imported = id !== undefined && !isFormer && originOf(object, id) !== 'Created';
     // What it made and cannot have as asked is its own all the same, also where its annotations are wiped.
     const shown = {
       fields,

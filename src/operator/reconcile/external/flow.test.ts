@@ -223,3 +223,15 @@ test('what is gone the status shows no more by the time that another is made, al
   await thing.reconcile();
   expect(shown).not.toHaveProperty('id');
 });
+
+test.each([
+  ['what it made and was found to be gone, is one for another', ['thing_old'], 'Available'],
+  ['something else that is not there, is to be corrected', [], 'ExternalNotFound'],
+])('an old manifest that is applied again and names %s', async (_, former, reason) => {
+  await thing.annotate(thing.object, { [annotation.externalID]: 'thing_old' });
+  thing.memory.of('u').former = former;
+  thing.serve({ get: async (_, id) => (id === 'thing_old' ? undefined : { id }) });
+  await thing.reconcile();
+  thing.clock.advance(settleMs);
+  expect(await thing.reconcile()).toMatchObject({ reason });
+});
