@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { KubeError } from '../kube/errors.ts';
 import { CurrentResource } from './current-resource.ts';
 import type { ManagedObject } from './resource.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -55,6 +56,21 @@ test('that it is there is made sure of once in each reconcile that has not writt
   await written.annotate({});
   await written.confirm();
   expect(bases).toEqual(['1', '1', '1']);
+});
+
+test.each([
+  [403, { wasThere: true }, true],
+  [403, {}, false],
+  [500, { wasThere: true }, false],
+])('where reading it is answered by %d, it is there for who has met it: %j', async (status, facts, isThere) => {
+  const error = new KubeError('getting', {
+    status,
+    reason: status === 403 ? 'Forbidden' : 'InternalError',
+    message: 'no',
+  });
+  const failing = { ...writer, confirm: () => Promise.reject(error) };
+  const confirmed = new CurrentResource(read, failing as ObjectWriter, facts).confirm();
+  await (isThere ? expect(confirmed).resolves.toBeUndefined() : expect(confirmed).rejects.toBe(error));
 });
 
 test('what was read since is what the next write is based on', async () => {

@@ -1,4 +1,4 @@
-import { isConflict } from '../kube/errors.ts';
+import { isConflict, isForbidden } from '../kube/errors.ts';
 import type { Facts } from './memory.ts';
 import { noteWritten } from './records.ts';
 import type { ManagedObject } from './resource.ts';
@@ -44,11 +44,16 @@ export class CurrentResource {
   /**
    * Before the first call of a reconcile that puts or removes something for it: a list that is behind has what has gone, be it that
    * somebody took its finalizer off, or that this process did and was not told so, and what that had may be another's by now. See
-   * {@link ObjectWriter.confirm}; what the reconcile has written to is there.
+   * {@link ObjectWriter.confirm}; what the reconcile has written to is there. Who may not read it any more, as in a namespace
+   * that goes with its RoleBinding, goes by having met it.
    */
   async confirm(): Promise<void> {
     if (this.#isConfirmed) return;
-    this.#met(await this.#writer.confirm(this.#object));
+    try {
+      this.#met(await this.#writer.confirm(this.#object));
+    } catch (error) {
+      if (!isForbidden(error) || this.#facts.wasThere !== true) throw error;
+    }
   }
 
   /** Of another one of its kind. See {@link ObjectWriter.fateOf}. */
