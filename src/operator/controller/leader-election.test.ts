@@ -292,3 +292,20 @@ test('a Lease of a backup, of when a process had it that has given it away since
   expect(met).toEqual([false]);
   await one.shutDown();
 });
+
+test('a Lease that could not be given away is its holder’s as before', async () => {
+  const one = replica('one');
+  await until('one leads', () => one.terms.length === 1);
+  let refused = 0;
+  const isGift = (request: SeenRequest) => isWrite(request) && request.body.includes('"holderIdentity":""');
+  api.script(isGift, (response) => {
+    refused += 1;
+    status(response, 500, 'InternalError');
+  });
+  one.finish.resolve();
+  await one.ended;
+  const began = performance.now();
+  await one.elector.run({ signal: AbortSignal.timeout(30_000), lead: async () => {} });
+  expect(refused).toBe(1);
+  expect(performance.now() - began).toBeLessThan(times.leaseDurationMs / 2);
+});

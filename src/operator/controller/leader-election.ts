@@ -219,6 +219,7 @@ export class LeaderElector {
     const isOurs = observed.holder === identity && (isJoint || this.#hasClaimed);
     if (!isOurs && observed.expiresInMs > 0) {
       this.#leadsUntil = Number.NEGATIVE_INFINITY;
+      this.#hasClaimed = false;
       // Of who takes it from a leader its end tells.
       if (!this.#isServing) this.#tellLeader(observed.holder);
       if (share?.wants() === true) observed.see(await this.#leases.ask(observed.lease, identity, signal));
@@ -254,9 +255,11 @@ export class LeaderElector {
   async #release(): Promise<void> {
     const held = this.holdsLease() && this.#options.isJoint !== true;
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
-    this.#hasClaimed = false;
     try {
-      if (held && (await this.#giveAway())) this.#log('info', 'gave up leadership');
+      if (held && (await this.#giveAway())) {
+        this.#hasClaimed = false;
+        this.#log('info', 'gave up leadership');
+      }
     } catch (error) {
       this.#log('warn', 'could not release the lease; others will wait for it to expire', error);
     } finally {

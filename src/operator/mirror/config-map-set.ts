@@ -1,3 +1,4 @@
+import { isUsableID } from '../../common/cloud-id.ts';
 import type { Log } from '../../common/log.ts';
 import type { Priority } from '../../common/priority.ts';
 import { promisedMs, Restorations } from '../../common/restorations.ts';
@@ -12,8 +13,10 @@ import {
   type ConfigMap,
   configMapType,
   endpointConfigMap,
+  endpointName,
   type Maker,
   mirrorLabels,
+  originOf,
   selectorOf,
   summary,
 } from './config-map.ts';
@@ -120,9 +123,15 @@ export class ConfigMapSet {
 
   /** Of some endpoints that have one. */
   async someIDs(count: number, signal: AbortSignal): Promise<readonly string[]> {
-    const some = this.#informer.list().slice(0, count);
-    const read = some.map(({ metadata }) => this.#options.reader.get<ConfigMap>(configMapType, metadata, { signal }));
-    return (await Promise.all(read)).flatMap((configMap) => configMap?.data?.id ?? []);
+    const own = this.#informer.list().filter((configMap) => originOf(configMap, this.#maker) === 'ours');
+    const read = own
+      .slice(0, count)
+      .map(({ metadata }) => this.#options.reader.get<ConfigMap>(configMapType, metadata, { signal }));
+    // Whoever edits one names what he likes.
+    return (await Promise.all(read)).flatMap((configMap) => {
+      const id = configMap?.data?.id ?? '';
+      return isUsableID(id) && endpointName(id) === configMap?.metadata.name ? id : [];
+    });
   }
 
   /** How many are still to be written or deleted. */
@@ -235,7 +244,9 @@ export class ConfigMapSet {
 
   /** Ids of endpoints never come back: the oldest are of no use. */
   #noteDeleted(key: string): void {
-    this.#deleted.set(key, (this.#deleted.get(key) ?? 0) + 1);
+    const times = (this.#deleted.get(key) ?? 0) + 1;
+    this.#deleted.delete(key);
+    this.#deleted.set(key, times);
     const [oldest] = this.#deleted.keys();
     if (this.#deleted.size > mostDeleted && oldest !== undefined) this.#deleted.delete(oldest);
   }

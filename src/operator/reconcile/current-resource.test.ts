@@ -69,7 +69,7 @@ test.each([
     message: 'no',
   });
   const failing = { ...writer, confirm: () => Promise.reject(error) };
-  const confirmed = new CurrentResource(read, failing as ObjectWriter, facts).confirm();
+  const confirmed = new CurrentResource(read, failing as unknown as ObjectWriter, facts).confirm();
   await (isThere ? expect(confirmed).resolves.toBeUndefined() : expect(confirmed).rejects.toBe(error));
 });
 

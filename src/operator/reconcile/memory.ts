@@ -72,7 +72,7 @@ export interface Facts {
   sent?: Map<string, { readonly as: string; readonly fields: readonly string[] }>;
   /** What it left to another one who has it too, by claim: that one is not to leave it to this one. */
   left?: Set<string>;
-  /** A flow of this process has written to the resource, or it was read from Kubernetes: it was there then. */
+  /** This process has written to the resource, or read it from Kubernetes itself: it was there then. */
   wasThere?: boolean;
   /** Of each part what this process last knew to be in place with each key, the last first: where another is asked for, that is no drift. */
   inPlace?: Map<string, readonly PartInPlace[]>;

@@ -92,16 +92,17 @@ export function doubtOf({ before, made }: Tally): string | undefined {
   return `${missing} of ${present + missing} ${manyGone} If they are ${goneThenSay}`;
 }
 
+/** Kinds of which nothing is missing are not counted. */
 const manyGone =
-  'objects of one kind that this operator made in the account vanished at once: is it the right key and address?';
+  'objects of the kinds in question that this operator made in the account vanished at once: is it the right key and address?';
 
 /** What its condition says of the whole account, as the account's own says it: that so much of it is missing. */
 export function doubtIn(object: ManagedObject): string | undefined {
   const { message = '' } = conditionOf(object, 'Ready') ?? {};
-  const end = message.indexOf(manyGone) + manyGone.length;
-  if (end < manyGone.length) return undefined;
-  const start = message.search(/\d+ of \d+ objects of one kind that this operator made/);
-  return `${message.slice(start, end)} If they are gone, set the annotation ${annotation.reconcileAt} on this account`;
+  const at = message.indexOf(manyGone);
+  if (at < 0) return undefined;
+  const [count = ''] = /\d+ of \d+ $/.exec(message.slice(0, at)) ?? [];
+  return `${count}${manyGone} If they are gone, set the annotation ${annotation.reconcileAt} on this account`;
 }
 
 /** Its condition asks a person to say so. */

@@ -107,7 +107,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
       return report('Rejected', this.#misnamed(id, misnamed), { fields, ...means.record.ownership(id) });
     }
     const { displayName } = contract;
-    // An old manifest that somebody applied names what it was, and no other.
+    // What this process made and saw go is no import, though an old manifest names it.
     const isFormer = observed === undefined && context.facts.former?.includes(id ?? '') === true;
     const imported = id !== undefined && !isFormer && originOf(object, id) !== 'Created';
     // What it made and cannot have as asked is its own all the same, also where its annotations are wiped.

@@ -77,6 +77,7 @@ export class UseRecord {
   #found: Inheritance = { starts: [], named: new Map() };
   /** What other shards had on record at the last look: an account may have come from there with its key. */
   #beside: Inheritance['named'] = new Map();
+  #besideUntil = Number.NEGATIVE_INFINITY;
   #inherited: { readonly of: UseState; readonly all: Inheritance } | undefined;
   #room: { readonly of: UseState; readonly room: Room } | undefined;
   /** By which those in the state are named. */
@@ -260,6 +261,7 @@ export class UseRecord {
     // Until it was read: what was written since says nothing of that.
     const sinceMs = Math.max(0, between(before.writtenAt, written.writtenAt) - (this.#now() - now));
     this.#beside = succeeding(before.beside ?? [], now, sinceMs).named;
+    this.#besideUntil = now + windowMs;
     const isFirst = this.#state === undefined;
     this.#found = { starts: [], named: new Map() };
     this.#takeovers += 1;
@@ -269,6 +271,7 @@ export class UseRecord {
   }
 
   #written(state: UseState, admitted: ReadonlyMap<string, number>): void {
+    if (this.#now() >= this.#besideUntil) this.#beside = new Map();
     this.#state = state;
     for (const [name, count] of admitted) if (this.#wanted.get(name) === count) this.#wanted.delete(name);
   }
