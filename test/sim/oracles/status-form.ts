@@ -34,11 +34,13 @@ export function problemsOf(resource: Resource, clockMs: number | undefined): rea
   return problems;
 }
 
-/** A time that stands from before may be of another clock. */
+/** A time that stands from before, in Kubernetes or in a cache that is behind, may be of another clock. */
 function timeProblems({ statuses }: Resource, condition: Condition, clockMs: number | undefined): readonly string[] {
   const { type, lastTransitionTime } = condition;
-  const before = conditionOf(statuses.all.at(-2), type);
-  if (before?.lastTransitionTime === lastTransitionTime || clockMs === undefined) return [];
+  const stoodBefore = statuses.all
+    .slice(0, -1)
+    .some((status) => conditionOf(status, type)?.lastTransitionTime === lastTransitionTime);
+  if (stoodBefore || clockMs === undefined) return [];
   const at = Date.parse(lastTransitionTime);
   if (Number.isNaN(at)) return [`has ${type} since ${lastTransitionTime}`];
   return at > clockMs + slackMs ? [`has ${type} since a time in the future`] : [];

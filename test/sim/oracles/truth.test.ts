@@ -64,16 +64,21 @@ describe('the form of a status', () => {
     expect(spoke()).toContain('BotUser a/bot observed generation 2 of 1');
   });
 
-  test('a time that stands may be of a clock that was ahead', async () => {
-    const status = (message: string) => ({
+  test.each([
+    ['that was ahead', [], 0],
+    ['that was ahead, in the cache of who has not heard of a restore', [available(1)], 0],
+    ['that is ahead', undefined, 1],
+  ])('a time that stands may be of a clock %s', async (_, between, times) => {
+    const status = (message: string, lastTransitionTime: string) => ({
       observedGeneration: 1,
-      conditions: [{ ...ready, message, lastTransitionTime: '2030-01-01T01:00:00Z' }],
+      conditions: [{ ...ready, message, lastTransitionTime }],
     });
     world.process(operator).skewMs = 3_600_000;
-    await write(status('a'));
+    await write(status('a', '2030-01-01T01:00:00Z'));
     world.process(operator).skewMs = 0;
-    await write(status('b'));
-    expect(spoke()).toEqual([]);
+    for (const each of between ?? []) await write(each);
+    await write(status('b', between === undefined ? '2030-01-01T01:00:01Z' : '2030-01-01T01:00:00Z'));
+    expect(spoke()).toHaveLength(times);
   });
 
   test('what people write is theirs', async () => {
