@@ -1,5 +1,6 @@
 import { Backoff } from '../../../../common/backoff.ts';
 import type { Clock } from '../../../../common/clock.ts';
+import { JoinedSignal } from '../../../../common/joined-signal.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { Trouble } from '../../../../common/trouble.ts';
@@ -60,7 +61,7 @@ export class Outage {
     if (this.#outage !== undefined) return;
     this.#outage = new AbortController();
     this.#isWhole = false;
-    void this.#findOut(AbortSignal.any([this.#options.closed, this.#outage.signal]));
+    void this.#findOut(this.#outage.signal);
   }
 
   #answered(): void {
@@ -76,7 +77,9 @@ export class Outage {
     this.#options.onOver();
   }
 
-  async #findOut(over: AbortSignal): Promise<void> {
+  async #findOut(ended: AbortSignal): Promise<void> {
+    using either = new JoinedSignal(this.#options.closed, ended);
+    const over = either.signal;
     const { requestsPerMinute, random, probe, isIdle } = this.#options;
     const maxMs = Math.max(latestMs, 60_000 / (requestsPerMinute() * share));
     const backoff = new Backoff({ minMs: Math.min(soonestMs, maxMs), maxMs }, random);
