@@ -34,8 +34,16 @@ export function isLeftOnPurpose(world: Witness, thing: Thing): boolean {
   const maker = ownershipOf(world).makerOf(thing);
   if (wasForgottenByRestore(world, thing) || wasMadeTooLate(world, thing) || isTwinOfALateOne(world, thing))
     return true;
+  if (isAskedAbout(world, thing)) return true;
   const makers = maker === undefined ? possibleMakers(world, thing) : [maker];
   return makers.some((each) => mayLeave(world, each, thing));
+}
+
+/** A person is asked whose it is, be it of another one that it was made for. */
+function isAskedAbout(world: Witness, { name }: Thing): boolean {
+  return [...kubeModelOf(world).live.values()].some(
+    ({ ready }) => ready?.reason === 'AmbiguousCreate' && ready.message.includes(name),
+  );
 }
 
 /** Nobody can wait for whoever acts on a request later than `--create-settle`. */

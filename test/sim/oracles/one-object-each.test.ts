@@ -369,6 +369,19 @@ describe('objects', () => {
   });
 
   test.each([
+    ['a person is asked by another one', (id: string) => id, 0],
+    ['a person is asked of something else', () => 'bot_other', 1],
+  ])('one that nobody has, and of which %s', async (_, named, times) => {
+    const lost = await madeBotUser(world, 'one');
+    await end('one');
+    const message = `an unanswered create may have made any of ${named(lost)}: set the annotation`;
+    const status = unready(1, 'AmbiguousCreate', 'Stalled');
+    const conditions = status.conditions.map((each) => ({ ...each, message }));
+    await world.write('BotUser', 'twin', { spec: { name: 'one' }, status: { ...status, conditions }, by: operator });
+    expect((await spoke()).filter((line) => line.includes(lost))).toHaveLength(times);
+  });
+
+  test.each([
     ['while lists did not show it yet', 60_000, { form: 'api-error', calls: 'all' }, 0],
     ['when lists would show it', 5_000, { form: 'api-error', calls: 'all' }, 1],
     ['of which only changes go through it', 60_000, { form: 'api-error', calls: 'mutating' }, 1],
