@@ -2,13 +2,14 @@ import { Backoff } from '../../../../common/backoff.ts';
 import type { Log } from '../../../../common/log.ts';
 import type { Runtime } from '../../../../common/runtime.ts';
 import { windowMs } from '../../../cloud/rolling-window.ts';
+import { Beside } from './beside.ts';
 import { type Leaving, leftBeside, leftBy } from './leaving.ts';
 import { Refused } from './refused.ts';
+import { relaxed } from './relaxed.ts';
 import { Room } from './room.ts';
 import {
   aheadOf,
   begun,
-  type Entry,
   freeShareOf,
   type Inheritance,
   type Past,
@@ -75,10 +76,7 @@ export class UseRecord {
   #state: UseState | undefined;
   /** What was found and could not be taken over: it may be gone by the next look. */
   #found: Inheritance = { starts: [], named: new Map() };
-  /** What other shards had on record at the last look: an account may have come from there with its key. */
-  #beside: Inheritance['named'] = new Map();
-  #besideUntil = Number.NEGATIVE_INFINITY;
-  #inherited: { readonly of: UseState; readonly all: Inheritance } | undefined;
+  readonly #beside = new Beside();
   #room: { readonly of: UseState; readonly room: Room } | undefined;
   /** By which those in the state are named. */
   #secret: string | undefined;
@@ -140,10 +138,7 @@ export class UseRecord {
 
   /** What earlier processes may have sent, and which look at it this is; undefined while that is not known. */
   get inherited(): (Inheritance & { readonly look: number }) | undefined {
-    if (this.#state === undefined) return undefined;
-    if (this.#inherited?.of !== this.#state)
-      this.#inherited = { of: this.#state, all: together(this.#state, { starts: [], named: this.#beside }) };
-    return { ...this.#inherited.all, look: this.#takeovers };
+    return this.#state && { ...this.#beside.with(this.#state, this.#now()), look: this.#takeovers };
   }
 
   /** The account needs more than it is allowed. */
@@ -260,8 +255,7 @@ export class UseRecord {
     if (written === undefined) return;
     // Until it was read: what was written since says nothing of that.
     const sinceMs = Math.max(0, between(before.writtenAt, written.writtenAt) - (this.#now() - now));
-    this.#beside = succeeding(before.beside ?? [], now, sinceMs).named;
-    this.#besideUntil = now + windowMs;
+    this.#beside.look(before.beside ?? [], now, sinceMs);
     const isFirst = this.#state === undefined;
     this.#found = { starts: [], named: new Map() };
     this.#takeovers += 1;
@@ -271,7 +265,6 @@ export class UseRecord {
   }
 
   #written(state: UseState, admitted: ReadonlyMap<string, number>): void {
-    if (this.#now() >= this.#besideUntil) this.#beside = new Map();
     this.#state = state;
     for (const [name, count] of admitted) if (this.#wanted.get(name) === count) this.#wanted.delete(name);
   }
@@ -312,14 +305,9 @@ export class UseRecord {
   async #giveBack(before: UseState): Promise<void> {
     const now = this.#now();
     const state = pruned(before, now);
-    const free = state.free || state.starts.length === 0;
     const uses = new Map(this.#options.uses().map((use) => [use.name, use]));
     for (const name of this.#wanted.keys()) if (!uses.has(name)) this.#wanted.delete(name);
-    const entries = [...state.named].map(([name, entry]): [string, Entry] => [
-      name,
-      relaxed(entry, uses.get(name), free),
-    ]);
-    const less = pruned({ ...state, free, named: new Map(entries) }, now);
+    const less = pruned(relaxed(state, uses), now);
     const [textBefore, text] = [state, less].map((each) => textOf({ ...each, by: this.#id }, now));
     if (text === textBefore) return;
     this.#state = { ...less, free: state.free };
@@ -350,12 +338,4 @@ export class UseRecord {
     const cause = error instanceof Error ? error.message : String(error);
     this.#options.log.warn(`cannot record what is sent${this.#meanwhile}`, { error: cause });
   }
-}
-
-/** Who is gone, and sent nothing in its window, needs nothing; and who sent nothing has a part in what is free, where something is. */
-function relaxed(entry: Entry, use: AccountUse | undefined, isFree: boolean): Entry {
-  const { open, past } = entry;
-  if (use === undefined || (isFree && use.own === 0 && past.length === 0)) return { open: 0, past };
-  const ahead = aheadOf(use.own, use.limit);
-  return 2 * ahead <= open ? { open: ahead, past } : entry;
 }
