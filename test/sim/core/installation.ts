@@ -12,12 +12,16 @@ const restartMs = 1_000;
 /** As a kubelet after SIGTERM. */
 const graceMs = 30_000;
 
+const keyFile = 'api-key';
+
 interface Replica {
   readonly index: number;
   process: SimProcess | undefined;
   stop: AbortController;
   /** Counts starts, for names that no two processes share. */
   starts: number;
+  /** What the file with its API key holds; undefined: there is no such file. */
+  apiKey: string | undefined;
   /** How far the clock of its machine is off, whichever process runs there. */
   skewMs: number;
 }
@@ -46,6 +50,7 @@ export class Installation {
       process: undefined,
       stop: new AbortController(),
       starts: 0,
+      apiKey: undefined,
       skewMs: 0,
     }));
   }
@@ -81,6 +86,16 @@ export class Installation {
     this.restart();
     return () => {
       if (this.#overrides.delete(changed)) this.restart();
+    };
+  }
+
+  /** As a Secret that is mounted: the file of those that run holds another key, until the function that it returns is called. */
+  rotate(apiKey: string): () => void {
+    const changed: Changed = { apiKey };
+    this.#overrides.add(changed);
+    this.#rewrite();
+    return () => {
+      if (this.#overrides.delete(changed)) this.#rewrite();
     };
   }
 
@@ -142,6 +157,27 @@ export class Installation {
     });
   }
 
+  #rewrite(): void {
+    const { beginnings, scheduler, trace } = this.#world;
+    const { apiKey, settings } = this.#settings();
+    for (const replica of this.#replicas) {
+      const { process } = replica;
+      // Of one that began without a file nothing changes.
+      if (!process?.alive || replica.apiKey === undefined || apiKey === undefined || replica.apiKey === apiKey)
+        continue;
+      replica.apiKey = apiKey;
+      trace.add(process.name, 'finds another key in its file');
+      beginnings.push({
+        at: scheduler.now,
+        installation: this.spec.name,
+        process: process.name,
+        settings,
+        apiKey,
+        rotated: true,
+      });
+    }
+  }
+
   #boot(replica: Replica): void {
     if (this.#ended) return;
     const { scheduler, chance, network, trace, beginnings } = this.#world;
@@ -152,6 +188,7 @@ export class Installation {
     replica.process = process;
     replica.stop = new AbortController();
     const { apiKey, settings } = this.#settings();
+    replica.apiKey = apiKey;
     trace.add(name, `starts ${JSON.stringify(settings)}`);
     beginnings.push({ at: scheduler.now, installation: this.spec.name, process: name, settings, apiKey });
     const runtime: Runtime = {
@@ -161,10 +198,11 @@ export class Installation {
       uuid: process.uuid,
       hostname: `${this.spec.name}-${replica.index}`,
       dispatcher: network.dispatcherOf(process),
-      readFile: async (path) => this.#file(path),
+      readFile: async (path) => this.#file(path, replica),
       env: () => undefined,
     };
-    const options = { settings: parseSettings(settings), apiKey, log: this.#log(process), runtime };
+    const file = apiKey === undefined ? {} : { apiKeyFile: keyFile };
+    const options = { settings: parseSettings({ ...settings, ...file }), apiKey: undefined, log: this.#log(process), runtime };
     runOperator(options, replica.stop.signal).then(
       () => this.#exited(replica, process),
       (error: unknown) => this.#exited(replica, process, error),
@@ -210,7 +248,8 @@ export class Installation {
     };
   }
 
-  #file(path: string): string {
+  #file(path: string, { apiKey }: Replica): string {
+    if (path === keyFile && apiKey !== undefined) return apiKey;
     if (path !== 'kubeconfig') throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
     return JSON.stringify({
       clusters: [{ name: 'sim', cluster: { server: kubeOrigin } }],

@@ -35,6 +35,8 @@ export interface Beginning {
   /** As flags of `run`, by their field. */
   readonly settings: Readonly<Record<string, string>>;
   readonly apiKey: string | undefined;
+  /** It had begun before: only its key is another. */
+  readonly rotated?: boolean;
 }
 
 /** A process of an installation that ended by itself, or as it was told to. */

@@ -6,6 +6,8 @@ import { perWorld, second, type Witness } from './witness.ts';
 export interface Setup {
   readonly from: number;
   readonly process: string;
+  /** It went on: only its key is another. */
+  readonly rotated: boolean;
   /** Undefined: it has no default account. */
   readonly apiKey: string | undefined;
   readonly apiURL: string | undefined;
@@ -58,7 +60,7 @@ export class InstallationHistory {
 
   /** When processes were started in that time. */
   startsIn(from: number, to: number): number {
-    return this.#all().filter((setup) => setup.from >= from && setup.from <= to).length;
+    return this.#all().filter((setup) => !setup.rotated && setup.from >= from && setup.from <= to).length;
   }
 
   /** Whether the resource is its business. */
@@ -85,10 +87,11 @@ export const installationsOf = perWorld(
 );
 
 /** Defaults as `run --help` gives them. */
-function setupOf({ at, process, settings, apiKey }: Beginning): Setup {
+function setupOf({ at, process, settings, apiKey, rotated = false }: Beginning): Setup {
   return {
     from: at,
     process,
+    rotated,
     apiKey,
     apiURL: settings.apiUrl,
     requestsPerMinute: Number(settings.requestsPerMinute ?? 120),

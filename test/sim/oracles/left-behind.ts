@@ -95,16 +95,20 @@ function isTwinOfALateOne(world: Witness, { collection, account, made }: Thing):
   );
 }
 
-/** For whom it may have been made, where no answer was ever recorded. */
-export function possibleMakers(world: Witness, { collection, made }: Thing): readonly Resource[] {
+/** For whom it may have been made, in that account and by that installation, where no answer was ever recorded. */
+export function possibleMakers(world: Witness, { collection, account, made }: Thing): readonly Resource[] {
   const kind = kindsOfCollection[collection];
-  if (kind === undefined) return [];
-  return [...kubeModelOf(world).ofKind(kind)].filter(({ versions, createdAt }) => {
-    if (createdAt > made.at) return false;
-    return versions.during(made.sentAt - 60_000, made.at).some(({ spec }) => {
+  const installation = accountsOf(world).installations.get(made.installation ?? '');
+  if (kind === undefined || installation === undefined) return [];
+  const span = [made.sentAt - 60_000, made.at] as const;
+  return [...kubeModelOf(world).ofKind(kind)].filter((resource) => {
+    if (resource.createdAt > made.at) return false;
+    const versions = resource.versions.during(...span).filter(({ spec }) => {
       const create = impliedObject(kind, spec)?.create;
       return create !== undefined && strange(made.body, create).length + missing(made.body, create).length === 0;
     });
+    const accesses = accountsOf(world).during(installation, resource, versions, span);
+    return accesses.some((each) => each.account === account);
   });
 }
 

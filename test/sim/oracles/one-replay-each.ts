@@ -68,7 +68,7 @@ function isNothing(world: Witness, { flight, takers }: Sending): boolean {
 /** Who sent it is the only one of its installation, and was not replaced since. */
 function goesOn({ story, beginnings }: Witness, { flight: { from, sentAt } }: Sending): boolean {
   const { name, replicas = 1 } = story.installations.find((each) => each.name === installationOf(from.name)) ?? {};
-  return replicas === 1 && !beginnings.some(({ installation, at }) => installation === name && at > sentAt);
+  return replicas === 1 && !beginnings.some((it) => it.installation === name && !it.rotated && it.at > sentAt);
 }
 
 /** The agent's word that it did nothing; others who answer for it may not know. */

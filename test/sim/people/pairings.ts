@@ -40,6 +40,7 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'clock-jumps': ['lost-answers', 'deletes', 'external-drift'],
   'wrong-address': ['edits'],
   'wrong-key': ['edits'],
+  'rotated-key': ['edits', 'deletes', 'resharded'],
   restarts: ['edits', 'deletes'],
   resharded: ['edits', 'deletes', 'account-swaps'],
   twins: ['lost-answers'],

@@ -37,6 +37,7 @@ import { crashes } from './processes/crashes.ts';
 import { freezes } from './processes/freezes.ts';
 import { resharded } from './processes/resharded.ts';
 import { restarts } from './processes/restarts.ts';
+import { rotatedKey } from './processes/rotated-key.ts';
 import { wrongAddress } from './processes/wrong-address.ts';
 import { wrongKey } from './processes/wrong-key.ts';
 
@@ -80,6 +81,7 @@ export const troubles: Readonly<Record<string, TroubleKind>> = {
   'clock-jumps': clockJumps,
   'wrong-address': wrongAddress,
   'wrong-key': wrongKey,
+  'rotated-key': rotatedKey,
   restarts: restarts,
   resharded: resharded,
 };

@@ -18,3 +18,12 @@ export const accountsOf = (apiKeys: readonly string[]): readonly Account[] =>
 /** One that the story uses. */
 export const someKey = (chance: Chance, { cloud }: Cast): string =>
   chance.pick(accountsOf(cloud?.apiKeys ?? [`main=${mainKey}`])).key;
+
+/** Beside that of an operator: of its account, and of others. */
+export function otherKeys({ cloud }: Cast, key: string) {
+  const accounts = accountsOf(cloud?.apiKeys ?? []);
+  const own = accounts.find((each) => each.key === key)?.account;
+  const keysOf = (wanted: (account: string) => boolean) =>
+    accounts.filter((each) => each.key !== key && wanted(each.account)).map((each) => each.key);
+  return { own: keysOf((account) => account === own), foreign: keysOf((account) => account !== own) };
+}

@@ -4,6 +4,7 @@ import { isTo, reservedAddr, tell, testInTurn, trouble } from '../small-world.fi
 
 testInTurn([
   ['wrong-address', { installation: 'op' }, (it) => isTo(it, 'other-cloud')],
+  ['rotated-key', { installation: 'op' }, ({ flight }) => flight.headers.authorization === `Bearer ${secondKey}`],
   ['wrong-key', { installation: 'op' }, ({ flight }) => flight.headers.authorization === `Bearer ${secondKey}`],
 ]);
 

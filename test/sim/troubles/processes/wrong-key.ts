@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Trouble } from '../../core/run.ts';
 import { mainKey, secondKey } from '../../core/story.ts';
-import { accountsOf } from '../cloud/keys.ts';
-import type { Cast, TroubleKind } from '../kind.ts';
+import { otherKeys } from '../cloud/keys.ts';
+import type { TroubleKind } from '../kind.ts';
 import { options } from '../options.ts';
 import { lasting } from '../plan.ts';
 import { overridden } from './overridden.ts';
@@ -14,20 +14,13 @@ const begin: Trouble = (world, given) => {
   return overridden(world, installation, { apiKey });
 };
 
-/** Of other accounts than that of the key. */
-function foreignKeys({ cloud }: Cast, key: string): readonly string[] {
-  const accounts = accountsOf(cloud?.apiKeys ?? []);
-  const own = accounts.find((each) => each.key === key)?.account;
-  return accounts.filter(({ account }) => account !== own).map((each) => each.key);
-}
-
 export const wrongKey: TroubleKind = {
   about: "an operator is restarted with another account's key, and back",
   begin,
   plan: (chance, cast) => {
     const withKey = cast.installations.filter(({ apiKey }) => apiKey !== null);
     const { name, apiKey } = chance.pick(withKey.length === 0 ? cast.installations : withKey);
-    const others = foreignKeys(cast, apiKey ?? mainKey);
+    const others = otherKeys(cast, apiKey ?? mainKey).foreign;
     // Longer than two witnesses are apart, a lone object is rightly taken for gone.
     return lasting(chance, [5, 50], {
       installation: name,
