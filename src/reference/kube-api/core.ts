@@ -46,7 +46,7 @@ export interface KubeApiCore {
   close(): void;
 }
 
-/** Throws ApiError when a CRD is invalid. */
+/** Throws ApiError when a CRD is invalid, and DataError when what is kept cannot be read or written. */
 export function createKubeApi(options: KubeApiCoreOptions = {}): KubeApiCore {
   const { data, runtime = systemRuntime, historyLimit = 10_000, bookmarkMs = 60_000 } = options;
   const { clock, monotonic } = runtime;
@@ -55,10 +55,16 @@ export function createKubeApi(options: KubeApiCoreOptions = {}): KubeApiCore {
   const objects = new Objects(store, runtime, { cel: new CelValidator(), patterns: new Map() });
   const lifecycle = new Lifecycle(store, registry, objects, runtime);
   const stopLifecycle = lifecycle.start();
-  seed(objects, registry, options.crds ?? []);
-  lifecycle.settle();
+  let token: string;
+  try {
+    seed(objects, registry, options.crds ?? []);
+    lifecycle.settle();
+    token = options.token ?? tokenOf(runtime, data);
+  } catch (error) {
+    stopLifecycle();
+    throw error;
+  }
   store.forget();
-  const token = options.token ?? tokenOf(runtime, data);
   const [lines, batches] = [new EventLines(), new Batches(monotonic, soonOf(runtime))];
   const context = { store, registry, objects, clock, monotonic, token, bookmarkMs, lines, batches };
   return {

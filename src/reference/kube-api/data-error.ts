@@ -1,4 +1,4 @@
-/** The folder for objects cannot be used: the message says which file and why. */
+/** The file of objects cannot be used, or not now: the message says which and why. */
 export class DataError extends Error {
   override readonly name = 'DataError';
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { makeFolder } from '../../common/make-folder.ts';
 import { makePrivate, narrow } from '../../common/private-file.ts';
 import { DataError } from './data-error.ts';
@@ -25,48 +25,71 @@ const schema = `
   PRAGMA user_version = ${version};
 `;
 
-/** Objects in a SQLite file; what was written survives the death of the process, though not that of the machine. */
+/**
+ * Objects in a SQLite file; what was written survives the death of the process, though not that of the machine. Everything
+ * throws DataError when the file cannot be used, such as on a full disk.
+ */
 export class DataFile implements Persistence {
+  readonly #file: string;
   readonly #database: DatabaseSync;
-  readonly #write;
+  readonly #write: StatementSync;
 
-  /** Opens or makes `kube.db` in a folder. Throws DataError when it cannot be used, also because another server has it open. */
+  /** Opens or makes `kube.db` in a folder, for one server at a time. */
   constructor(dir: string) {
-    const file = join(dir, 'kube.db');
-    try {
+    this.#file = join(dir, 'kube.db');
+    [this.#database, this.#write] = this.#using(() => {
       // Secrets are in it.
       makeFolder(dir, 0o700);
-      makePrivate(file);
-      this.#database = openDatabase(file);
-    } catch (error) {
-      throw new DataError(`cannot use ${file}: ${(error as Error).message}`, { cause: error });
-    }
-    this.#write = this.#database.prepare('INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)');
+      makePrivate(this.#file);
+      const database = openDatabase(this.#file);
+      return [database, database.prepare('INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)')] as const;
+    });
   }
 
   read(): ReturnType<Persistence['read']> {
-    const newest = this.#database.prepare('SELECT max(revision) AS revision FROM objects').get();
-    const revision = Number(newest?.revision ?? 1);
-    this.#database.prepare('DELETE FROM objects WHERE text IS NULL AND revision < ?').run(revision);
-    const rows = this.#database.prepare('SELECT storage, text FROM objects WHERE text IS NOT NULL').iterate();
-    return { revision, objects: parsed(rows) };
+    return this.#using(() => {
+      const newest = this.#database.prepare('SELECT max(revision) AS revision FROM objects').get();
+      const revision = Number(newest?.revision ?? 1);
+      this.#database.prepare('DELETE FROM objects WHERE text IS NULL AND revision < ?').run(revision);
+      const rows = this.#database.prepare('SELECT storage, text FROM objects WHERE text IS NOT NULL').iterate();
+      return { revision, objects: this.#parsed(rows) };
+    });
   }
 
   write({ storage, revision, type, current }: Change): void {
-    this.#write.run(storage, current.key, revision, type === 'DELETED' ? null : current.text);
+    this.#using(() => this.#write.run(storage, current.key, revision, type === 'DELETED' ? null : current.text));
   }
 
   /** A value that stays the same from one start to the next; `make` is asked for it once. */
   setting(name: string, make: () => string): string {
-    const row = this.#database.prepare('SELECT value FROM settings WHERE name = ?').get(name);
-    if (row !== undefined) return String(row.value);
-    const value = make();
-    this.#database.prepare('INSERT INTO settings VALUES (?, ?)').run(name, value);
-    return value;
+    return this.#using(() => {
+      const row = this.#database.prepare('SELECT value FROM settings WHERE name = ?').get(name);
+      if (row !== undefined) return String(row.value);
+      const value = make();
+      this.#database.prepare('INSERT INTO settings VALUES (?, ?)').run(name, value);
+      return value;
+    });
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  *#parsed(rows: Iterator<Record<string, unknown>>): Generator<readonly [string, StoredObject]> {
+    const next = () =>
+      this.#using(() => {
+        const { done, value } = rows.next();
+        return done ? undefined : ([String(value.storage), StoredObject.parse(String(value.text))] as const);
+      });
+    for (let object = next(); object !== undefined; object = next()) yield object;
+  }
+
+  #using<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw new DataError(`cannot use ${this.#file}: ${(error as Error).message}`, { cause: error });
+    }
   }
 }
 
@@ -83,8 +106,4 @@ function openDatabase(file: string): DatabaseSync {
     database.close();
     throw error;
   }
-}
-
-function* parsed(rows: Iterable<Record<string, unknown>>): Generator<readonly [string, StoredObject]> {
-  for (const { storage, text } of rows) yield [String(storage), StoredObject.parse(String(text))];
 }

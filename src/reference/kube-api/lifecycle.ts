@@ -4,6 +4,7 @@ import { alarm } from './alarm.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
 import { establishedStatus, terminatingStatus } from './crd-status.ts';
 import { crdTypes, reformed } from './crd-types.ts';
+import { DataError } from './data-error.ts';
 import type { Change } from './history.ts';
 import { equal, type JsonMap, mapOf, stringsOf } from './json.ts';
 import { type ApiObject, finalizersOf, timestamp } from './object.ts';
@@ -16,6 +17,7 @@ import { keyOf, type StoredObject } from './stored-object.ts';
 const namespaces = '/namespaces';
 /** A namespace is left alone so long, as on a cluster (5 s): `kubectl delete -k` of one and its content finds it all. */
 const graceMs = 2_000;
+const retryMs = 1_000;
 
 /**
  * What controllers do in a real cluster: empties namespaces and definitions that are being deleted and establishes
@@ -29,7 +31,9 @@ export class Lifecycle {
   readonly #monotonic: Clock;
   /** Generation of each definition that is served. */
   readonly #served = new Map<string, number | undefined>();
-  #changes: Change[] = [];
+  /** What the writes so far call for. */
+  #due: (() => void)[] = [];
+  #callOffRetry = () => {};
   /** Namespaces whose grace is not over, and what calls their end off. */
   readonly #spared = new Map<string, () => void>();
 
@@ -45,24 +49,37 @@ export class Lifecycle {
   start(): () => void {
     this.#resume();
     const stop = this.#store.subscribe((change) => {
-      this.#changes.push(change);
-      queueMicrotask(() => this.settle());
+      this.#due.push(() => this.#react(change));
+      queueMicrotask(() => this.#settleOrRetry());
     });
     return () => {
       stop();
-      this.#spareNone();
+      this.#drop();
     };
   }
 
   /** Does at once what the writes so far call for, and what that calls for. */
   settle(): void {
-    for (let change = this.#changes.shift(); change !== undefined; change = this.#changes.shift()) this.#react(change);
+    for (let [next] = this.#due; next !== undefined; [next] = this.#due) {
+      next();
+      this.#due.shift();
+    }
+  }
+
+  /** Nobody asked for it, so nobody can be told that the disk is full: what is due waits until it can be written. */
+  #settleOrRetry(): void {
+    this.#callOffRetry();
+    try {
+      this.settle();
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      this.#callOffRetry = alarm(this.#monotonic, retryMs, () => this.#settleOrRetry());
+    }
   }
 
   /** Serves the definitions that are stored now, and no others: the store went back to a snapshot. */
   restart(): void {
-    this.#changes = [];
-    this.#spareNone();
+    this.#drop();
     for (const name of [...this.#served.keys()]) this.#forget(name);
     this.#resume();
   }
@@ -94,12 +111,15 @@ export class Lifecycle {
     }
     const end = () => {
       this.#spared.delete(name);
-      this.#emptyNamespace(name);
+      this.#due.push(() => this.#emptyNamespace(name));
+      this.#settleOrRetry();
     };
     this.#spared.set(name, alarm(this.#monotonic, graceMs, end));
   }
 
-  #spareNone(): void {
+  #drop(): void {
+    this.#due = [];
+    this.#callOffRetry();
     for (const callOff of this.#spared.values()) callOff();
     this.#spared.clear();
   }
@@ -151,8 +171,8 @@ export class Lifecycle {
   #establish(crd: ApiObject): void {
     const { name = '', generation } = crd.metadata;
     const [before, isNew] = [this.#served.get(name), !this.#served.has(name)];
-    this.#serve(crd);
     if (!isNew && before !== generation) this.#reform(crdTypes(crd));
+    this.#serve(crd);
     this.#setStatus(crd, establishedStatus(crd, this.#now()));
   }
 

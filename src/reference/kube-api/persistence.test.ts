@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Agent, fetch } from 'undici';
 import { main } from '../../../test/support/main.ts';
+import { until } from '../../../test/support/until.ts';
 import { DataError } from './data-error.ts';
+import { DataFile } from './data-file.ts';
 import { type KubeApi, type KubeApiOptions, loadCrds, startKubeApi } from './server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at field by field in expectations
@@ -74,6 +76,37 @@ describe('a data folder', () => {
     expect((await second.send('GET', definitions)).body).toEqual(before);
     expect([second.api.token, second.api.certificate]).toEqual([first.api.token, first.api.certificate]);
     expect((await stat(join(dataDir))).mode & 0o777).toBe(0o700);
+  });
+
+  test('what a namespace that goes takes along waits while the disk is full', async () => {
+    const { send } = await start();
+    await send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'doomed' } });
+    await send('POST', '/api/v1/namespaces/doomed/configmaps', configMap('a'));
+    await send('DELETE', '/api/v1/namespaces/doomed');
+    const full = jest.spyOn(DataFile.prototype, 'write').mockImplementation(() => {
+      throw new DataError('cannot use kube.db: database or disk is full');
+    });
+    try {
+      await until('a write was tried', () => full.mock.calls.length > 0);
+      const refused = await send('POST', configmaps, configMap('b'));
+      expect([refused.code, refused.body.message]).toEqual([500, expect.stringContaining('disk is full')]);
+    } finally {
+      full.mockRestore();
+    }
+    await until('the namespace is gone', async () => (await send('GET', '/api/v1/namespaces/doomed')).code === 404);
+  });
+
+  test('a file that is damaged is named, and ends nothing but the start', async () => {
+    const first = await start();
+    for (let n = 0; n < 60; n += 1) await first.send('POST', configmaps, configMap(`m${n}`));
+    await first.close();
+    const file = join(dataDir, 'kube.db');
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc((await handle.stat()).size - 4_096, 0xa5), 0, undefined, 4_096);
+    await handle.close();
+    const failure = await start().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DataError);
+    expect(String(failure)).toContain(`cannot use ${file}: `);
   });
 
   test("is this user's alone, also in a folder that others may look into, and where others could read it before", async () => {
