@@ -146,7 +146,7 @@ describe('objects', () => {
     const lost = await world.make('bot_users', { name: 'bot', active: true }, { arrives: false });
     await madeBotUser(world);
     const fields = { event: 'Orphaned', kind: 'BotUser', namespace: 'a', name: 'bot' };
-    const message = `bot user ${told(lost)} is held by no resource: a create that was taken for lost may have made it`;
+    const message = `bot user ${told(lost)} is held by no resource: an earlier create of this one may have made it`;
     await world.write('BotUser', 'bot', { status: unready(1, 'Creating', 'Reconciling'), by: operator });
     world.logs.push({ at: world.scheduler.now, process: operator, level: 'warn', message, fields });
     expect(await spoke()).toHaveLength(times);

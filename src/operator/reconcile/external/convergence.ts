@@ -1,5 +1,6 @@
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
+import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import {
   accountKeyOf,
@@ -20,10 +21,11 @@ import type { SafeChange } from './change.ts';
 import type { ExternalContract } from './contract.ts';
 import { isBegun, type SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
-import { tellOfLateTwins } from './late-twins.ts';
+import { suspectOf, tellOfLateTwins } from './late-twins.ts';
 import type { LostCreate } from './lost-create.ts';
 import type { Presence } from './presence.ts';
 import type { ExternalRecord } from './record.ts';
+import { clockSkewMs } from './resolution.ts';
 import type { Rivals } from './rivals.ts';
 
 /** What one reconcile has for one resource's external object. */
@@ -184,8 +186,19 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     if (id === undefined) return undefined;
     const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
     if (unsure !== undefined) return unsure;
+    this.#suspect(id);
     await record.disown();
     return undefined;
+  }
+
+  /** The answer to its create may have named what never was: what that made is told of. */
+  #suspect(id: string): void {
+    const { resource, facts, time, connection } = this.#context;
+    const { contract, spec, objects } = this.#asked;
+    if (facts.made?.id !== id) return;
+    const madeAt = (connection.serviceTime?.() ?? time.wall()) - (time.now() - facts.made.at);
+    const lost = { content: fingerprint(contract.content(spec)), backTo: madeAt - clockSkewMs };
+    objects.suspects.set(resource.uid, suspectOf(lost, time.now()));
   }
 
   /** With what it once had, where that is there after all, as when the right key is back; else with another. */

@@ -42,6 +42,32 @@ test('creates of unknown fate are repeated later and later, however quickly each
   expect(await thing.reconcile()).toMatchObject({ reason: 'Available', fields: { id: 'thing_12' } });
 });
 
+test('what a create made whose answer named what never was is told of, once another is made', async () => {
+  const made = [{ id: 'thing_right' }];
+  let answered = { id: 'thing_wrong' };
+  thing.serve({
+    create: async () => answered,
+    get: async (_, id) => made.find((each) => each.id === id),
+    list: async function* () {
+      yield* made;
+    },
+  });
+  await thing.reconcile();
+  answered = { id: 'thing_2' };
+  made.push(answered);
+  for (let times = 0; times < 4 && thing.object.metadata.annotations?.[annotation.externalID] !== 'thing_2'; times++) {
+    thing.clock.advance(settleMs);
+    await thing.reconcile({ requested: true });
+  }
+  thing.clock.advance(settleMs);
+  await thing.reconcile({ drift: true });
+  expect(thing.told).toEqual([
+    'Created created thing thing_wrong',
+    'Created created thing thing_2',
+    'Orphaned thing thing_right is held by no resource: an earlier create of this one may have made it',
+  ]);
+});
+
 test('a create that was refused for certain is withdrawn before a look-up for a twin may count it as over', async () => {
   thing.nextError = new ApiError('400', { reason: 'Rejected', definite: true });
   const objects = accountObjects();

@@ -2,11 +2,19 @@ import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { externalIDOf } from '../ownership.ts';
 import type { ManagedSpec } from '../resource.ts';
-import type { AccountObjects } from './account-objects.ts';
+import type { AccountObjects, Suspect } from './account-objects.ts';
 import { heldByOthers } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
 
-/** Tells of what a create made that was taken for lost, and that nobody holds. */
+/** An unclaimed match that shows up so long after a create was taken for lost is told of. */
+const suspectMs = 3_600_000;
+
+/** @param now on the monotonic clock */
+export function suspectOf(lost: Pick<Suspect, 'content' | 'backTo'>, now: number): Suspect {
+  return { ...lost, until: now + suspectMs, toldOf: new Set() };
+}
+
+/** Tells of what a create made that was taken for lost, or answered with another's id, and that nobody holds. */
 export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
   {
     resource: { uid, object },
@@ -33,7 +41,7 @@ export function tellOfLateTwins<Spec extends ManagedSpec, Observed, Client>(
     suspect.toldOf.add(id);
     journal.event(
       'Orphaned',
-      `${displayName} ${id} is held by no resource: a create that was taken for lost may have made it`,
+      `${displayName} ${id} is held by no resource: an earlier create of this one may have made it`,
     );
   }
 }

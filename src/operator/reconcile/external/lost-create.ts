@@ -16,6 +16,7 @@ import { mayBeHeldByOthers } from './claims.ts';
 import { Contenders } from './contenders.ts';
 import type { ExternalContract } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
+import { suspectOf } from './late-twins.ts';
 import type { ExternalFlowOptions } from './options.ts';
 import {
   isAhead,
@@ -34,8 +35,6 @@ const looksAfterMs = [0, 2_000, 10_000, 30_000];
 const apartMs = 2_000;
 /** Of what a create may have made: the condition must have room for what to do about it. */
 const mostNamed = 5;
-/** An unclaimed match that shows up so long after a create was taken for lost is told of. */
-const suspectMs = 3_600_000;
 
 /** A create of one resource's external object that was begun and never recorded. */
 export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
@@ -176,7 +175,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#tellOfLeft(unread, doubt !== undefined);
     await withdraw(resource);
     delete facts.unresolved;
-    this.#objects.suspects.set(resource.uid, { ...lost, until: startedAt + suspectMs, toldOf: new Set() });
+    this.#objects.suspects.set(resource.uid, suspectOf(lost, startedAt));
     return undefined;
   }
 

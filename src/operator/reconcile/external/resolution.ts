@@ -4,7 +4,7 @@ import { annotation, type CreateIntent } from '../annotations.ts';
 import type { Identity } from './contract.ts';
 
 /** The service's clock and ours may differ by this much where the service's is not known. */
-const clockSkewMs = 60_000;
+export const clockSkewMs = 60_000;
 /** Its stamps and the clock in its answers may differ by this much. */
 const stampSkewMs = 5_000;
 /** Stamps and answers may leave out what is less. */
