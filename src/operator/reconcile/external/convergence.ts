@@ -52,6 +52,8 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   readonly #asked: Asked<Spec, Observed, Client>;
   /** Fields. */
   readonly #sent = new Set<string>();
+  /** By a get, since that was sent: the answer to a change may be one of before. */
+  #isAskedFor = false;
   /** When the turn of a create had come. */
   #hasLookedAgain = false;
 
@@ -139,7 +141,12 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
         return (await this.#giveUp(id)) ?? this.#replace();
       case 'update': {
         const ignored = action.fields.filter((field) => this.#sent.has(field)).map((field) => `spec.${field}`);
-        if (ignored.length > 0) return { ...notTaken(displayName, ignored), ...shown };
+        if (ignored.length > 0) {
+          if (this.#isAskedFor) return { ...notTaken(displayName, ignored), ...shown };
+          this.#isAskedFor = true;
+          await means.presence.look(id as string);
+          return undefined;
+        }
         await context.resource.hold();
         const call = unlessTaken(context.call, () => rivals.conflict(context, contract) !== undefined);
         const failure = await means.change.update(id as string, spec, action.fields, call).catch((error: unknown) => {
@@ -149,8 +156,8 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
         if (failure !== undefined) return imported ? failure : { ...failure, ...shown };
         for (const field of action.fields) this.#sent.add(field);
         const as = `${id} by generation ${object.metadata.generation}`;
-        if (context.occasion.drift && isSentAgain(context, displayName, as, action.fields))
-          await means.presence.look(id as string);
+        this.#isAskedFor = context.occasion.drift && isSentAgain(context, displayName, as, action.fields);
+        if (this.#isAskedFor) await means.presence.look(id as string);
         return undefined;
       }
     }

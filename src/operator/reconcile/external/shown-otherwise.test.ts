@@ -14,9 +14,14 @@ let calls: string[];
 const asked = 'text\n';
 const unreachable = new ApiError('no answer', { reason: 'Unreachable', definite: false });
 
-/** @param service how it keeps what it is sent, what its lists show of that, and whether a get is answered */
-function serve(service: { keep?: (sent: string) => string; listed?: () => string; get?: () => void }): void {
-  const { keep = (sent) => sent, listed = () => stored } = service;
+/** @param service how it keeps what it is sent, what lists and answers to updates show, and whether a get is answered */
+function serve(service: {
+  keep?: (sent: string) => string;
+  listed?: () => string;
+  updated?: () => string;
+  get?: () => void;
+}): void {
+  const { keep = (sent) => sent, listed = () => stored, updated = () => asked } = service;
   thing.serve({
     diff: (_, { text }) => (text === asked ? [] : [{ field: 'text' }]),
     get: async (_, id) => {
@@ -33,8 +38,9 @@ function serve(service: { keep?: (sent: string) => string; listed?: () => string
     },
     update: async (_, id) => {
       calls.push('update');
+      const text = updated();
       stored = keep(asked);
-      return { id, text: asked };
+      return { id, text };
     },
   });
 }
@@ -87,6 +93,13 @@ describe('what a list shows otherwise', () => {
     await thing.reconcile();
     expect(await check()).toMatchObject({ reason: 'Available', calls: [] });
   });
+});
+
+test('an answer to an update that shows what was before is believed no sooner than one to a get', async () => {
+  serve({ updated: () => stored });
+  await thing.reconcile();
+  stored = 'changed by hand';
+  expect(await check()).toMatchObject({ reason: 'Available', calls: ['get', 'update', 'get'] });
 });
 
 describe('what was put back and is otherwise again', () => {

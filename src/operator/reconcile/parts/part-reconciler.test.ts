@@ -31,9 +31,13 @@ interface Given {
 const largest = 10;
 /** Sizes that it was sent. */
 let puts: number[];
+let stored: Body | undefined;
+/** What it answers to the next PUT in place of what it stores. */
+let misleading: Body | undefined;
 
 beforeEach(() => {
   puts = [];
+  [stored, misleading] = [undefined, undefined];
 });
 
 /** One reconcile of a part; without a rival unless there is one. */
@@ -47,10 +51,11 @@ async function reconcile(given: Given = {}) {
     desired: async () => ({ size }),
     diff: (body, found) => (body.size === found.size ? [] : ['size']),
     status: (found) => ({ ...found }),
-    get: async () => undefined,
+    get: async () => stored,
     replace: async (_client, _spec, body) => {
       puts.push(body.size);
-      return { size: Math.min(body.size, largest) };
+      stored = { size: Math.min(body.size, largest) };
+      return misleading ?? stored;
     },
     delete: async () => 'deleted',
   };
@@ -74,6 +79,12 @@ test('what the service makes of a PUT is compared: it may accept it and do other
   expect({ observed, isDropped }).toEqual({ observed: { size: 10 }, isDropped: false });
   expect((await reconcile({ size: 50, memory })).report?.reason).toBe('Rejected');
   expect(puts).toEqual([5, 50]);
+});
+
+test('an answer to a PUT that shows it otherwise is believed no sooner than one to a GET', async () => {
+  misleading = { size: 1 };
+  const { report, observed } = await reconcile();
+  expect([report?.reason, observed, puts]).toEqual(['Available', { size: 5 }, [5]]);
 });
 
 test('a part that may be another’s, whose account is not read yet, waits until it is; what is proven its own does not', async () => {
@@ -170,7 +181,7 @@ test.each([
   const part: Part<never, undefined, Body, Body> = {
     ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
     desired: async () => ({ size: 5 }),
-    diff: () => ['size'],
+    diff: (body, found) => (body.size === found.size ? [] : ['size']),
     status: (found) => ({ ...found }),
     get: async () => {
       calls.push('get');

@@ -78,12 +78,13 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
         isDropped = !this.#scope.applied && isDefinite(error);
         throw error;
       }
-      if (isSentAgain(this.#context, this.part.name, attempt, action.fields)) {
+      const isAgain = isSentAgain(this.#context, this.part.name, attempt, action.fields);
+      if (isAgain || this.part.diff(body, replaced).length > 0) {
         // Without an answer it is not known.
         this.#scope.seen.delete(this.#scope.claim);
         replaced = await this.#read();
       }
-      return this.#taken(body, replaced, action.fields);
+      return this.#taken(body, replaced);
     });
     return { observed: replaced ?? observed, report: outcome, isDropped };
   }
@@ -275,8 +276,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** The service may accept a PUT and do otherwise. */
-  #taken(body: unknown, replaced: unknown, sent: readonly string[]): Report {
-    const ignored = replaced === undefined ? sent : this.part.diff(body, replaced);
+  #taken(body: unknown, replaced: unknown): Report {
+    if (replaced === undefined)
+      return report(this.#underway, `the ${this.part.displayName} was put in place and is not found: looking again`, {
+        retry: { kind: 'backoff' },
+      });
+    const ignored = this.part.diff(body, replaced);
     return ignored.length === 0 ? this.#available() : notTaken(this.part.displayName, ignored);
   }
 

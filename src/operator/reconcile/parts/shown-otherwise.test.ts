@@ -60,11 +60,11 @@ test('it is put back each time that somebody changes it', async () => {
   }
 });
 
-test('what is not there after a PUT was not taken', async () => {
+test('what is not there after a PUT is looked for again', async () => {
   stored = 'changed by hand';
   await check();
   [stored, keep] = ['changed again', () => undefined];
-  expect(await check()).toMatchObject({ reason: 'Rejected', calls: ['get', 'put', 'get'] });
+  expect(await check()).toMatchObject({ reason: 'Updating', calls: ['get', 'put', 'get'] });
 });
 
 test('it is not said to be as asked while nobody can look', async () => {
