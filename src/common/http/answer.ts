@@ -35,7 +35,10 @@ export interface Meaning {
   readonly success?: readonly number[];
   /** A 404. Default `NotFound`. */
   readonly missing?: ApiErrorReason;
-  /** Other 4xx that are about what was asked. Default `Rejected`: whoever asked has to ask otherwise. */
+  /**
+   * Other 4xx that are about what was asked. Default `Rejected`: whoever asked has to ask otherwise; `Unreachable` in other words
+   * than the service's, unless they may be about the content.
+   */
   readonly refused?: ApiErrorReason;
 }
 
@@ -52,32 +55,27 @@ export function body<T>(schema: z.ZodType<T>, meaning: Meaning = {}): Read<T> {
   };
 }
 
-/**
- * As {@link body}, with undefined for what is absent. Nothing was asked to be done: who refuses it in other words than the
- * service's does not refuse what anybody wishes.
- */
+/** As {@link body}, with undefined for what is absent. */
 export function bodyOrAbsent<T>(schema: z.ZodType<T>): Read<T | undefined> {
-  const own = body(schema);
-  const foreign = body(schema, { refused: 'Unreachable' });
-  return (answer) => {
-    if (isAbsent(answer)) return undefined;
-    return isOwn(answer) ? own(answer) : foreign(answer);
-  };
+  return (answer) => (isAbsent(answer) ? undefined : body(schema, withoutContent(answer))(answer));
 }
 
 /** 204 */
-export const done: Read<void> = (answer) => {
-  if (answer.status !== 204) throw unexpected(answer, {});
-};
+export function done(answer: Answer, meaning: Meaning = {}): void {
+  if (answer.status !== 204) throw unexpected(answer, meaning);
+}
 
 /** 204, which `result` is for, or a 404 where there was nothing to take away. */
 export function doneOrAbsent<T extends string>(result: T): Read<T | 'absent'> {
   return (answer) => {
     if (isAbsent(answer)) return 'absent';
-    done(answer);
+    done(answer, withoutContent(answer));
     return result;
   };
 }
+
+/** Nothing was sent that could be otherwise: who refuses that in other words than the service's refuses nothing that anybody wishes. */
+const withoutContent = (answer: Answer): Meaning => (isOwn(answer) ? {} : { refused: 'Unreachable' });
 
 /** The service answered, and did not do what was asked. */
 export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
@@ -167,8 +165,13 @@ function unexpected(answer: Answer, meaning: Meaning): ApiError {
   return refusal(answer, meaning);
 }
 
-function reasonOf({ status }: Answer, meaning: Meaning): ApiErrorReason {
-  const { missing = 'NotFound', refused = 'Rejected' } = meaning;
+/** What may be refused for its content by whoever reads it on its way: a form, a size. */
+const aboutContent = [400, 413, 422];
+
+function reasonOf(answer: Answer, meaning: Meaning): ApiErrorReason {
+  const { status } = answer;
+  const isRejected = isOwn(answer) || aboutContent.includes(status);
+  const { missing = 'NotFound', refused = isRejected ? 'Rejected' : 'Unreachable' } = meaning;
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 404) return missing;
   if (status === 409) return 'Conflict';

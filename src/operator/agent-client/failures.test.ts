@@ -94,7 +94,9 @@ describe('an answer that is not a success', () => {
     [401, 'Unauthorized', false],
     [403, 'Unauthorized', false],
     [409, 'Conflict', false],
+    [407, 'Unreachable', false],
     [413, 'Rejected', false],
+    [421, 'Unreachable', false],
     [429, 'RateLimited', true],
   ])('that is not of the agent: %i as HTML is %s, definite: %s', async (status, reason, definite) => {
     server.play(text(status, '<html>the gateway</html>'));
