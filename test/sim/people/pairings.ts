@@ -15,7 +15,7 @@ export const pairings: Readonly<Record<string, readonly string[]>> = {
   'gateway-5xx': ['edits', 'deletes'],
   'gateway-408': ['deletes'],
   'half-a-page': ['lost-answers', 'external-drift'],
-  'mixed-answers': ['twins', 'deletes'],
+  'mixed-answers': ['twins', 'deletes', 'edits'],
   throttled: ['edits', 'deletes'],
   'lagging-lists': ['lost-answers', 'deletes'],
   'odd-items': ['lost-answers', 'external-drift'],

@@ -23,8 +23,8 @@ const begin: Trouble = (world, given) => {
   };
   const rule = (flight: Flight) => {
     const { method, path, answer } = earlier.get(askedOf(flight) ?? '') ?? {};
-    // An answer about the same object would be an older state of it, which nobody can tell.
-    if (answer === undefined || (path === flight.path && method !== 'POST')) return undefined;
+    // To a look, an answer about the same object would be an older state of it, which nobody can tell.
+    if (answer === undefined || (path === flight.path && method === 'GET')) return undefined;
     return chances.of(flight).chance(probability) ? { change: () => answer } : undefined;
   };
   network.observers.add(observe);
@@ -41,16 +41,21 @@ const begin: Trouble = (world, given) => {
  * just now, who are no resources, is not told apart from what was asked for (docs/reliability.md).
  */
 function askedOf({ from, to, method, path }: Flight): string | undefined {
-  const [, collection = '', id] = /^\/(reserved_addrs|bot_users)(\/[^/?]+)?$/.exec(path) ?? [];
-  const isOfOne = method === 'POST' || id !== undefined;
+  const [, collection = moduleIn(method, path), id] = /^\/(reserved_addrs|bot_users)(\/[^/?]+)?$/.exec(path) ?? [];
+  const isOfOne = method === 'POST' || method === 'PUT' || id !== undefined;
   const by = installationOf(from.name);
   const isConcerned = by !== undefined && to.name === 'cloud' && collection !== '' && isOfOne;
   return isConcerned ? `${by} ${method} ${collection}` : undefined;
 }
 
+/** Only of what is put in place: nothing in a module says whose it is, so that of a look nobody can tell. */
+function moduleIn(method: string, path: string): string {
+  return method === 'PUT' ? (/^\/edges\/.*\/([^/?]+)$/.exec(path)?.[1] ?? '') : '';
+}
+
 export const mixedAnswers: TroubleKind = {
   about:
-    'something between an operator and the cloud mixes up answers: a call about an object gets that of an earlier one about another',
+    'something between an operator and the cloud mixes up answers: a call about an object gets that of an earlier one about another, or of an earlier change',
   begin,
   plan: (chance) => lasting(chance, [10, 120], { probability: chance.pick([0.3, 1]) }),
 };
