@@ -2,6 +2,7 @@ import type { Report } from '../core/run.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
 import { disturbancesOf } from './disturbances.ts';
+import { pathsOf } from './excuses.ts';
 import { canonical, parsed, textOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { type Fault, faultsOf, isDrift, servants } from './look.ts';
@@ -24,8 +25,10 @@ export function truth(world: Witness, report: Report) {
     for (const problem of problemsOf(resource, clockMs)) say(resource, problem);
   });
   const look = (isEnd: boolean) => {
-    for (const resource of kubeModelOf(world).live.values())
+    for (const resource of kubeModelOf(world).live.values()) {
       for (const lie of lies(world, resource, isEnd, hashes)) say(resource, `says Ready=True, but ${lie}`);
+      if (isSlander(world, resource)) say(resource, `says ${resource.ready?.message}, but it is as asked`);
+    }
   };
   quietMomentsOf(world).listeners.add(() => look(false));
   return { atRest: () => look(true), atEnd: () => look(true) };
@@ -58,6 +61,17 @@ function lies(world: Witness, resource: Resource, isEnd: boolean, hashes: Map<st
   return [...faultsOf(world, resource), ...wrongHash(world, resource, status?.fields.appliedPolicyHash, hashes)]
     .filter((fault) => isKnowable(world, resource, fault, isDisturbed))
     .map(({ what }) => what);
+}
+
+/** That the cloud did not take a value is not said of one that it had by then. */
+function isSlander(world: Witness, resource: Resource): boolean {
+  const { ready, version, status } = resource;
+  if (ready?.status === 'True' || ready?.message.includes('did not take') !== true) return false;
+  if (ready.observedGeneration !== version.generation || servants(world, resource).length !== 1) return false;
+  const faults = faultsOf(world, resource).filter(({ what }) => !what.startsWith('status'));
+  const names = [...pathsOf(resource), textOf(status?.fields.id)];
+  const edits = [...cloudModelOf(world).things].flatMap((thing) => (names.includes(thing.name) ? thing.edits : []));
+  return faults.length === 0 && edits.every(({ at }) => at < (status?.at ?? 0));
 }
 
 /** Whether it has been so for as long as anybody could take to find out. */
