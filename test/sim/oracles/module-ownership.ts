@@ -52,7 +52,8 @@ export class ModuleOwnership {
   /** As `ownerOf`, whatever account its key opens now. */
   applierOf(thing: Thing, now: number): Resource | undefined {
     const owner = this.#owners.get(thing);
-    return owner !== undefined && holds(owner.resource, thing, now) ? owner.resource : undefined;
+    const isHeld = owner !== undefined && holds(owner.resource, thing, now) && !wasRemoved(thing, owner.since, now);
+    return isHeld ? owner.resource : undefined;
   }
 
   /** As others alone asked, whose keys open another account now: for whom it is here that is as if a person had put it. */
@@ -84,7 +85,7 @@ export class ModuleOwnership {
 
   /** Whoever names the module, or named it since it was created, and uses that account. */
   claimants(path: string, account: AccountID | undefined, installation: InstallationHistory, span: Span) {
-    return this.#naming(path)
+    return this.naming(path)
       .filter((resource) => resource.livedIn(...span) && installation.serves(resource, span[1]))
       .filter((resource) => {
         // What is known of its account may be older than it is.
@@ -127,7 +128,8 @@ export class ModuleOwnership {
     return author;
   }
 
-  #naming(path: string): readonly Resource[] {
+  /** Whoever ever named the module, in whatever account. */
+  naming(path: string): readonly Resource[] {
     return moduleKinds.flatMap((kind) => [...this.#kube.ofKind(kind)].filter((resource) => everNamed(resource, path)));
   }
 
@@ -170,6 +172,13 @@ function everNamed(resource: Resource, path: string): boolean {
 /** The part that the path is, of a resource whose parent it has. */
 export function partOf({ kind, version }: Resource, path: string): string | undefined {
   return modulePaths(kind, version.spec).find((each) => each.path === path)?.part;
+}
+
+/** By an operator, who is judged for it: whoever names it from then on is the first to. */
+function wasRemoved({ edits }: Thing, since: number, now: number): boolean {
+  return edits.some(
+    ({ method, installation, at }) => method === 'DELETE' && installation !== undefined && at > since && at < now,
+  );
 }
 
 /** It is there and names the module, or has not got to removing it yet. */

@@ -6,7 +6,7 @@ import { idsIn } from './ids.ts';
 import { type InstallationHistory, installationsOf } from './installations.ts';
 import { fieldsOf, parsed, textsOf } from './json.ts';
 import { type KubeWrite, kubeModelOf } from './kube-model.ts';
-import { wasUndoneByRestore } from './left-behind.ts';
+import { wasForgottenByRestore, wasUndoneByRestore } from './left-behind.ts';
 import { moduleOwnershipOf, names, partOf } from './module-ownership.ts';
 import { type Mutation, mutationsOf, told } from './mutations.ts';
 import { ownershipOf } from './ownership.ts';
@@ -146,14 +146,18 @@ class Thefts {
       .some((resource) => this.#keysOf(resource, installation.name, call.sentAt).has(used));
   }
 
-  /** A person named it for a resource, and who made it is in a namespace that this installation may not read. */
+  /**
+   * A person named it for a resource, or no trace is left of its making, and who made it is in a namespace that this installation
+   * may not read.
+   */
   #isOfNobodyKnown({ call, installation, span }: Mutation): boolean {
     const { thing, sentAt } = call;
     const maker = thing && ownershipOf(this.#world).makerOf(thing);
     if (thing === undefined || maker === undefined || installation.serves(maker, sentAt)) return false;
     return ownershipOf(this.#world)
       .naming(thing.name)
-      .some((each) => each.livedIn(...span) && installation.serves(each, sentAt) && wasNamedByPerson(each, thing.name));
+      .filter((each) => each.livedIn(...span) && installation.serves(each, sentAt))
+      .some((each) => wasNamedByPerson(each, thing.name) || wasForgottenByRestore(this.#world, thing));
   }
 
   /** Accounts here have edges of the same ids; of the cloud each has its own, so that with another's key there is none. */

@@ -1,10 +1,12 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
+import { cloudModelOf } from './cloud-model.ts';
 import { type EndState, endStateOf } from './end-state.ts';
-import { isDoubtful, isForged, isMadeElsewhere, isRefusedByService } from './excuses.ts';
+import { isDoubtful, isForged, isMadeElsewhere, isRefusedByService, pathsOf } from './excuses.ts';
 import { canonical, type Fields, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
+import { moduleOwnershipOf } from './module-ownership.ts';
 import { mutationsOf } from './mutations.ts';
 import { annotationNames, domain, externalIDOf, isKind, isObserved, isPaused, type Resource } from './resource.ts';
 import { sightingsOf } from './sightings.ts';
@@ -57,12 +59,21 @@ const writtenByOperators = perWorld((world) => {
 function isComparable(world: Witness, resource: Resource): boolean {
   const { version, ready } = resource;
   if (isOfAgents(resource) || version.deleting || isPaused(version) || isObserved(version)) return false;
-  if (servants(world, resource).length !== 1 || isImport(resource)) return false;
+  if (servants(world, resource).length !== 1 || isImport(resource) || hadModulesOfOthers(world, resource)) return false;
   if (uncertain.includes(ready?.reason ?? '')) return false;
   if (ready?.reason === 'Unreachable' && isDoubtful(world, resource)) return false;
   if (ready?.reason === 'DependencyNotReady' && isForged(resource)) return false;
   if (ready?.reason !== 'Rejected') return true;
   return isRefusedByService(world, resource) && !isMadeElsewhere(world, resource);
+}
+
+/** With two keys of one account each of two resources has a module for its own, which nobody can know (docs/reliability.md). */
+function hadModulesOfOthers(world: Witness, resource: Resource): boolean {
+  const paths = pathsOf(resource);
+  return [...cloudModelOf(world).things].some(({ name, edits }) => {
+    const keys = edits.flatMap(({ installation, key }) => (installation === undefined ? [] : key));
+    return paths.includes(name) && new Set(keys).size > 1 && moduleOwnershipOf(world).naming(name).length > 1;
+  });
 }
 
 /** A person named an object, now or once. */
