@@ -292,11 +292,16 @@ function hasMoved({ versions, version }: Resource): boolean {
 
 /** What it made is at another service than its account is now: by its status, which stays when annotations are wiped. */
 export function isMadeElsewhere(world: Witness, resource: Resource): boolean {
-  const services = accessesOf(world, resource).map(({ service }) => service);
-  const { version, status } = resource;
+  const { version, status, namespace } = resource;
+  const name = accountNameOf(version);
+  const account = name === undefined ? undefined : kubeModelOf(world).get('CloudAccount', namespace, name);
+  // Also of one that has lost its key.
+  const services = servants(world, resource).map((each) =>
+    serviceOf(textOf(account?.version.spec.apiURL) ?? each.at(world.scheduler.now)?.apiURL),
+  );
   const recorded =
     textOf(fieldsOf(status?.fields.ownership).apiURL) ?? textOf(version.annotations[`${domain}/api-url`]);
-  return recorded !== undefined && services.length > 0 && !services.includes(serviceOf(recorded) ?? '');
+  return recorded !== undefined && services.length > 0 && !services.includes(serviceOf(recorded));
 }
 
 /** A person wrote, or copied, what only operators write: to refuse that is safe, whatever is said of it. */
