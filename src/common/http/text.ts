@@ -11,9 +11,13 @@ export function parseJSON(text: string): unknown {
   }
 }
 
-/** The field and what it should be; never the value, which may be a secret. Keys of a map are the service's own words. */
+/**
+ * The field and what it should be, or what a schema of ours says of it; never the value, which may be a secret. Keys of a map are
+ * the service's own words.
+ */
 export function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   const path = issue?.path.join('.') || 'the body';
+  if (issue?.code === 'custom') return `${path}: ${issue.message}`;
   return issue?.code === 'invalid_type' ? `${path}: expected ${issue.expected}` : `${path}: invalid`;
 }
 

@@ -107,6 +107,8 @@ describe('an answer that is not a success', () => {
 });
 
 const tunnel = { name: 'web', uri: 'u', public_url: 'p', proto: 'http', config: { addr: '80', inspect: true } };
+const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0, p99: 0 };
+const whole = { ...tunnel, metrics: { conns: { ...rates, gauge: 0 }, http: rates }, more: 'deep' };
 const captured = { id: 'r', uri: 'u', tunnel_name: '', remote_addr: '', start: '', duration: 1, response: null };
 
 describe('an answer that cannot be understood', () => {
@@ -128,6 +130,15 @@ describe('an answer that cannot be understood', () => {
       (agent) => agent.getRequest('r'),
       json(200, { ...captured, request: { method: 'GET', proto: '', headers: { A: 'hunter2' }, uri: '/', raw: '' } }),
       'requests.get: the response is malformed: request.headers.A: expected array',
+    ],
+    [
+      'a tunnel that no code could walk through',
+      (agent) => agent.listTunnels(),
+      text(
+        200,
+        JSON.stringify({ uri: 'u', tunnels: [whole] }).replace('"deep"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`),
+      ),
+      'tunnels.list: the response is malformed: tunnels.0: nests deeper than 200 levels',
     ],
     ['HTML', (agent) => agent.status(), text(200, '<html>hunter2'), 'status.get: the response is malformed: not JSON'],
     ['nothing', (agent) => agent.root(), text(200), 'root.get: the response is malformed: the body is empty'],

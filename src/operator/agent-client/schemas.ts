@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nestsDeeper } from '../../common/nesting.ts';
 
 /*
  * Responses (Local Agent API, section 2). Unknown fields are kept, so that they can be shown; what is
@@ -25,16 +26,22 @@ const httpMetricsSchema = z.looseObject({
 });
 export type HttpMetrics = z.infer<typeof httpMetricsSchema>;
 
-export const tunnelSchema = z.looseObject({
-  /** Empty for an unnamed tunnel, which its `uri` still tells apart. */
-  name: z.string(),
-  uri: z.string(),
-  public_url: z.string(),
-  /** `http`, `tcp` or `tls` today. */
-  proto: z.string(),
-  config: z.looseObject({ addr: z.string(), inspect: z.boolean() }),
-  metrics: z.looseObject({ conns: httpMetricsSchema.extend({ gauge: z.number() }), http: httpMetricsSchema }),
-});
+/** More than any options have, with what is around them. */
+const mostLevels = 200;
+
+export const tunnelSchema = z
+  .looseObject({
+    /** Empty for an unnamed tunnel, which its `uri` still tells apart. */
+    name: z.string(),
+    uri: z.string(),
+    public_url: z.string(),
+    /** `http`, `tcp` or `tls` today. */
+    proto: z.string(),
+    config: z.looseObject({ addr: z.string(), inspect: z.boolean() }),
+    metrics: z.looseObject({ conns: httpMetricsSchema.extend({ gauge: z.number() }), http: httpMetricsSchema }),
+  })
+  // What is not known here is kept, and compared.
+  .refine((tunnel) => !nestsDeeper(tunnel, mostLevels), `nests deeper than ${mostLevels} levels`);
 export type Tunnel = z.infer<typeof tunnelSchema>;
 
 const headersSchema = z

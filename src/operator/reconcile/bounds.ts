@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nestsDeeper } from '../../common/nesting.ts';
 
 /*
  * What a resource, or an object that it refers to, may hold at most. Whatever is admitted is read, compared and sent in one
@@ -10,7 +11,6 @@ const KiB = 1024;
 /** Of a text, in bytes of UTF-8, and of a document as JSON. */
 export const mostBytes = 64 * KiB;
 
-/** Beyond some thousands of levels what works recursively overflows the stack. */
 const mostLevels = 100;
 
 /** Why a text is more than is taken, as the end of a sentence about it. */
@@ -70,10 +70,4 @@ function inexactness(document: unknown): string | undefined {
 function holdsInexact(value: unknown): boolean {
   if (typeof value !== 'number') return typeof value === 'object' && Object.values(value ?? {}).some(holdsInexact);
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
-}
-
-/** Looks no further than `levels`, so that it cannot overflow itself. */
-function nestsDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1));
 }
