@@ -4,6 +4,7 @@ import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL, pathOf } from '../../common/http/url.ts';
+import type { OddItem } from '../../common/odd-item.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import type { AgentRoot, AgentStatus, CapturedRequest, RequestList, Tunnel, TunnelList } from './schemas.ts';
 import {
@@ -15,6 +16,7 @@ import {
   tunnelSchema,
 } from './schemas.ts';
 import { agentService } from './service.ts';
+import { tunnelsExcept } from './tunnel-list.ts';
 
 export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
@@ -37,6 +39,11 @@ export interface TunnelDefinition {
   /** Where to forward. */
   readonly addr: string;
   readonly [parameter: string]: unknown;
+}
+
+export interface ListOptions {
+  readonly mostMiB?: number;
+  readonly onOdd?: (item: OddItem) => void;
 }
 
 export interface RequestFilter {
@@ -101,9 +108,10 @@ export class AgentClient {
     return this.#send({ ...request, largestAnswerMiB: mostMiB });
   }
 
-  /** GET /api/tunnels: those that run. */
-  listTunnels({ mostMiB = largestOtherMiB } = {}): Promise<TunnelList> {
-    const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList } as const;
+  /** GET /api/tunnels: those that run. An odd one is left out where `onOdd` is told of it, and else an error. */
+  listTunnels({ mostMiB = largestOtherMiB, onOdd }: ListOptions = {}): Promise<TunnelList> {
+    const readList = onOdd === undefined ? read.tunnelList : tunnelsExcept(onOdd);
+    const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: readList } as const;
     return this.#send({ ...request, largestAnswerMiB: mostMiB });
   }
 

@@ -6,7 +6,7 @@ import { nestsDeeper } from '../../common/nesting.ts';
  * a list or map may be null where it is empty.
  */
 
-const list = <T extends z.ZodType>(item: T) =>
+export const list = <T extends z.ZodType>(item: T) =>
   z
     .array(item)
     .nullish()

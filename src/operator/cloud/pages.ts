@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { body, malformed, type Read } from '../../common/http/answer.ts';
-import { describeIssue } from '../../common/http/text.ts';
+import { readItems } from '../../common/http/items.ts';
 import type { OddItem } from '../../common/odd-item.ts';
 
 export interface Page<Item> {
@@ -43,13 +43,7 @@ export function page<Item>(name: string, item: z.ZodType<Item>): Read<Page<Item>
   const read = body(envelope.and(link), { missing: 'Unreachable', refused: 'Unreachable' });
   return (answer) => {
     const found = read(answer);
-    const items: Item[] = [];
-    const odd: OddItem[] = [];
-    for (const raw of (found[name] as readonly unknown[] | null) ?? []) {
-      const parsed = item.safeParse(raw);
-      if (parsed.success) items.push(parsed.data);
-      else odd.push(oddItem(raw, describeIssue(parsed.error.issues[0])));
-    }
+    const { items, odd } = readItems((found[name] as readonly unknown[] | null) ?? [], item, identify);
     return { items, odd, next: queryOf(found.next_page_uri ?? ''), bytes: Buffer.byteLength(answer.text) };
   };
 }
@@ -97,9 +91,9 @@ export async function* itemsOf<Item>(
   }
 }
 
-function oddItem(raw: unknown, problem: string): OddItem {
+function identify(raw: unknown): Omit<OddItem, 'problem'> {
   const { id, created_at } = legible.catch({ id: undefined, created_at: undefined }).parse(raw);
-  return { id, createdAt: created_at, problem };
+  return { id, createdAt: created_at };
 }
 
 /** Only the query is taken: a URI that names another host must never be sent the key. */

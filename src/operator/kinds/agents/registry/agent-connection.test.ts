@@ -180,6 +180,48 @@ test('an agent that says more than is to be kept is away, and of its status only
   await expect(agent.check(now, call)).rejects.toThrow('larger than 2 MiB');
 });
 
+describe('a tunnel that cannot be read', () => {
+  const odd = (name: unknown) => ({ ...tunnelOf('odd'), name, metrics: undefined });
+  const look = async (next: object[]) => {
+    tunnels = next;
+    now += 15_000;
+    return agent.check(now, call);
+  };
+
+  test('troubles nobody but who asks for its name: there is one', async () => {
+    expect(await look([odd('odd'), tunnelOf('web')])).toMatchObject({ status: { status: 'online' }, tunnels: 1 });
+    expect(await find('web')).toMatchObject({ name: 'web' });
+    expect(await find('new')).toBeUndefined();
+    await expect(find('odd')).rejects.toMatchObject({
+      message: 'tunnels.list: the response is malformed: tunnel odd: metrics: expected object',
+      reason: 'Unreachable',
+    });
+    expect(agent.retryInMs()).toBe(0);
+  });
+
+  test('and has no name may be any that is not there', async () => {
+    await look([odd(undefined), tunnelOf('web')]);
+    expect(await find('web')).toMatchObject({ name: 'web' });
+    const why = 'a tunnel that has no name, and may be new: name: expected string';
+    await expect(find('new')).rejects.toThrow(why);
+  });
+
+  test('and is known to be unnamed is nobody’s', async () => {
+    await look([odd('')]);
+    expect(await find('new')).toBeUndefined();
+  });
+
+  test('is told of as it comes and goes', async () => {
+    await look([tunnelOf('web')]);
+    await look([tunnelOf('web'), odd('odd')]);
+    await look([odd('odd'), tunnelOf('web')]);
+    expect(changes).toBe(1);
+    await look([tunnelOf('web')]);
+    expect(changes).toBe(2);
+    expect(await find('odd', now)).toBeUndefined();
+  });
+});
+
 test('what has no tunnels is no agent', async () => {
   broken = 404;
   await expect(find('web')).rejects.toMatchObject({

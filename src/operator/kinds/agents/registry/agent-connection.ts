@@ -1,7 +1,9 @@
 import { Breaker } from '../../../../common/breaker.ts';
 import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Clock } from '../../../../common/clock.ts';
+import { malformed } from '../../../../common/http/answer.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
+import type { OddItem } from '../../../../common/odd-item.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
@@ -52,7 +54,7 @@ export class AgentConnection {
     const { random, retryMs: maxMs } = options;
     this.#breaker = new Breaker({ minMs: minRetryMs, maxMs, now: () => monotonic.now(), random });
     this.#tunnels = new ExternalCache({
-      list: () => Array.fromAsync(this.#list()),
+      list: (_, onOdd) => Array.fromAsync(this.#list(onOdd)),
       // An unnamed tunnel is told apart by its address.
       identityOf: ({ name, uri }) => ({ id: name || uri, createdAt: '' }),
       now: () => monotonic.now(),
@@ -71,13 +73,15 @@ export class AgentConnection {
   }
 
   /**
-   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an ApiError; while the
-   * agent is away at once, without a call.
+   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an ApiError, also where one that
+   * cannot be read is it, or may be; while the agent is away at once, without a call.
    */
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
     this.#breaker.check();
     await this.#try(() => this.#look(since, call));
-    return this.#tunnels.known(name, Math.max(since, this.#awayAt));
+    const found = this.#tunnels.known(name, Math.max(since, this.#awayAt));
+    if (found === undefined) this.#checkOdd(name);
+    return found;
   }
 
   async start(definition: TunnelDefinition, call: Pick<Call, 'away'> = {}): Promise<Tunnel> {
@@ -117,6 +121,15 @@ export class AgentConnection {
     });
   }
 
+  /** What is listed and cannot be read is there all the same: neither is it gone, nor is another of its name to be started. */
+  #checkOdd(name: string): void {
+    const odd = this.#tunnels.odd();
+    const one = odd.find(({ id }) => id === name) ?? odd.find(({ id }) => id === undefined);
+    if (one === undefined) return;
+    const which = one.id === undefined ? `a tunnel that has no name, and may be ${name}` : `tunnel ${name}`;
+    throw malformed({ operation: 'tunnels.list', status: 200 }, `${which}: ${one.problem}`);
+  }
+
   /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
   #look(since: number, call: Call): Promise<readonly Tunnel[]> {
     return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
@@ -131,10 +144,12 @@ export class AgentConnection {
     return status;
   }
 
-  async *#list(): AsyncIterable<Tunnel> {
-    const { tunnels } = await this.client.listTunnels({ mostMiB });
+  async *#list(onOdd: (item: OddItem) => void): AsyncIterable<Tunnel> {
+    const odd: OddItem[] = [];
+    const { tunnels } = await this.client.listTunnels({ mostMiB, onOdd: (item) => odd.push(item) });
+    odd.forEach(onOdd);
     yield* tunnels;
-    if (!this.#isNews(shapeOf(tunnels))) return;
+    if (!this.#isNews(shapeOf(tunnels, odd))) return;
     this.#options.onChange?.();
     this.#options.onCount?.();
   }
@@ -150,8 +165,8 @@ export class AgentConnection {
 }
 
 /** The same whatever order they come in. */
-function shapeOf(tunnels: readonly Tunnel[]): string {
-  return fingerprint(tunnels.map(({ metrics: _, ...rest }) => canonical(rest)).sort());
+function shapeOf(tunnels: readonly Tunnel[], odd: readonly OddItem[]): string {
+  return fingerprint([...tunnels.map(({ metrics: _, ...rest }) => rest), ...odd].map(canonical).sort());
 }
 
 /** What has no status and no tunnels is no agent. */
