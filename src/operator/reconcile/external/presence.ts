@@ -7,6 +7,7 @@ import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf, recordedURLOf } from '../ownership.ts';
+import { nextRecreation, noteRecreation } from '../recreation.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed, type Tally } from './census.ts';
@@ -15,9 +16,6 @@ import type { ExternalFlowOptions } from './options.ts';
 
 /** What is not there is asked for by its id no more often, when nobody asks for it. */
 const rareMs = 600_000;
-/** Before what vanished again is created again; doubling. */
-const firstRecreationMs = 60_000;
-const longestPauseMs = 3_600_000;
 /** What a list showed so lately is not looked at once more, for a list of a large account is many requests. */
 const latelyMs = 15 * 60_000;
 
@@ -297,10 +295,7 @@ export class Presence<Observed, Client> {
 
   /** What vanishes again and again is created later and later. */
   tooSoon(id: string): Report | undefined {
-    const { facts, time } = this.#context;
-    const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
-    const pauseMs = times === 0 ? 0 : Math.min(firstRecreationMs * 2 ** (times - 1), longestPauseMs);
-    const waitMs = at + pauseMs - time.now();
+    const { times, waitMs } = nextRecreation(this.#context);
     if (waitMs <= 0) return undefined;
     const message = `${this.#contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
     return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
@@ -308,9 +303,6 @@ export class Presence<Observed, Client> {
 
   /** Another create was begun in place of what vanished. */
   recreated(): void {
-    const { facts, time } = this.#context;
-    const { times, at } = facts.recreated ?? { times: 0, at: Number.NEGATIVE_INFINITY };
-    const now = time.now();
-    facts.recreated = { times: now - at > 2 * longestPauseMs ? 1 : times + 1, at: now };
+    noteRecreation(this.#context);
   }
 }

@@ -1,8 +1,10 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
+import { annotation } from '../../../reconcile/annotations.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
+import { nextRecreation, noteRecreation, noteStanding } from '../../../reconcile/recreation.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
@@ -99,6 +101,7 @@ export class TunnelFlow implements Flow<undefined> {
     const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, running });
     switch (action.kind) {
       case 'none':
+        noteStanding(context);
         await this.#leaving.settle(context, started);
         return available(context, running as Tunnel, asked);
       case 'adopt':
@@ -114,10 +117,14 @@ export class TunnelFlow implements Flow<undefined> {
           const changed = action.fields.length === 0 ? '' : `: ${action.fields.join(', ')}`;
           journal.event('Updated', `replaced tunnel ${name}${changed}`);
         });
-      case 'start':
-        return this.#start(context, { ...asked, before: started }, () =>
+      case 'start': {
+        const early = isProven ? tooSoon(context, name) : undefined;
+        if (early !== undefined) return early;
+        const again = await this.#start(context, { ...asked, before: started }, () =>
           tellOfStart(context, name, started !== undefined),
         );
+        return isProven && again.reason === 'Available' ? startedAgain(context, name, again) : again;
+      }
     }
   }
 
@@ -168,6 +175,23 @@ function momentOf({ resource, time }: Context): string {
 /** Or certainly not carried out. */
 function isNotSent(error: unknown): boolean {
   return error instanceof DependencyError || (error instanceof ApiError && error.definite);
+}
+
+/** What vanishes again and again is started later and later, unless a person asks. */
+function tooSoon(context: Context, name: string): Report | undefined {
+  const { times, waitMs } = nextRecreation(context);
+  if (waitMs <= 0 || context.occasion.requested) return undefined;
+  const message = `tunnel ${name} vanished again, after ${times} others: the agent may say why it does not stay; it is started again later, or at once by ${annotation.reconcileAt}`;
+  return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
+}
+
+/** One that did not stay before is believed when it is seen. */
+function startedAgain(context: Context, name: string, running: Report): Report {
+  noteRecreation(context);
+  const { times } = nextRecreation(context);
+  if (times === 1) return running;
+  const message = `tunnel ${name} was started again, after ${times} that vanished: looking whether it stays`;
+  return { ...running, ...report('Creating', message, { retry: { kind: 'resync' } }) };
 }
 
 function tellOfStart({ occasion, journal }: Context, name: string, before: boolean): void {

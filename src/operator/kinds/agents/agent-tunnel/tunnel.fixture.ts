@@ -37,6 +37,8 @@ export class TunnelWorld {
   now = 0;
   /** Of which the cache knows nothing yet. */
   isGone = false;
+  /** A person asks for something. */
+  isRequested = true;
   /** The Agent that it names is. */
   isPaused = false;
   /** No request may go to where it was. */
@@ -129,7 +131,9 @@ export class TunnelWorld {
 
   #context() {
     const connection = { key: 'ns/dev', client: undefined };
-    return contextOf(this.object, { writer: this.#writer(), memory: this.#memory, now: () => this.now, connection });
+    const given = { writer: this.#writer(), memory: this.#memory, now: () => this.now, connection };
+    const context = contextOf(this.object, given);
+    return { ...context, occasion: { ...context.occasion, requested: this.isRequested } };
   }
 
   #writer(): ObjectWriter {

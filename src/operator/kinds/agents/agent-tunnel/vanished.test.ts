@@ -1,0 +1,66 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { Report } from '../../../reconcile/outcome.ts';
+import { TunnelWorld } from './tunnel.fixture.ts';
+
+const resyncMs = 15_000;
+
+let here: TunnelWorld;
+/** What was sent to the agent. */
+let starts: number;
+beforeEach(async () => {
+  [here, starts] = [new TunnelWorld(), 0];
+  here.isRequested = false;
+  here.onStart = (asked) => {
+    starts += 1;
+    return asked;
+  };
+  await here.settle();
+});
+
+/** What the next look comes to, with its status. */
+async function look(ms = resyncMs): Promise<Report> {
+  here.now += ms;
+  const report = (await here.ensure()) as Report;
+  const { conditions } = here.object.status ?? {};
+  if (report.fields !== undefined) here.object = { ...here.object, status: { ...report.fields, conditions } };
+  return report;
+}
+
+test('a tunnel that never stays is started again at once, after a minute, and later and later, and is not Ready', async () => {
+  expect(await look()).toMatchObject({ reason: 'Available' });
+  expect(starts).toBe(2);
+  const again = { reason: 'Creating', retry: { kind: 'after', ms: 45_000 } };
+  expect(await look()).toMatchObject({
+    ...again,
+    message: expect.stringMatching(/^tunnel web vanished again, after 1 others: the agent may say why/),
+  });
+  expect(starts).toBe(2);
+  const anew = { reason: 'Creating', retry: { kind: 'resync' }, fields: { tunnelName: 'web' } };
+  expect(await look(45_000)).toMatchObject({ ...anew, message: expect.stringMatching(/looking whether it stays$/) });
+  for (let at = 0; at < 3_600_000; at += resyncMs) expect(await look()).toMatchObject({ reason: 'Creating' });
+  // After 0, 1, 2, 4, 8, 16 and 32 minutes.
+  expect(starts).toBe(1 + 6);
+});
+
+test('one that stays is Ready, and one that stood for a minute is started at once the next time', async () => {
+  for (const ms of [resyncMs, 60_000]) await look(ms);
+  here.starts();
+  await look(120_000);
+  expect(await look()).toMatchObject({ reason: 'Available' });
+  expect(await look(60_000)).toMatchObject({ reason: 'Available' });
+  here.running = undefined;
+  expect(await look()).toMatchObject({ reason: 'Available' });
+  expect(here.running).toBeDefined();
+});
+
+test('a person who asks has it started at once', async () => {
+  await look();
+  here.isRequested = true;
+  await look();
+  expect(starts).toBe(3);
+});
+
+test('what was not answered has not vanished', async () => {
+  here.fails('Unreachable');
+  for (let n = 0; n < 5; n += 1) expect(await look(1_000)).toMatchObject({ reason: 'Unreachable' });
+});
