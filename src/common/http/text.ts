@@ -18,6 +18,7 @@ export function parseJSON(text: string): unknown {
 export function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   const path = issue?.path.join('.') || 'the body';
   if (issue?.code === 'custom') return `${path}: ${issue.message}`;
+  if (issue?.code === 'too_big' && issue.origin === 'string') return `${path}: longer than ${issue.maximum} characters`;
   return issue?.code === 'invalid_type' ? `${path}: expected ${issue.expected}` : `${path}: invalid`;
 }
 

@@ -156,6 +156,11 @@ describe('an answer that cannot be understood', () => {
     ['a wrong type', json(200, { ...bot, active: 'hunter2' }), 'active: expected boolean'],
     ['a missing field', json(200, { ...bot, created_at: undefined }), 'created_at: expected string'],
     ['a wrong type inside', json(200, { ...bot, id: { hunter2: 1 } }), 'id: expected string'],
+    [
+      'more than a status can hold',
+      json(200, { ...bot, uri: 'hunter2'.repeat(400_000) }),
+      'uri: longer than 2048 characters',
+    ],
     ['a list where an object belongs', json(200, ['hunter2']), 'the body: expected object'],
     ['null', json(200, null), 'the body: expected object'],
     ['HTML', text(200, '<html>hunter2</html>'), 'not JSON'],

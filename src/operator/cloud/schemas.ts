@@ -14,26 +14,31 @@ function listOf<Item>(item: z.ZodType<Item>) {
     .transform((list) => list ?? []);
 }
 
+/** What goes into a status, or names a place: an answer with a longer one could be written nowhere. */
+const text = z.string().max(2_048);
+/** A chain of certificates, or a URL that has more in it than a place. */
+const longText = z.string().max(16 * 1_024);
+
 /** What is none names nothing: who took it for what was made would make another, and another. */
 const id = cloudID;
 
 type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** An edge, route, policy, authority, domain, tunnel or endpoint configuration, by id only. */
-export const refSchema = z.object({ id: z.string(), uri: z.string() });
+export const refSchema = z.object({ id: text, uri: text });
 export type Ref = z.infer<typeof refSchema>;
 
 export const reservedAddrSchema = z.object({
   id,
-  uri: z.string(),
+  uri: text,
   /** RFC 3339. */
-  created_at: z.string(),
+  created_at: text,
   description: z.string(),
   /** At most 4096 bytes; absent when unset. */
   metadata: z.string().nullish(),
   /** `hostname:port`. */
-  addr: z.string(),
-  region: z.string(),
+  addr: text,
+  region: text,
   endpoint_configuration: refSchema.nullish(),
 });
 export type ReservedAddr = z.infer<typeof reservedAddrSchema>;
@@ -42,11 +47,11 @@ export type ReservedAddrUpdate = Fields<{ description: string; metadata: string;
 
 export const botUserSchema = z.object({
   id,
-  uri: z.string(),
+  uri: text,
   name: z.string(),
   active: z.boolean(),
   /** RFC 3339. */
-  created_at: z.string(),
+  created_at: text,
 });
 export type BotUser = z.infer<typeof botUserSchema>;
 export type BotUserCreate = Fields<{ name: string; active: boolean }>;
@@ -89,12 +94,12 @@ export const samlSchema = z.object({
   authorized_groups: listOf(z.string()),
   nameid_format: z.string(),
   /** Empty when the metadata was supplied inline. */
-  idp_metadata_url: z.string(),
-  entity_id: z.string(),
-  assertion_consumer_service_url: z.string(),
-  single_logout_url: z.string(),
-  request_signing_certificate_pem: z.string(),
-  metadata_url: z.string(),
+  idp_metadata_url: longText,
+  entity_id: longText,
+  assertion_consumer_service_url: longText,
+  single_logout_url: longText,
+  request_signing_certificate_pem: longText,
+  metadata_url: longText,
 });
 export type SAML = z.infer<typeof samlSchema>;
 export type SAMLReplace = Fields<{
@@ -145,7 +150,7 @@ export type MutualTLSReplace = Fields<{ enabled: boolean; certificate_authority_
 export const tlsTerminationSchema = z.object({
   enabled: z.boolean(),
   /** `edge` or `upstream` today. */
-  terminate_at: z.string(),
+  terminate_at: text,
   /** Null when TLS is passed through. */
   min_version: z.string().nullish(),
 });
