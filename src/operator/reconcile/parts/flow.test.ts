@@ -188,6 +188,21 @@ test('nobody applies what a delete without an answer may yet remove', async () =
   });
 });
 
+test.each([
+  ['at another address is another one', 'http://other', 'Available'],
+  ['with another key, which may be of the same account, is the same', 'http://api/', 'Creating'],
+])('a module of that name %s', async (_, url, reason) => {
+  const [one, object] = [scene.flow(), left({})];
+  scene.lost = 1;
+  const connection = { key: 'ns/one', client: undefined, url: 'http://api' };
+  expect(await one.remove({ ...scene.contextFor(deleted(object)), connection })).toMatchObject({
+    reason: 'Unreachable',
+  });
+  const other = { ...object, metadata: { name: 'b', namespace: 'ns', uid: 'v', generation: 1 }, status: {} };
+  const there = { ...scene.contextFor(other), connection: { ...connection, key: 'ns/other', url } };
+  expect(await one.ensure(there)).toMatchObject({ reason });
+});
+
 test('what another one waits for is not handed over before a delete without an answer is carried out', async () => {
   const [one, object] = [scene.flow(), deleted(left({}))];
   const heir: ManagedObject = { ...left(undefined), metadata: { name: 'b', namespace: 'ns', uid: 'v', generation: 1 } };

@@ -10,7 +10,16 @@ import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.t
 import { InPlace } from './in-place.ts';
 import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
-import { type AnyPart, isProven, mayBeKept, type PartScope, rivalOf, sightOf, unreadMs } from './part-scope.ts';
+import {
+  type AnyPart,
+  claimThere,
+  isProven,
+  mayBeKept,
+  type PartScope,
+  rivalOf,
+  sightOf,
+  unreadMs,
+} from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
@@ -263,7 +272,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
 
   /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
   #unsettled(): StoppedPlan | undefined {
-    const { claim, lostDeletes, createSettleMs } = this.#scope;
+    const { lostDeletes, createSettleMs } = this.#scope;
+    const claim = claimThere(this.#scope, this.#context);
     const lostAt = this.named ? lostDeletes.get(claim) : undefined;
     if (lostAt === undefined) return undefined;
     const ms = lostAt + createSettleMs - this.#context.time.now();

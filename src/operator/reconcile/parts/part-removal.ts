@@ -9,7 +9,7 @@ import { unlessTaken } from '../permits.ts';
 import { unlessRefused } from '../refusals.ts';
 import { isDeleting, type ManagedObject } from '../resource.ts';
 import type { InPlace } from './in-place.ts';
-import { type AnyPart, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
+import { type AnyPart, claimThere, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 
 /** The delete of one part, until it is certain that it is gone. */
 export class PartRemoval<Spec, Client> {
@@ -75,14 +75,16 @@ export class PartRemoval<Spec, Client> {
 
   async #delete(): Promise<'deleted' | 'absent'> {
     const { connection, time } = this.#context;
-    const { spec, claim, lostDeletes, createSettleMs } = this.#scope;
+    const { spec, lostDeletes, createSettleMs } = this.#scope;
     const isTaken = () => this.#keeper() !== undefined || mayBeKept(this.#part, this.#context, this.#scope);
     const call = unlessTaken(this.#context.call, isTaken);
     try {
       return await this.#part.delete(connection.client, spec, call);
     } catch (error) {
       for (const [each, at] of lostDeletes) if (at + createSettleMs <= time.now()) lostDeletes.delete(each);
-      if (!(error instanceof ApiError && error.definite)) lostDeletes.set(claim, time.now());
+      if (!(error instanceof ApiError && error.definite)) {
+        lostDeletes.set(claimThere(this.#scope, this.#context), time.now());
+      }
       throw error;
     }
   }
@@ -116,9 +118,10 @@ export class PartRemoval<Spec, Client> {
    */
   #unsettled(): Report | undefined {
     const { lostParts } = this.#context.facts;
-    const { claim, lostDeletes, createSettleMs } = this.#scope;
+    const { lostDeletes, createSettleMs } = this.#scope;
     const changedAt = lostParts?.get(this.#part.name) ?? Number.NEGATIVE_INFINITY;
-    const deletedAt = (this.#isAwaited() ? lostDeletes.get(claim) : undefined) ?? Number.NEGATIVE_INFINITY;
+    const lostAt = this.#isAwaited() ? lostDeletes.get(claimThere(this.#scope, this.#context)) : undefined;
+    const deletedAt = lostAt ?? Number.NEGATIVE_INFINITY;
     const waitMs = Math.max(changedAt, deletedAt) + createSettleMs - this.#context.time.now();
     if (waitMs > 0) {
       return this.#waiting(`an unanswered change of the ${this.#part.displayName} may still be carried out`, waitMs);

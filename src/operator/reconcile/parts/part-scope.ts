@@ -1,3 +1,4 @@
+import { canonicalURL } from '../../../common/http/url.ts';
 import type { ReconcileContext } from '../context.ts';
 import { isProof, ownershipOf, standingOnPart } from '../ownership.ts';
 import type { ManagedObject } from '../resource.ts';
@@ -26,8 +27,16 @@ export function sightOf(
   return known?.uid === resource.uid && known.account === connection.key ? known : undefined;
 }
 
-/** Of each claim, when a DELETE that was not answered was last sent, whoever sent it. */
+/** Of each claim at an address, when a DELETE that was not answered was last sent, whoever sent it and with whatever key. */
 export type LostDeletes = Map<string, number>;
+
+/** The same for all accounts at one address: their keys may be two of one account, or the one in place of the other. */
+export function claimThere(
+  { claim }: Pick<PartScope<unknown>, 'claim'>,
+  { connection: { url } }: Pick<ReconcileContext<unknown>, 'connection'>,
+): string {
+  return url === undefined ? claim : `${claim} at ${canonicalURL(url)}`;
+}
 
 /** What one reconcile knows of one part. */
 export interface PartScope<Spec> {
