@@ -2,7 +2,24 @@ import { forbiddenAddress } from './address.ts';
 import { ApiError } from './errors.ts';
 import type { Service } from './service.ts';
 
-/** Nothing of the request can have arrived. */
+const untrusted = 'is not trusted: is its authority in what NODE_EXTRA_CA_CERTS names?';
+
+/** Why a certificate is not taken, by the code of that; known before anything is sent. */
+const certificates: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet: are the clocks right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is not for this host name: check the address',
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+};
+
+/**
+ * Nothing of the request can have arrived. No other code of TLS says so: a server of TLS 1.3 may refuse the client after that has
+ * sent, and a record can be damaged at any time.
+ */
 const beforeSending = new Set([
   'UND_ERR_CLOSED',
   'UND_ERR_CONNECT_TIMEOUT',
@@ -12,12 +29,7 @@ const beforeSending = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  ...Object.keys(certificates),
   forbiddenAddress,
 ]);
 
@@ -34,7 +46,8 @@ const words: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name cannot be resolved now',
   [forbiddenAddress]: 'the host name leads to an address that no request may go to',
-  CERT_HAS_EXPIRED: 'the certificate has expired',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS is spoken there: is it http://?',
+  HTTPParserError: 'what answers there does not speak HTTP: check the address',
   TimeoutError: 'timed out',
   AbortError: 'aborted',
 };
@@ -47,9 +60,18 @@ export function failed(
 ): ApiError {
   const code = codeOf(cause);
   const named = code === 'ENOTFOUND' ? unknownName(text(cause, 'hostname')) : undefined;
-  const why = named ?? words[code] ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
+  const why =
+    named ??
+    ofCertificate(code) ??
+    words[code] ??
+    (code === '' ? 'the request failed' : `the request failed (${code})`);
   const definite = beforeSending.has(code) || isConnectCall(cause);
   return new ApiError(unanswered + why, { operation, reason: 'Unreachable', definite, cause });
+}
+
+function ofCertificate(code: string): string | undefined {
+  const why = certificates[code];
+  return why === undefined ? undefined : `the certificate ${why} (${code})`;
 }
 
 /** Names come from specs and flags: what can be in a name is shown. */
