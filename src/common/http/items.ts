@@ -13,7 +13,7 @@ export function readItems<Item>(
   for (const raw of list) {
     const parsed = item.safeParse(raw);
     if (parsed.success) items.push(parsed.data);
-    else odd.push({ ...identify(raw), problem: describeIssue(parsed.error.issues[0]) });
+    else odd.push({ ...identify(raw), problem: describeIssue(parsed.error.issues[0], 'the item') });
   }
   return { items, odd };
 }

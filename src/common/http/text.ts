@@ -15,8 +15,8 @@ export function parseJSON(text: string): unknown {
  * The field and what it should be, or what a schema of ours says of it; never the value, which may be a secret. Keys of a map are
  * the service's own words.
  */
-export function describeIssue(issue: z.core.$ZodIssue | undefined): string {
-  const path = issue?.path.join('.') || 'the body';
+export function describeIssue(issue: z.core.$ZodIssue | undefined, whole = 'the body'): string {
+  const path = issue?.path.join('.') || whole;
   if (issue?.code === 'custom') return `${path}: ${issue.message}`;
   if (issue?.code === 'too_big' && issue.origin === 'string') return `${path}: longer than ${issue.maximum} characters`;
   return issue?.code === 'invalid_type' ? `${path}: expected ${issue.expected}` : `${path}: invalid`;

@@ -93,7 +93,7 @@ test('an odd item is left out and named by its id and what is wrong, not by its 
   expect(odd).toEqual([
     { id: 'b', createdAt: bot('b').created_at, problem: 'name: expected string' },
     { id: 'c', createdAt: undefined, problem: 'created_at: expected string' },
-    { id: undefined, createdAt: undefined, problem: 'the body: expected object' },
+    { id: undefined, createdAt: undefined, problem: 'the item: expected object' },
   ]);
 });
 
