@@ -207,6 +207,16 @@ describe('roles', () => {
     expect(grants('two namespaces', 'configmaps')).toEqual([`Role other: ${write}`, `Role team: ${write}`]);
   });
 
+  test('the Leases of as many shards as there may be are granted, whatever their number is now', () => {
+    const { maximum } = JSON.parse(readFileSync(join(chartDir, 'values.schema.json'), 'utf8')).properties.shards;
+    const shards = Array.from({ length: maximum }, (_, shard) => `edge-operator-${shard}`);
+    for (const name of ['defaults', 'everything']) {
+      const { rules } = only(of(name), 'Role', 'edge-edge-operator-leader');
+      const names = rules.flatMap(({ resourceNames }: { resourceNames?: string[] }) => resourceNames ?? []);
+      expect(names).toEqual(['edge-operator', 'edge-operator-budget', ...shards]);
+    }
+  });
+
   test('of the kinds only finished replays may be deleted', () => {
     const writes = 'ClusterRole *: get,list,watch,patch';
     expect(grants('defaults', 'requestreplays')).toEqual(['ClusterRole *: delete', writes]);
