@@ -418,6 +418,13 @@ describe('the network policy', () => {
     expect(portsOf('only accounts')).toEqual([...always, 8000]);
     expect(portsOf('everything')).toEqual([...always, 80, 4041, 4042, 4043, 4044]);
   });
+
+  test('lets out to DNS and agents alone where no port is given', async () => {
+    const objects = await render({ networkPolicy: { egressPorts: [] } });
+    const { egress } = only(objects, 'NetworkPolicy').spec;
+    // A rule without ports would be every port of everything.
+    expect(egress.map(({ ports }: { ports: unknown }) => ports)).toEqual([expect.any(Array), [{ port: 4040 }]]);
+  });
 });
 
 test('a PodDisruptionBudget needs a second pod: one alone could never be drained in peace', () => {
