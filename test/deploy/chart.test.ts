@@ -207,6 +207,18 @@ describe('roles', () => {
     expect(grants('two namespaces', 'configmaps')).toEqual([`Role other: ${write}`, `Role team: ${write}`]);
   });
 
+  test.each<[object, boolean]>([
+    [{}, true],
+    [{ protocols: ['tcp'] }, true],
+    [{ enabled: false }, false],
+  ])("where one of the chart's accounts mirrors: %j", async (endpointMirror, mirrors) => {
+    const objects = await render({
+      accounts: [{ name: 'x', existingSecret: 's', apiURL: 'https://a', endpointMirror }],
+    });
+    const { rules } = only(objects, 'Role', 'edge-edge-operator-accounts');
+    expect(rules.some(({ resources }: { resources: string[] }) => resources.includes('configmaps'))).toBe(mirrors);
+  });
+
   test('the Leases of as many shards as there may be are granted, whatever their number is now', () => {
     const { maximum } = JSON.parse(readFileSync(join(chartDir, 'values.schema.json'), 'utf8')).properties.shards;
     const shards = Array.from({ length: maximum }, (_, shard) => `edge-operator-${shard}`);

@@ -99,8 +99,8 @@ app.kubernetes.io/component: {{ .component }}
 {{- $known := default (dict "secrets" list "mirror" false) (get $needs $namespace) }}
 {{- $secret := include "edge-operator.secretOfAccount" (dict "root" $ "account" .) }}
 {{- $secrets := ternary $known.secrets (append $known.secrets $secret | uniq) $.Values.rbac.secrets }}
-{{- $mirrors := and .endpointMirror (dig "enabled" true .endpointMirror) (not $.Values.endpointMirror.cloudAccounts) }}
-{{- $needs = set $needs $namespace (dict "secrets" $secrets "mirror" (or $known.mirror (not (empty $mirrors)))) }}
+{{- $mirrors := and (hasKey . "endpointMirror") (dig "endpointMirror" "enabled" true .) (not $.Values.endpointMirror.cloudAccounts) }}
+{{- $needs = set $needs $namespace (dict "secrets" $secrets "mirror" (or $known.mirror $mirrors)) }}
 {{- end }}
 {{- $needs | toJson }}
 {{- end }}
