@@ -219,6 +219,23 @@ describe('roles', () => {
     expect(rules.some(({ resources }: { resources: string[] }) => resources.includes('configmaps'))).toBe(mirrors);
   });
 
+  test('releases of one name, in namespaces of their own, make nothing of one name in what they share', async () => {
+    const values = {
+      account,
+      accounts: [{ name: 'x', existingSecret: 's', namespace: 'team' }],
+      watchNamespaces: ['team'],
+      endpointMirror: { namespace: 'mirrors' },
+    };
+    const roles = async (namespace: string) =>
+      (await render(values, { namespace }))
+        .filter(({ kind }) => kind.startsWith('Role'))
+        .map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`);
+    const [blue, green] = await Promise.all([roles('blue'), roles('green')]);
+    expect(blue).toHaveLength(8);
+    expect(blue.filter((role) => green.includes(role))).toEqual([]);
+    expect(blue).toContain('Role blue/edge-edge-operator-leader');
+  });
+
   test('the Leases of as many shards as there may be are granted, whatever their number is now', () => {
     const { maximum } = JSON.parse(readFileSync(join(chartDir, 'values.schema.json'), 'utf8')).properties.shards;
     const shards = Array.from({ length: maximum }, (_, shard) => `edge-operator-${shard}`);

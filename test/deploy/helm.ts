@@ -65,19 +65,27 @@ interface RenderOptions {
   readonly kubernetes?: string;
   /** With what `helm test` would create; default without. */
   readonly tests?: boolean;
+  /** Default that of `release`. */
+  readonly namespace?: string;
 }
 
 /** What `helm install` would create. */
 export async function render(
   values: Values,
-  { chart = chartDir, served = [], kubernetes = '1.30.0', tests = false }: RenderOptions = {},
+  {
+    chart = chartDir,
+    served = [],
+    kubernetes = '1.30.0',
+    tests = false,
+    namespace = release.namespace,
+  }: RenderOptions = {},
 ): Promise<readonly Rendered[]> {
   const args = [
     'template',
     release.name,
     chart,
     '--namespace',
-    release.namespace,
+    namespace,
     '--kube-version',
     kubernetes,
     ...(tests ? [] : ['--skip-tests']),
