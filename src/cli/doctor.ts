@@ -3,6 +3,7 @@ import { systemRuntime } from '../common/runtime.ts';
 import { parseDuration, UsageError } from '../common/usage.ts';
 import type { Result } from '../operator/doctor/check.ts';
 import { isNamespace, parseSettings, settingsHelp } from '../operator/settings.ts';
+import { settingOption } from './flags.ts';
 import { print } from './print.ts';
 
 /** Those of `run` that say where the operator works, and with what. */
@@ -20,9 +21,7 @@ export function doctorCommand(): Command {
   const command = new Command('doctor').description(
     'Look whether an installation can work: definitions, rights, account, and whether an operator acts.',
   );
-  for (const { name, flag, variable, arg, about } of settingsHelp()) {
-    if (shared.includes(name)) command.addOption(new Option(`${flag} <${arg}>`, about).env(variable));
-  }
+  for (const setting of settingsHelp()) if (shared.includes(setting.name)) command.addOption(settingOption(setting));
   return command
     .option('--sample <namespace>', 'instead: make a BotUser there, wait until it is Ready, and delete it again')
     .option('--sample-account <name>', 'the CloudAccount of the sample (default: the default account)')

@@ -1,9 +1,23 @@
 import { readFile } from 'node:fs/promises';
+import { Option } from 'commander';
 import type { Address } from '../common/listen.ts';
 import { UsageError } from '../common/usage.ts';
+import type { SettingHelp } from '../operator/settings.ts';
 
 /** For a flag that may be given more than once. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+/** A list that is given in parts is all of them: commander takes the last. */
+const join = (value: string, before?: string): string => (before === undefined ? value : `${before},${value}`);
+
+/** Placeholders of what is separated by commas. */
+const lists: readonly unknown[] = ['names', 'hosts'];
+
+/** A setting of the operator, as its flag and its variable. */
+export function settingOption({ flag, variable, arg, about }: SettingHelp): Option {
+  const option = new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable);
+  return lists.includes(arg) ? option.argParser(join) : option;
+}
 
 /** Of a flag that is not given there is nothing to say. @throws UsageError */
 export function notEmpty<T extends string | undefined>(flag: string, value: T): T {

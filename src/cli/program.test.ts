@@ -53,6 +53,15 @@ test.each([
   [['run', '--leader-elect=true', '--log-level=x'], '--log-level'],
   [['run', '--leader-elect=false', '--shards=2'], '--shards (or EDGE_OPERATOR_SHARDS): 2 shards'],
   [['run', '--api-url', '--log-level', 'debug'], '--api-url needs a value, and "--log-level" is a flag'],
+  // All that are given are one list.
+  ...['run', 'doctor'].map((name): [string[], string] => [
+    [name, '--watch-namespaces', 'a', '--watch-namespaces=B'],
+    '--watch-namespaces (or EDGE_OPERATOR_WATCH_NAMESPACES): "a,B" is no list of namespaces',
+  ]),
+  [
+    ['run', '--allowed-api-hosts=b/', '--allowed-api-hosts=a'],
+    '--allowed-api-hosts (or EDGE_OPERATOR_ALLOWED_API_HOSTS): "b/,a"',
+  ],
   [['agent', 'requests', '--limit', '--tunnel', 'web'], '--limit needs a value, and "--tunnel" is a flag'],
   [['agent', 'requests', '--limit', '-1'], '--limit must be a whole number of at least 1, not "-1"'],
   [['doctor', '--exit-code=false', '--timeout=soon'], '--timeout soon'],

@@ -1,10 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Log } from '../common/log.ts';
 import { systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import type { KubeConnection } from '../operator/kube/connection.ts';
 import { parseSettings, type RunSettings, settingsHelp } from '../operator/settings.ts';
+import { settingOption } from './flags.ts';
 import { stopSignals } from './stop-signal.ts';
 import { unknownVariables } from './variables.ts';
 
@@ -18,9 +19,7 @@ export function runCommand(): Command {
       'after',
       '\nEvery flag is also a variable: --api-url is EDGE_OPERATOR_API_URL. Switches take =true and =false, too.',
     );
-  for (const { flag, variable, arg, about } of settingsHelp()) {
-    command.addOption(new Option(arg === undefined ? flag : `${flag} <${arg}>`, about).env(variable));
-  }
+  for (const setting of settingsHelp()) command.addOption(settingOption(setting));
   return command.action((options: Record<string, unknown>) => run({ ...options, ...switchesOf(command) }));
 }
 
