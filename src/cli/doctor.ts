@@ -7,7 +7,16 @@ import { settingOption } from './flags.ts';
 import { print } from './print.ts';
 
 /** Those of `run` that say where the operator works, and with what. */
-const shared = ['kubeconfig', 'watchNamespaces', 'apiUrl', 'apiKeyFile', 'leaderElectNamespace'];
+const shared = [
+  'kubeconfig',
+  'watchNamespaces',
+  'apiUrl',
+  'apiKeyFile',
+  'mirrorNamespace',
+  'mirrorInterval',
+  'leaderElectNamespace',
+  'shards',
+];
 
 interface Flags extends Record<string, unknown> {
   readonly sample?: string;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { doctorCommand } from '../../src/cli/doctor.ts';
 import { neededRights, type Right } from '../../src/operator/doctor/rights.ts';
 import { Grants } from './access.ts';
 import { only, type Rendered, release, render, type Values } from './helm.ts';
@@ -18,12 +19,13 @@ describe.each([
   const accountName = 'edge-edge-operator';
   let grants: Grants;
   beforeAll(async () => {
-    const objects = await render({ ...values, endpointMirror: { enabled: false } });
+    const objects = await render(values);
     grants = new Grants(objects, accountName);
   });
 
   test('are those that the chart grants by default, no more and no less', () => {
-    const rights = neededRights({ watchNamespaces, ownNamespace: release.namespace });
+    const ownNamespace = release.namespace;
+    const rights = neededRights({ watchNamespaces, ownNamespace, mirrorNamespace: ownNamespace, shards: 64 });
     const accessOf = ({ verb, group, resource, subresource, namespace, name }: Right) => ({
       verb,
       group,
@@ -49,8 +51,16 @@ describe('helm test', () => {
       operator.containers[0].volumeMounts,
       operator.volumes,
     ]);
-    const flag = 'api-key-file';
-    expect(flagsOf(container).get(flag)).toBe(flagsOf(operator.containers[0]).get(flag));
+  });
+
+  test.each(Object.keys(matrix))('looks where the operator works, by flags that both have: %s', async (name) => {
+    const objects = await render(matrix[name] ?? {}, { tests: true });
+    const [container] = only(hooks(objects), 'Pod').spec.containers;
+    const operator = objects.find(({ kind, metadata }) => kind === 'Deployment' && !metadata.name.endsWith('-agent'));
+    const given = flagsOf(operator?.spec.template.spec.containers[0]);
+    const taken = doctorCommand().options.map(({ long }) => String(long).slice(2));
+    const shared = [...given].filter(([flag]) => taken.includes(flag));
+    expect(flagsOf(container)).toEqual(new Map<string, unknown>([['exit-code', true], ...shared]));
   });
 
   test('makes a sample by an account that may do nothing else', async () => {

@@ -86,6 +86,29 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
+{{/* Flags of the operator that say where it works, and with what: what looks at an installation takes them too. */}}
+{{- define "edge-operator.placeFlags" -}}
+{{- if gt (int .Values.shards) 1 }}
+- --shards={{ .Values.shards }}
+{{- end }}
+{{- with .Values.watchNamespaces }}
+- --watch-namespaces={{ join "," . }}
+{{- end }}
+{{- with .Values.account.apiURL }}
+- --api-url={{ . }}
+{{- end }}
+{{- $secret := include "edge-operator.accountSecret" . }}
+{{- if $secret }}
+- --api-key-file=/var/run/secrets/edge-operator/account/{{ .Values.account.secretKey }}
+{{- end }}
+{{- if and $secret .Values.endpointMirror.enabled }}
+- --mirror-namespace={{ include "edge-operator.mirrorNamespace" . }}
+- --mirror-interval={{ .Values.endpointMirror.interval }}
+{{- else }}
+- --mirror-interval=0
+{{- end }}
+{{- end }}
+
 {{/* Name of the Secret with the key of one of `accounts`. Takes a dict of root and account. */}}
 {{- define "edge-operator.secretOfAccount" -}}
 {{- default (printf "%s-account-%s" (include "edge-operator.fullname" .root) .account.name) .account.existingSecret }}

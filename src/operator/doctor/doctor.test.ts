@@ -78,7 +78,7 @@ describe('definitions', () => {
 });
 
 describe('rights', () => {
-  const options = { watchNamespaces: [], ownNamespace: 'edge' };
+  const options = { watchNamespaces: [], ownNamespace: 'edge', mirrorNamespace: undefined, shards: 1 };
   /** The answer is as it is on a cluster: without a name. */
   const asked = (allows: (right: Right) => boolean, inCluster = true) => {
     const request = async ({ body = '' }: { body?: string }) => {
@@ -106,6 +106,19 @@ describe('rights', () => {
     expect(problems).toContain('may not patch botusers/status.edge-operator.dev in namespace b');
     expect(problems).toHaveLength(2 * (2 + 8));
     expect((await rightsCheck({ ...options, connection: asked(() => true) }).run()).findings).toEqual([]);
+  });
+
+  test('those of the mirror and of the shards are asked for where there are any', async () => {
+    const connection = asked(({ verb }) => verb !== 'update');
+    const problems = async (given: object) =>
+      (await rightsCheck({ ...options, ...given, connection }).run()).findings.map(({ problem }) => problem);
+    const leases = (...suffixes: readonly string[]) =>
+      suffixes.map((suffix) => `may not update leases.coordination.k8s.io edge-operator${suffix} in namespace edge`);
+    expect(await problems({ mirrorNamespace: 'mirrors', shards: 2 })).toEqual([
+      'may not update configmaps in namespace mirrors',
+      ...leases('', '-budget', '-0', '-1'),
+    ]);
+    expect(await problems({})).toEqual(leases('', '-budget'));
   });
 
   test('a server without authorization is asked for nothing more', async () => {

@@ -16,7 +16,14 @@ import { sampleCheck } from './sample.ts';
 export interface DoctorOptions {
   readonly settings: Pick<
     RunSettings,
-    'kubeconfig' | 'watchNamespaces' | 'apiUrl' | 'apiKeyFile' | 'leaderElectNamespace'
+    | 'kubeconfig'
+    | 'watchNamespaces'
+    | 'apiUrl'
+    | 'apiKeyFile'
+    | 'mirrorNamespace'
+    | 'mirrorInterval'
+    | 'leaderElectNamespace'
+    | 'shards'
   >;
   /** The default account's key, when it is not in a file. */
   readonly apiKey: string | undefined;
@@ -39,10 +46,13 @@ export async function examine(options: DoctorOptions): Promise<readonly Result[]
       return isReached && sample !== undefined
         ? await look([sampleCheck({ ...runtime, ...sample, client })])
         : ofCluster;
+    const { watchNamespaces, shards } = settings;
+    const mirrors = ofAccount !== noAccount && settings.mirrorInterval > 0;
+    const mirrorNamespace = mirrors ? (settings.mirrorNamespace ?? connection.namespace) : undefined;
     const namespace = settings.leaderElectNamespace ?? connection.namespace;
     const inCluster = [
       definitionsCheck(connection),
-      rightsCheck({ connection, watchNamespaces: settings.watchNamespaces, ownNamespace: namespace }),
+      rightsCheck({ connection, watchNamespaces, ownNamespace: namespace, mirrorNamespace, shards }),
       ofAccount,
       leaderCheck({ ...runtime, client, namespace }),
     ];

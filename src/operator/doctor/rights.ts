@@ -25,6 +25,9 @@ export interface RightsOptions {
   /** Empty: all. */
   readonly watchNamespaces: readonly string[];
   readonly ownNamespace: string;
+  /** Of the default account's endpoints; undefined: there is none. */
+  readonly mirrorNamespace: string | undefined;
+  readonly shards: number;
 }
 
 /** Whether whoever asks may do all that the operator does whatever resources there are. */
@@ -42,17 +45,25 @@ export function rightsCheck({ connection, ...where }: RightsOptions): Check {
 }
 
 /** As the chart grants them by default. */
-export function neededRights({ watchNamespaces, ownNamespace }: Omit<RightsOptions, 'connection'>): readonly Right[] {
+export function neededRights(options: Omit<RightsOptions, 'connection'>): readonly Right[] {
+  const { watchNamespaces, ownNamespace, mirrorNamespace, shards } = options;
   const watched = watchNamespaces.length === 0 ? [undefined] : watchNamespaces;
   const leases = { group: 'coordination.k8s.io', resource: 'leases', namespace: ownNamespace };
+  const configMaps = { group: '', resource: 'configmaps', namespace: mirrorNamespace };
   return [
     ...watched.flatMap(rightsIn),
+    ...(mirrorNamespace === undefined ? [] : mirrorVerbs.map((verb) => ({ verb, ...configMaps }))),
     { verb: 'create', ...leases },
-    ...['edge-operator', 'edge-operator-budget'].flatMap((name) =>
-      ['get', 'update'].map((verb) => ({ verb, ...leases, name })),
-    ),
+    ...leaseNames(shards).flatMap((name) => ['get', 'update'].map((verb) => ({ verb, ...leases, name }))),
     { verb: 'get', group: '', resource: 'namespaces', namespace: ownNamespace, name: ownNamespace },
   ];
+}
+
+const mirrorVerbs = ['get', 'list', 'watch', 'create', 'update', 'delete'];
+
+function leaseNames(shards: number): readonly string[] {
+  const ofShards = Array.from({ length: shards }, (_, shard) => `edge-operator-${shard}`);
+  return ['edge-operator', 'edge-operator-budget', ...(shards === 1 ? [] : ofShards)];
 }
 
 function rightsIn(namespace: string | undefined): readonly Right[] {
