@@ -14,18 +14,16 @@ export interface Check {
 
 export interface Looked {
   /** What was looked at, for people: `9 kinds`. */
-  readonly at: string;
-  readonly findings: readonly Finding[];
-}
-
-export interface Result {
-  readonly check: string;
   readonly at?: string;
   readonly findings: readonly Finding[];
   /** Why it could not be found out. */
   readonly failed?: string;
   /** What to do about that. */
   readonly cure?: string;
+}
+
+export interface Result extends Looked {
+  readonly check: string;
 }
 
 /** Every check, in this order, whatever comes of the others. */

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../common/runtime.ts';
 import { type Lease, leaseType } from '../controller/lease.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Check, Finding } from './check.ts';
+import type { Check, Finding, Looked } from './check.ts';
 
 export interface LeaderOptions extends Pick<Runtime, 'clock'> {
   readonly client: KubeClient;
@@ -17,16 +17,17 @@ export function leaderCheck({ client, namespace, clock }: LeaderOptions): Check 
       const { holderIdentity: holder = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
       const isCurrent = clock.now() - Date.parse(renewTime) < 2_000 * leaseDurationSeconds;
       if (holder !== '' && isCurrent) return { at: holder, findings: [] };
-      const finding = lease === undefined ? noLease(namespace) : notHeld(namespace, holder);
-      return { at: `the Lease edge-operator in ${namespace}`, findings: [finding] };
+      if (lease === undefined) return noLease(namespace);
+      return { at: `the Lease edge-operator in ${namespace}`, findings: [notHeld(namespace, holder)] };
     },
   };
 }
 
 /** Most often somebody looks from elsewhere, and did not say where the operator is; or runs it from a checkout, by itself. */
-function noLease(namespace: string): Finding {
+function noLease(namespace: string): Looked {
   return {
-    problem: `no operator acts: there is no Lease edge-operator in namespace ${namespace}`,
+    findings: [],
+    failed: `there is no Lease edge-operator in namespace ${namespace}`,
     cure:
       'if the operator is in another namespace, name that: --leader-elect-namespace; ' +
       `one that runs without --leader-elect has none, and is not seen; else ${lookAtPods(namespace)}; ` +
