@@ -4,10 +4,10 @@ import type { Log } from '../common/log.ts';
 import { systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import type { KubeConnection } from '../operator/kube/connection.ts';
-import { parseSettings, type RunSettings, settingsHelp } from '../operator/settings.ts';
+import { parseSettings, settingsHelp } from '../operator/settings.ts';
 import { settingOption } from './flags.ts';
 import { stopSignals } from './stop-signal.ts';
-import { unknownVariables } from './variables.ts';
+import { warningsOf } from './warnings.ts';
 
 /** A pod is killed 30 s after SIGTERM: what is not finished by then is given up in an orderly way. */
 const shutdownMs = 25_000;
@@ -21,18 +21,6 @@ export function runCommand(): Command {
     );
   for (const setting of settingsHelp()) command.addOption(settingOption(setting));
   return command.action((options: Record<string, unknown>) => run({ ...options, ...switchesOf(command) }));
-}
-
-/** Those of the flags, that of the key, and that of the commands for an agent. */
-function variables(): readonly string[] {
-  return [...settingsHelp().map(({ variable }) => variable), 'EDGE_OPERATOR_API_KEY', 'EDGE_OPERATOR_AGENT_URL'];
-}
-
-/** Of variables that are there in vain. */
-function warningsOf({ apiKeyFile }: RunSettings): readonly string[] {
-  const unknown = unknownVariables(process.env, variables());
-  if (apiKeyFile === undefined || !process.env.EDGE_OPERATOR_API_KEY) return unknown;
-  return [...unknown, 'EDGE_OPERATOR_API_KEY is ignored, for --api-key-file is given too: leave one of them out'];
 }
 
 /** The variables of switches as they are: commander takes one that is there for true, whatever it says. */
@@ -65,7 +53,7 @@ async function run(given: Record<string, unknown>): Promise<void> {
     import('../common/logger.ts'),
   ]);
   const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
-  const warnings = warningsOf(settings);
+  const warnings = warningsOf(settings, process.env);
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(1);

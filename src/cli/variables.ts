@@ -1,6 +1,6 @@
 const prefix = 'EDGE_OPERATOR_';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What to say of variables that look like those of the operator and are not: nobody reads them. Values are not repeated. */
 export function unknownVariables(env: Environment, known: readonly string[]): readonly string[] {

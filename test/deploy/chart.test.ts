@@ -592,6 +592,11 @@ describe('values that cannot be used', () => {
       { settings: { defaultAccountNamespaces: ['*', 'a'] } },
       /defaultAccountNamespaces: give names, or \* alone/,
     ],
+    [
+      'a default account for namespaces that nobody watches',
+      { account, watchNamespaces: ['a'], settings: { defaultAccountNamespaces: ['b', 'c'] } },
+      /settings\.defaultAccountNamespaces: none of b, c is in watchNamespaces/,
+    ],
     ['no host', { settings: { allowedApiHosts: ['a b'] } }, /at '\/settings\/allowedApiHosts\/0'/],
     ['several hosts in one', { settings: { allowedAgentHosts: ['a,b'] } }, /at '\/settings\/allowedAgentHosts\/0'/],
     ['nothing in place of a group', { metrics: { dashboard: null } }, /at '\/metrics': missing property 'dashboard'/],
@@ -648,6 +653,10 @@ describe('the notes say what to do next', () => {
     });
     expect(await notes(settings('team', 'other'))).toContain('kubectl apply -n team -f -');
     expect(await notes(settings('*'))).toContain('kubectl apply -f -');
+    const watching = await notes({ ...settings('other', 'team'), watchNamespaces: ['team', 'a'] });
+    expect(watching).toContain('kubectl apply -n team -f -');
+    expect(watching).not.toContain('other');
+    expect(await notes({ ...settings('*'), watchNamespaces: ['a'] })).toContain('kubectl apply -n a -f -');
   });
   test('without one, how to get one', async () => {
     expect(await notes({})).toContain('--set account.existingSecret=edge-account');

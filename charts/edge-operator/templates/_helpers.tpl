@@ -132,6 +132,17 @@ app.kubernetes.io/component: {{ .component }}
 {{- default .Release.Namespace .Values.endpointMirror.namespace }}
 {{- end }}
 
+{{/* Names of namespaces where the default account may be used; empty: all of them. A list, as JSON. */}}
+{{- define "edge-operator.defaultAccountNamespaces" -}}
+{{- $watched := default list .Values.watchNamespaces }}
+{{- $named := without (default list .Values.settings.defaultAccountNamespaces) "*" }}
+{{- $both := list }}
+{{- range $named }}
+{{- if or (not $watched) (has . $watched) }}{{ $both = append $both . }}{{ end }}
+{{- end }}
+{{- ternary $both $watched (gt (len $named) 0) | toJson }}
+{{- end }}
+
 {{/* Hosts that CloudAccounts may name: those given, and those of the accounts made here, by their scheme. A list, as JSON. */}}
 {{- define "edge-operator.allowedApiHosts" -}}
 {{- $hosts := default (list) .Values.settings.allowedApiHosts }}
@@ -252,5 +263,8 @@ JSON.
 {{- $namespaces := .Values.settings.defaultAccountNamespaces }}
 {{- if and (has "*" (default list $namespaces)) (gt (len $namespaces) 1) }}
 {{- fail "settings.defaultAccountNamespaces: give names, or * alone for all" }}
+{{- end }}
+{{- if and .Values.watchNamespaces (not (include "edge-operator.defaultAccountNamespaces" . | fromJsonArray)) }}
+{{- fail (printf "settings.defaultAccountNamespaces: none of %s is in watchNamespaces" (join ", " $namespaces)) }}
 {{- end }}
 {{- end }}
