@@ -501,7 +501,17 @@ describe('values that cannot be used', () => {
     ['an unknown key further down', { account: { url: 'x' } }, /at '\/account'.*'url' not allowed/],
     ['an unknown setting', { settings: { resync: '1m' } }, /at '\/settings'.*'resync' not allowed/],
     ['a wrong type', { replicas: 'two' }, /at '\/replicas': got string, want integer/],
-    ['no duration', { settings: { resyncInterval: '5 minutes' } }, /at '\/settings\/resyncInterval'.*does not match/],
+    [
+      'no duration',
+      { settings: { resyncInterval: '5 minutes' } },
+      /settings\.resyncInterval: "5 minutes" is no duration: write 500ms, 30s, 5m or 1h/,
+    ],
+    [
+      'a duration without a unit',
+      { endpointMirror: { interval: 30 } },
+      /endpointMirror\.interval: "30" is no duration: write 500ms, 30s, 5m or 1h/,
+    ],
+    ['a duration below none', { settings: { createSettle: -1 } }, /settings\.createSettle: "-1" is no duration/],
     ['no digest', { image: { digest: 'latest' } }, /at '\/image\/digest'/],
     [
       'two keys',

@@ -253,6 +253,9 @@ JSON.
   (list "settings.createSettle" .Values.settings.createSettle "1h")
 }}
 {{- $given := ternary "1s" (index . 1) (kindIs "invalid" (index . 1)) }}
+{{- if not (regexMatch "^(0|[0-9]{1,12}(\\.[0-9]+)?(ms|s|m|h))$" (toString $given)) }}
+{{- fail (printf "%s: %s is no duration: write 500ms, 30s, 5m or 1h" (index . 0) (toString $given | quote)) }}
+{{- end }}
 {{- $ms := include "edge-operator.milliseconds" $given | int64 }}
 {{- $most := include "edge-operator.milliseconds" (index . 2) | int64 }}
 {{- $isNever := and (eq $ms 0) (eq (index . 0) "endpointMirror.interval") }}
