@@ -308,6 +308,15 @@ describe('accounts', () => {
     }
   });
 
+  test('leave a Secret that docs/install.md finds, to have everything gone', () => {
+    const docs = readFileSync(join(import.meta.dirname, '../../docs/install.md'), 'utf8');
+    const [, label = '', value] = /kubectl delete secret -A -l (\S+)=(\S+)/.exec(docs) ?? [];
+    expect(only(of('more accounts'), 'Secret').metadata).toMatchObject({
+      labels: { [label]: value },
+      annotations: kept,
+    });
+  });
+
   test('name their Secret, made from a key or found', () => {
     const { spec } = only(of('more accounts'), 'CloudAccount', 'second');
     const secret = only(of('more accounts'), 'Secret');
