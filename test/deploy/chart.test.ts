@@ -465,6 +465,17 @@ describe('the network policy', () => {
   });
 });
 
+test('pods are spread among those of the Deployment, unless a constraint says among which', async () => {
+  const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };
+  const labelSelector = { matchLabels: { app: 'mine' } };
+  const objects = await render({ topologySpreadConstraints: [spread, { ...spread, labelSelector }] });
+  const { selector, template } = only(objects, 'Deployment').spec;
+  expect(template.spec.topologySpreadConstraints).toEqual([
+    { ...spread, labelSelector: selector },
+    { ...spread, labelSelector },
+  ]);
+});
+
 test('a PodDisruptionBudget needs a second pod: one alone could never be drained in peace', () => {
   const budgets = (name: string) => of(name).filter(({ kind }) => kind === 'PodDisruptionBudget');
   expect(budgets('defaults')).toEqual([]);
