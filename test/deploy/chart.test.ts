@@ -129,10 +129,11 @@ describe('flags', () => {
     expect(near.get('allowed-api-hosts')).toBe('b.example.com,http://cloud.team.svc:8000');
   });
 
-  test.each(['0s', '0', 0])('an interval of %j is never, as the operator has it', async (interval) => {
+  test.each(['0s', '0.4ms', '0', 0])('an interval of %j is never, as the operator has it', async (interval) => {
     const documents = await render({ account, endpointMirror: { interval } });
     const flags = flagsOf(containerOf(operatorOf(documents)));
     expect(parseSettings({ mirrorInterval: flags.get('mirror-interval') })).toMatchObject({ mirrorInterval: 0 });
+    expect(documents.filter(({ metadata }) => metadata.name.endsWith('-mirror'))).toEqual([]);
   });
 
   test('without a default account there is no key, no mirror, and no volume', () => {
