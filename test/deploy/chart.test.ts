@@ -309,6 +309,19 @@ describe('accounts', () => {
     }
   });
 
+  test('are bounded as the definition has it', () => {
+    const { account, budget, endpointMirror } = JSON.parse(
+      readFileSync(join(chartDir, 'values.schema.json'), 'utf8'),
+    ).definitions;
+    expect(account.properties.requestsPerMinute).toEqual({ $ref: '#/definitions/budget' });
+    const [version] = readYaml(join(crdsDir, 'cloudaccounts.yaml')).spec.versions;
+    const { properties } = version.schema.openAPIV3Schema.properties.spec;
+    const bounds = ({ minimum, maximum }: { minimum: number; maximum: number }) => [minimum, maximum];
+    expect(bounds(budget)).toEqual(bounds(properties.requestsPerMinute));
+    const { intervalSeconds } = properties.endpointMirror.properties;
+    expect(bounds(endpointMirror.properties.intervalSeconds)).toEqual(bounds(intervalSeconds));
+  });
+
   test('leave a Secret that docs/install.md finds, to have everything gone', () => {
     const docs = readFileSync(join(import.meta.dirname, '../../docs/install.md'), 'utf8');
     const [, label = '', value] = /kubectl delete secret -A -l (\S+)=(\S+)/.exec(docs) ?? [];
