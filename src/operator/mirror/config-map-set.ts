@@ -7,7 +7,7 @@ import { Controller, type ReconcileResult } from '../controller/controller.ts';
 import { type Change, Informer } from '../controller/informer.ts';
 import { WorkQueue } from '../controller/queue.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/errors.ts';
+import { isAlreadyExists, isConflict, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
 import { keyOf, type OwnerReference } from '../kube/types.ts';
 import {
   type ConfigMap,
@@ -143,7 +143,16 @@ export class ConfigMapSet {
   get error(): string | undefined {
     const { namespace } = this.#options;
     if (this.#informer.refused) return `the operator may not list and watch the ConfigMaps of namespace ${namespace}`;
-    return this.#pending.values().find((error) => error !== undefined)?.message;
+    return this.#stuck?.message;
+  }
+
+  /** Whether that is for want of a right. */
+  get lacksRight(): boolean {
+    return this.#informer.refused || isForbidden(this.#stuck);
+  }
+
+  get #stuck(): Error | undefined {
+    return this.#pending.values().find((error) => error !== undefined);
   }
 
   /** One endpoint, as JSON; answers whether it is new or has changed. */

@@ -27,6 +27,8 @@ export interface MirrorStatus {
   readonly sweptAt: number | undefined;
   /** Why the last sweep failed, else why the ConfigMaps cannot be read, or one that is pending could not be written. */
   readonly error: string | undefined;
+  /** Whether that is for want of a right to ConfigMaps. */
+  readonly lacksRight: boolean;
 }
 
 /**
@@ -77,13 +79,14 @@ export class EndpointMirror {
   }
 
   status(): MirrorStatus {
-    const { size, pending, error } = this.#configMaps;
+    const { size, pending, error, lacksRight } = this.#configMaps;
     return {
       synced: this.#sweptAt !== undefined && pending === 0,
       endpoints: size,
       pending,
       sweptAt: this.#sweptAt,
       error: this.#sweepError ?? error,
+      lacksRight: this.#sweepError === undefined && lacksRight,
     };
   }
 

@@ -750,10 +750,24 @@ test('ConfigMaps that may not be read are said to be in the way, until they may'
   expect(started.mirror.status()).toMatchObject({
     synced: false,
     error: `the operator may not list and watch the ConfigMaps of namespace ${namespace}`,
+    lacksRight: true,
   });
   mayRead = true;
   await isSynced(started);
   expect([await ids(), started.mirror.status().error]).toEqual([['ep_0', 'ep_1'], undefined]);
+});
+
+test('ConfigMaps that may not be written are said to be for want of a right', async () => {
+  cloud.seed({ endpoints: many(1) });
+  const writer = connection.withGuard(({ doing }) => {
+    throw new KubeError(doing, { status: 403, reason: 'Forbidden', message: 'no right to that' });
+  });
+  const started = start({ client: new KubeClient(writer, systemRuntime) });
+  await until('that to be said', () => started.mirror.status().error);
+  expect(started.mirror.status()).toMatchObject({
+    error: expect.stringMatching(/no right to that$/),
+    lacksRight: true,
+  });
 });
 
 test('stopping finishes what is under way and leaves the ConfigMaps', async () => {

@@ -8,6 +8,9 @@ import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
+const advice =
+  'check that the operator may write ConfigMaps in this namespace (endpointMirror.cloudAccounts of the chart)';
+
 type Context = Parameters<AccountFlow['ensure']>[0];
 
 const none = { present: 0, missing: 0, vouching: 0 };
@@ -52,7 +55,13 @@ test('and by no word that was about something else', async () => {
 });
 
 /** An account that passed its check, and whose ConfigMaps the operator may not delete. */
-function setup(spec: object, status: object, more: object = {}, users: readonly ManagedObject[] = []) {
+function setup(
+  spec: object,
+  status: object,
+  more: object = {},
+  users: readonly ManagedObject[] = [],
+  mirrored: object | undefined = undefined,
+) {
   const object = {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'CloudAccount',
@@ -79,7 +88,7 @@ function setup(spec: object, status: object, more: object = {}, users: readonly 
   };
   const mirrors = {
     ...{ start: () => void done.push('start'), stop: noteWait('stop'), stopOther: noteWait('stop') },
-    ...{ isRunning: () => false, status: () => undefined },
+    ...{ isRunning: () => false, status: () => mirrored },
     remove: async () => {
       await noteWait('remove')();
       return false;
@@ -184,11 +193,28 @@ test('an account whose mirror was turned off is usable, and says what may not be
       {
         condition: 'EndpointsMirrored',
         report: {
-          reason: 'Updating',
-          message: 'the operator may not delete the ConfigMaps of the endpoints in this namespace',
+          reason: 'DependencyNotReady',
+          message: `the operator may not delete the ConfigMaps of the endpoints in this namespace; ${advice}`,
         },
       },
     ],
+  });
+});
+
+test.each([
+  [
+    'of a right',
+    { error: 'creating ConfigMap team/e: no right to that', lacksRight: true },
+    'DependencyNotReady',
+    `creating ConfigMap team/e: no right to that; ${advice}`,
+  ],
+  ['of an answer', { error: 'no answer', lacksRight: false }, 'Updating', 'no answer'],
+])('a mirror that fails for want %s says so', async (_, mirrored, reason, message) => {
+  const { flow, context } = setup({ endpointMirror: {} }, { endpointsMirrored: 0 }, {}, [], mirrored);
+  const now = { ...context, peers: { isCached: () => true } } as unknown as Context;
+  expect(await flow.ensure(now)).toMatchObject({
+    reason: 'Available',
+    parts: [{ condition: 'EndpointsMirrored', report: { reason, message } }],
   });
 });
 

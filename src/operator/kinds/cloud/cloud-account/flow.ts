@@ -1,5 +1,6 @@
 import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
+import type { MirrorStatus } from '../../../mirror/mirror.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
@@ -185,7 +186,7 @@ export class AccountFlow implements Flow<undefined> {
       const left = 'the operator may not delete the ConfigMaps of the endpoints in this namespace';
       return report('Available', message, {
         fields: { ...fields, ...mirrored },
-        parts: [{ condition: mirrorCondition, report: report('Updating', left) }],
+        parts: [{ condition: mirrorCondition, report: notPermitted(left) }],
         retry: { kind: 'after', ms: notPermittedRetryMs },
       });
     }
@@ -219,7 +220,7 @@ export class AccountFlow implements Flow<undefined> {
     if (status === undefined) return {};
     const before = conditionOf(object, mirrorCondition)?.status === 'True';
     const shown = status.synced || before;
-    return { parts: [{ condition: mirrorCondition, report: mirrorReport(shown, status.error) }] };
+    return { parts: [{ condition: mirrorCondition, report: mirrorReport(shown, status) }] };
   }
 }
 
@@ -231,14 +232,21 @@ async function check(context: Context, entry: AccountEntry, account: CloudConnec
   facts.observed = true;
 }
 
-function mirrorReport(shown: boolean, error: string | undefined): Report {
-  if (error !== undefined) return report('Updating', error);
+function mirrorReport(shown: boolean, status: Pick<MirrorStatus, 'error' | 'lacksRight'> | undefined): Report {
+  const { error, lacksRight = false } = status ?? {};
+  if (error !== undefined) return lacksRight ? notPermitted(error) : report('Updating', error);
   if (shown)
     return report(
       'Available',
       'each active endpoint that spec.endpointMirror asks for has a ConfigMap in this namespace',
     );
   return report('Updating', 'the endpoints are being listed, and their ConfigMaps written, for the first time');
+}
+
+function notPermitted(problem: string): Report {
+  const right =
+    'check that the operator may write ConfigMaps in this namespace (endpointMirror.cloudAccounts of the chart)';
+  return report('DependencyNotReady', `${problem}; ${right}`);
 }
 
 /** What a failed check says; what it does not say stays as it was. */
