@@ -43,6 +43,9 @@ test.each([
   ['https://me:secret@a.test', `is no usable URL: ${form}`],
   ['https://a.test?', `is no usable URL: ${form}`],
   ['https://a.test/#secret', `is no usable URL: ${form}`],
+  ['https://a.test\r\n', `is no usable URL: ${form}`],
+  ['https://a.test/v 1', `is no usable URL: ${form}`],
+  ['https://a.te\tst', `is no usable URL: ${form}`],
   ['https://', `is no usable URL: ${form}`],
 ])('what to write in place of %j', (text, problem) => {
   expect(baseURLProblem(text)).toBe(problem);

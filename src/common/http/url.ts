@@ -7,6 +7,9 @@ const scheme = /^https?:\/\//i;
 /** Has nothing in it that could be a secret. */
 const plainAddress = /^[\w.-]+(:\d{1,5})?(\/[\w./~-]*)?$/;
 
+/** A query or fragment, though it be empty; and what URLs drop without a word, or escape. */
+const noPart = /[?#\s\p{Cc}]/u;
+
 /** Why it is no base URL, and what to write instead; undefined for one. Credentials are not repeated. */
 export function baseURLProblem(text: string): string | undefined {
   if (!scheme.test(text)) {
@@ -14,7 +17,7 @@ export function baseURLProblem(text: string): string | undefined {
     return `must begin with https:// or http://: ${instead}`;
   }
   const url = URL.parse(text);
-  return url === null || hasMore(url) || /[?#]/.test(text) ? `is no usable URL: ${baseURLForm}` : undefined;
+  return url === null || hasMore(url) || noPart.test(text) ? `is no usable URL: ${baseURLForm}` : undefined;
 }
 
 /** @throws TypeError for a URL that is not usable; its message does not repeat credentials. `name` is what people call it. */
