@@ -95,7 +95,7 @@ describe('the image', () => {
   });
 
   test('holds every command of production', () => {
-    const commands = ['cli/run.ts', 'cli/agent/index.ts', 'cli/crds.ts'];
+    const commands = ['cli/run.ts', 'cli/agent/index.ts', 'cli/doctor.ts', 'cli/crds.ts'];
     expect(image.files()).toEqual(expect.arrayContaining(commands.map((file) => `src/${file}`)));
   });
 });

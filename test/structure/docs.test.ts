@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { problems } from '../../src/agent/problem.ts';
 import { commands } from '../../src/cli/index.ts';
+import { productionCommands } from '../../src/cli/production.ts';
 import { loadCommands } from '../../src/cli/program.ts';
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
 import { reasons } from '../../src/operator/reconcile/reasons.ts';
@@ -102,6 +103,12 @@ test('what is piped from npm is without the lines that npm itself prints', () =>
     [...textOf(page).matchAll(/npm (?:start|run) (?!-s )[^`\n]*? [|>] /g)].map(([command]) => `${page}: ${command}`),
   );
   expect(piped).toEqual([]);
+});
+
+test('docs/release.md names every command of the image', () => {
+  const [, held = ''] =
+    /^It holds what runs in production: (.*?)\. The reference/ms.exec(textOf('docs/release.md')) ?? [];
+  expect([...productionCommands.keys()].filter((name) => !held.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('every annotation is in the docs', () => {
