@@ -2,9 +2,9 @@ import type { Clock, WallClock } from '../../common/clock.ts';
 import type { ServerRuntime } from '../../common/runtime.ts';
 import { alarm } from './alarm.ts';
 import { crdCleanup, crdType } from './builtin/crd-type.ts';
+import { Chores } from './chores.ts';
 import { establishedStatus, terminatingStatus } from './crd-status.ts';
 import { crdTypes, reformed } from './crd-types.ts';
-import { DataError } from './data-error.ts';
 import type { Change } from './history.ts';
 import { equal, type JsonMap, mapOf, stringsOf } from './json.ts';
 import { type ApiObject, finalizersOf, timestamp } from './object.ts';
@@ -17,7 +17,6 @@ import { keyOf, type StoredObject } from './stored-object.ts';
 const namespaces = '/namespaces';
 /** A namespace is left alone so long, as on a cluster (5 s): `kubectl delete -k` of one and its content finds it all. */
 const graceMs = 2_000;
-const retryMs = 1_000;
 
 /**
  * What controllers do in a real cluster: empties namespaces and definitions that are being deleted and establishes
@@ -31,9 +30,7 @@ export class Lifecycle {
   readonly #monotonic: Clock;
   /** Generation of each definition that is served. */
   readonly #served = new Map<string, number | undefined>();
-  /** What the writes so far call for. */
-  #due: (() => void)[] = [];
-  #callOffRetry = () => {};
+  readonly #chores: Chores;
   /** Namespaces whose grace is not over, and what calls their end off. */
   readonly #spared = new Map<string, () => void>();
 
@@ -43,14 +40,14 @@ export class Lifecycle {
     this.#objects = objects;
     this.#clock = clock;
     this.#monotonic = monotonic;
+    this.#chores = new Chores(monotonic);
   }
 
   /** Takes up what an earlier process left, and follows every write from now on; returns the function that ends it. */
   start(): () => void {
     this.#resume();
     const stop = this.#store.subscribe((change) => {
-      this.#due.push(() => this.#react(change));
-      queueMicrotask(() => this.#settleOrRetry());
+      this.#chores.add(() => this.#react(change));
     });
     return () => {
       stop();
@@ -60,21 +57,7 @@ export class Lifecycle {
 
   /** Does at once what the writes so far call for, and what that calls for. */
   settle(): void {
-    for (let [next] = this.#due; next !== undefined; [next] = this.#due) {
-      next();
-      this.#due.shift();
-    }
-  }
-
-  /** Nobody asked for it, so nobody can be told that the disk is full: what is due waits until it can be written. */
-  #settleOrRetry(): void {
-    this.#callOffRetry();
-    try {
-      this.settle();
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      this.#callOffRetry = alarm(this.#monotonic, retryMs, () => this.#settleOrRetry());
-    }
+    this.#chores.do();
   }
 
   /** Serves the definitions that are stored now, and no others: the store went back to a snapshot. */
@@ -111,15 +94,13 @@ export class Lifecycle {
     }
     const end = () => {
       this.#spared.delete(name);
-      this.#due.push(() => this.#emptyNamespace(name));
-      this.#settleOrRetry();
+      this.#chores.add(() => this.#emptyNamespace(name));
     };
     this.#spared.set(name, alarm(this.#monotonic, graceMs, end));
   }
 
   #drop(): void {
-    this.#due = [];
-    this.#callOffRetry();
+    this.#chores.drop();
     for (const callOff of this.#spared.values()) callOff();
     this.#spared.clear();
   }

@@ -202,7 +202,12 @@ export class Installation {
       env: () => undefined,
     };
     const file = apiKey === undefined ? {} : { apiKeyFile: keyFile };
-    const options = { settings: parseSettings({ ...settings, ...file }), apiKey: undefined, log: this.#log(process), runtime };
+    const options = {
+      settings: parseSettings({ ...settings, ...file }),
+      apiKey: undefined,
+      log: this.#log(process),
+      runtime,
+    };
     runOperator(options, replica.stop.signal).then(
       () => this.#exited(replica, process),
       (error: unknown) => this.#exited(replica, process, error),
