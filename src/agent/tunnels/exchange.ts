@@ -127,9 +127,10 @@ export class Exchange {
 
   #receive(answer: IncomingMessage): void {
     const { client, capture } = this.#parts;
-    if (client !== undefined && !passHead(answer, client)) {
+    const unwritable = client && passHead(answer, client);
+    if (unwritable !== undefined) {
       answer.destroy();
-      this.#refuse(new Error('the status line is malformed'));
+      this.#refuse(unwritable);
       return;
     }
     this.#answer = answer;
@@ -256,20 +257,22 @@ function isRepeatable({ method, rawHeaders }: RequestHead): boolean {
   return safeMethods.includes(method) && !declaresBody(rawHeaders);
 }
 
-/** False when Node will not write what it has read: control characters in the status message, a status below 100. */
+/** What Node says when it will not write what it has read: control characters in the status message, a status below 100. */
 function passHead(
   answer: IncomingMessage,
   client: ServerResponse,
   headers = responseHeaders(answer.rawHeaders),
-): boolean {
+): Error | undefined {
   client.sendDate = false;
   try {
     client.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
-    return true;
+    return undefined;
   } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     // What goes on without chunks (to HEAD, 304, of a length, to HTTP/1.0) has no trailers that could be announced.
-    const isAnnounced = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_TRAILER_INVALID';
-    return isAnnounced && passHead(answer, client, withoutTrailer(headers));
+    if (code === 'ERR_HTTP_TRAILER_INVALID') return passHead(answer, client, withoutTrailer(headers));
+    // Without its code, which would not say where in the answer that is.
+    return new Error(message);
   }
 }
 

@@ -23,11 +23,13 @@ export interface ForwardOptions {
 
 /**
  * The headers to send on: without those of the connection, with X-Forwarded-For, -Host and -Proto, and with the
- * framing of the body. Host is kept unless replaced.
+ * framing of the body. Host is kept unless replaced. The length is the last: behind it Node reads the bytes of
+ * Content-Disposition as UTF-8, so that others come out, or none.
  */
 export function requestHeaders(headers: RawHeaders, options: ForwardOptions): string[] {
   const out: string[] = [];
   const dropped = namedByConnection(headers);
+  const length: string[] = [];
   const forwardedFor: string[] = [];
   let originalHost: string | undefined;
   let framed = false;
@@ -45,7 +47,7 @@ export function requestHeaders(headers: RawHeaders, options: ForwardOptions): st
     } else if (key === 'content-length') {
       // Whatever Connection names: without it the body would be taken for the next request.
       framed = true;
-      out.push(name, value);
+      length.push(name, value);
     } else if (key === 'transfer-encoding') {
       framed = true;
       chunked = true;
@@ -60,18 +62,22 @@ export function requestHeaders(headers: RawHeaders, options: ForwardOptions): st
   if (originalHost !== undefined) out.push('X-Forwarded-Host', originalHost);
   if (options.upgrade !== undefined) out.push('Connection', 'Upgrade', 'Upgrade', options.upgrade);
   else if (!framed && !hasNoBodyByNature(options.method)) out.push('Content-Length', '0');
+  out.push(...length);
   return announced && !chunked ? withoutTrailer(out) : out;
 }
 
-/** What of a response's headers goes on to the client. */
+/** What of a response's headers goes on to the client; the length is the last, as in requests. */
 export function responseHeaders(headers: RawHeaders): string[] {
   const out: string[] = [];
+  const length: string[] = [];
   const dropped = namedByConnection(headers);
   for (let at = 0; at < headers.length; at += 2) {
     const [name = '', value = ''] = [headers[at], headers[at + 1]];
     const key = name.toLowerCase();
-    if (!hopByHop.has(key) && dropped?.has(key) !== true) out.push(name, value);
+    if (hopByHop.has(key) || dropped?.has(key)) continue;
+    (key === 'content-length' ? length : out).push(name, value);
   }
+  out.push(...length);
   return out;
 }
 
