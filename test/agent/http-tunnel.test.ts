@@ -942,6 +942,12 @@ describe('upgrades', () => {
     expect([answer.statusCode, await text(answer)]).toEqual([403, 'no']);
   });
 
+  test('an ordinary answer to one is passed on whole, however long', async () => {
+    const url = await tunnelTo((_, response) => response.end(Buffer.alloc(5_000_000)));
+    const answer = await answerTo(upgrade(url).end());
+    expect([answer.statusCode, (await buffer(answer)).length]).toEqual([200, 5_000_000]);
+  });
+
   test('HTTP/2 is not tried: the request is served as it is, with its body, and can be replayed', async () => {
     const url = await tunnelTo(echo);
     const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAA' };

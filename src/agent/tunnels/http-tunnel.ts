@@ -167,6 +167,8 @@ export function responseOn(socket: Socket, request: IncomingMessage): ServerResp
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
+  // Node takes its own listener off what it hands over.
+  socket.on('drain', () => response.emit('drain'));
   response.on('finish', () => socket.destroySoon());
   return response;
 }
