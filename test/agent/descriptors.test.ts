@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { afterEach, expect, test } from '@jest/globals';
 import { type AgentProcess, startAgentProcess } from '../support/agent-process.ts';
 import { until } from '../support/until.ts';
-import { type AgentClient, agentClient, type LocalServer, startLocal } from './support.ts';
+import { type AgentClient, type Answer, agentClient, type LocalServer, startLocal } from './support.ts';
 
 /* An agent whose process may open 256 files, and more clients than that. */
 
@@ -141,6 +141,24 @@ test('tcp: what does not fit is closed at once, and what fits is carried', async
   expect(x).toBeGreaterThan(atOnce);
   expect(x + closed).toBe(clients);
   expect((await agent.call('GET', '/api/status')).status).toBe(200);
+});
+
+test('tcp: a port that would take what the agent keeps is refused, and all goes on', async () => {
+  const { agent } = await start(64);
+  const local = await serve((_, response) => response.end('served'));
+  const { public_url: url } = await agent.tunnel({ name: 'web', proto: 'http', addr: local.addr });
+  const startOne = () => agent.call('POST', '/api/tunnels', { proto: 'tcp', addr: local.addr });
+  const started: Answer[] = [];
+  do started.push(await startOne());
+  while (started.at(-1)?.status === 201);
+  const err = `no port can be had: ${full.replace('256', '64')}`;
+  expect(started.at(-1)).toMatchObject({ status: 502, body: { error_code: 113, details: { err } } });
+  expect(started.length).toBeGreaterThan(1);
+  const looks = await Promise.all(Array.from({ length: 8 }, () => agent.call('GET', '/api/status')));
+  expect(looks.map(({ status }) => status)).toEqual(looks.map(() => 200));
+  expect((await agent.visit(url)).text).toBe('served');
+  await agent.call('DELETE', started[0]?.body.uri);
+  expect((await startOne()).status).toBe(201);
 });
 
 test('the API refuses in its own words what does not fit', async () => {

@@ -1,5 +1,6 @@
 import type { Refusal, Unforeseen } from '../../common/http-server/refusal.ts';
 import type { Log } from '../../common/log.ts';
+import { isExhaustion } from '../descriptors/exhausted.ts';
 import { AgentProblem, errorBody, problems } from '../problem.ts';
 
 /** The body as a JSON object. @throws AgentProblem */
@@ -18,8 +19,13 @@ function parse(body: Buffer): unknown {
 }
 
 /** What is not a refusal is logged and answered 500 without its message. */
-export function refusal(error: unknown, { cause, message }: Unforeseen, log: Log): Refusal {
-  const problem = error instanceof AgentProblem ? error : new AgentProblem(cause, message);
+export function refusal(error: unknown, unforeseen: Unforeseen, log: Log): Refusal {
+  const problem = error instanceof AgentProblem ? error : problemOf(error, unforeseen);
   if (problem.problem === 'internal') log.error('request failed', { error: String(error) });
   return { status: problems[problem.problem].status, body: errorBody(problem) };
+}
+
+function problemOf(error: unknown, { cause, message }: Unforeseen): AgentProblem {
+  if (!(error instanceof Error && isExhaustion(error))) return new AgentProblem(cause, message);
+  return new AgentProblem('noDescriptors', `the agent can open nothing for it: ${error.message}`, { cause: error });
 }

@@ -67,6 +67,18 @@ test('ports that are listened on take from the room of all, so that clients do n
   expect(opened).toHaveLength(4);
 });
 
+test('a port may be had while that leaves the process, the API and 8 connections what they need', () => {
+  const { descriptors } = room();
+  const servers = some(limit);
+  const had = servers.filter((server) => {
+    if (!descriptors.hasPort) return false;
+    descriptors.listens(server);
+    return true;
+  });
+  expect(had).toHaveLength(limit - 40 - 8 - 8);
+  expect(some(50).filter((client) => descriptors.admitClient(client))).toHaveLength(6);
+});
+
 test('connections to local servers leave an eighth of it to clients, which can wait', () => {
   const { descriptors, opened, open } = room();
   for (let at = 0; at < 50; at += 1) open();

@@ -88,6 +88,11 @@ export class Descriptors {
     return this.#admit(client, this.#others, () => this.#hasRoom(2));
   }
 
+  /** Whether another port may be listened on: the process, the API and some connections have what they need all the same. */
+  get hasPort(): boolean {
+    return this.#beside > ofProcess + ofApi + smallestRoom;
+  }
+
   /** Counts a server of its own port: what it takes stays taken, so that it leaves less to share out. */
   listens(server: Holder): void {
     this.#servers.add(server);
@@ -119,8 +124,13 @@ export class Descriptors {
 
   /** For connections of all sorts. */
   get #room(): number {
+    return Math.max(this.#beside - ofProcess - ofApi - ofRefusals, smallestRoom);
+  }
+
+  /** Those that are not of ports. */
+  get #beside(): number {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
-    return Math.max(limit - ofProcess - ofApi - ofRefusals - this.#servers.size, smallestRoom);
+    return limit - this.#servers.size;
   }
 
   get #mostClients(): number {

@@ -48,6 +48,7 @@ export class PassedThroughTunnel implements Tunnel {
   /** @throws Error when the port cannot be had. */
   async listen(): Promise<void> {
     const { host, definition, descriptors } = this.#parts;
+    if (!descriptors.hasPort) throw new Error(`no port can be had: ${descriptors.shortage}`);
     const at: Listening = await listen(this.#server, { host, port: definition.remote_port ?? 0 });
     descriptors.listens(this.#server);
     this.#publicURL = `${definition.proto}://${at.local}`;
