@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { ApiError } from '../../common/http/errors.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { UsageError } from '../../common/usage.ts';
 import { userAgent } from '../../common/version.ts';
@@ -47,12 +48,16 @@ async function answered({ agentUrl }: AgentFlags, call: (agent: AgentClient) => 
     return await call(agent);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const away = error.reason === 'Unreachable' && error.status === undefined;
-    const hint = away ? '; is it running there? (--agent-url)' : '';
-    throw new Error(`agent ${agentUrl}: ${error.message}${hint}`, { cause: error });
+    throw new Error(`agent ${agentUrl}: ${error.message}${hintTo(error)}`, { cause: error });
   } finally {
     await agent.close();
   }
+}
+
+function hintTo({ reason, status, operation, isTooLarge }: ApiError): string {
+  if (reason === 'Unreachable' && status === undefined) return '; is it running there? (--agent-url)';
+  // It has the bodies of all.
+  return isTooLarge && operation === 'requests.list' ? '; --limit asks for fewer' : '';
 }
 
 function open(make: () => AgentClient): AgentClient {

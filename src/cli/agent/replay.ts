@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { ApiError } from '../../common/http/errors.ts';
 import type { AgentClient } from '../../operator/agent-client/client.ts';
 import { type AgentFlags, addAgentFlags, callAgent, type Result } from './call.ts';
 import { printable } from './show/printable.ts';
@@ -7,8 +8,8 @@ interface Flags extends AgentFlags {
   readonly tunnel?: string;
 }
 
-/** Each has its bodies with it. */
-const newest = 10;
+/** How many of the newest are looked at: each has its bodies with it, and of large ones an answer holds but few. */
+const counts = [10, 2];
 
 export function replayCommand(): Command {
   return addAgentFlags(
@@ -21,25 +22,46 @@ export function replayCommand(): Command {
       'after',
       '\nIt prints the id of the new captured request, where that can be found: how it\ngoes is there.',
     )
-    .action((id: string, flags: Flags) =>
-      callAgent(flags, async (agent) => {
-        const before = await replaysOf(agent, id);
-        await agent.replay({ id, tunnelName: flags.tunnel });
-        const after = before && (await replaysOf(agent, id));
-        const [made, ...others] = after?.filter((one) => !before?.includes(one)) ?? [];
-        // Of two it cannot be known whose is whose.
-        return others.length > 0 || made === undefined ? onItsWay(id) : replayedAs(id, made);
-      }),
-    );
+    .action((id: string, flags: Flags) => callAgent(flags, (agent) => replay(agent, id, flags.tunnel)));
+}
+
+export async function replay(
+  agent: Pick<AgentClient, 'listRequests' | 'replay'>,
+  id: string,
+  tunnelName?: string,
+): Promise<Result> {
+  const before = await replaysOf(agent, id, counts);
+  await agent.replay({ id, tunnelName });
+  // Not among more than before, where older replays would pass for new ones.
+  const after = before && (await replaysOf(agent, id, before.counts));
+  const [made, ...others] = after?.ids.filter((one) => !before?.ids.includes(one)) ?? [];
+  // Of two it cannot be known whose is whose.
+  return others.length > 0 || made === undefined ? onItsWay(id) : replayedAs(id, made);
+}
+
+interface Found {
+  readonly ids: readonly string[];
+  /** Of what was looked at, and what else could have been. */
+  readonly counts: readonly number[];
 }
 
 /**
- * Ids of those among the newest that are replays of this one: the answer to a replay does not say what became of it.
+ * Those among the newest that are replays of this one: the answer to a replay does not say what became of it.
  * Undefined where they cannot be listed, which takes nothing from the replay.
  */
-async function replaysOf(agent: AgentClient, id: string): Promise<readonly string[] | undefined> {
-  const list = await agent.listRequests({ limit: newest }).catch(() => undefined);
-  return list?.requests.filter(({ replay_of: original }) => original === id).map((request) => request.id);
+async function replaysOf(
+  agent: Pick<AgentClient, 'listRequests'>,
+  id: string,
+  [limit, ...fewer]: readonly number[],
+): Promise<Found | undefined> {
+  if (limit === undefined) return undefined;
+  try {
+    const { requests } = await agent.listRequests({ limit });
+    const ids = requests.filter(({ replay_of: original }) => original === id).map((request) => request.id);
+    return { ids, counts: [limit, ...fewer] };
+  } catch (error) {
+    return (error as Partial<ApiError>).isTooLarge ? replaysOf(agent, id, fewer) : undefined;
+  }
 }
 
 function replayedAs(id: string, made: string): Result {

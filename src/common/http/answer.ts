@@ -101,9 +101,13 @@ export function refusal(answer: Answer, meaning: Meaning = {}): ApiError {
   });
 }
 
-export function malformed({ operation, status }: Pick<Answer, 'operation' | 'status'>, problem: string): ApiError {
+export function malformed(
+  { operation, status }: Pick<Answer, 'operation' | 'status'>,
+  problem: string,
+  { isTooLarge = false } = {},
+): ApiError {
   const message = `the response is malformed: ${problem}`;
-  return new ApiError(message, { operation, reason: 'Unreachable', definite: false, status });
+  return new ApiError(message, { operation, reason: 'Unreachable', definite: false, status, isTooLarge });
 }
 
 /**

@@ -10,6 +10,7 @@ export interface ApiErrorOptions {
   readonly operationID?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly isForbidden?: boolean;
+  readonly isTooLarge?: boolean;
   readonly cause?: unknown;
 }
 
@@ -31,6 +32,8 @@ export class ApiError extends Error {
   readonly retryAfterMs?: number;
   /** The service takes the credential, but not for this. */
   readonly isForbidden: boolean;
+  /** The answer is more than is read of one. */
+  readonly isTooLarge: boolean;
 
   constructor(message: string, options: ApiErrorOptions) {
     const { operation, reason, definite, status, code, operationID, retryAfterMs, cause } = options;
@@ -41,6 +44,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.isForbidden = options.isForbidden === true;
+    this.isTooLarge = options.isTooLarge === true;
     if (operationID !== undefined) this.operationID = operationID;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }

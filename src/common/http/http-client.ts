@@ -91,7 +91,9 @@ export class HttpClient {
         throw permitted.isRefused ? notSent(name, permitted.refusal) : failed(this.#service, name, cause);
       },
     );
-    if (text === undefined) throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`);
+    if (text === undefined) {
+      throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`, { isTooLarge: true });
+    }
     const service = this.#service;
     const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;
     const known = [...(key === undefined ? [] : [key]), ...secrets, ...this.#sent.all()];

@@ -171,7 +171,8 @@ describe('an answer that cannot be understood', () => {
       more();
     });
     const failed = await failure(open().listTunnels());
-    expect(failed.message).toBe('tunnels.list: the response is malformed: larger than 8 MiB');
+    const message = 'tunnels.list: the response is malformed: larger than 8 MiB';
+    expect(failed).toMatchObject({ message, isTooLarge: true });
   });
 });
 
