@@ -935,6 +935,30 @@ describe('upgrades', () => {
     socket.destroy();
   });
 
+  test.each([1_000, 3_000_000])('nor what it sends until it is answered: %i bytes', async (size) => {
+    const local = await serve(() => {});
+    const agreed: (() => void)[] = [];
+    local.server.on('upgrade', (_, socket: Socket, head: Buffer) => {
+      agreed.push(() => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+        socket.write(head);
+        socket.pipe(socket);
+      });
+    });
+    const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
+    const socket = dial(agent.edgeURL);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nfirst`);
+    const agree = await until('the request', () => agreed[0]);
+    const sent = Buffer.alloc(size, 'early');
+    socket.write(sent);
+    await standstill(() => socket.bytesWritten - socket.writableLength);
+    agree();
+    socket.end('last');
+    const got = await buffer(socket);
+    const body = got.subarray(got.indexOf('\r\n\r\n') + 4);
+    expect(body.equals(Buffer.concat([Buffer.from('first'), sent, Buffer.from('last')]))).toBe(true);
+  });
+
   test('a refusal is an ordinary answer', async () => {
     const local = await echoServer();
     const { public_url: url } = await agent.tunnel({ name: 'ws', proto: 'http', addr: local.addr });
@@ -983,7 +1007,7 @@ describe('upgrades', () => {
     expect((await answerTo(upgrade('http://none.localhost').end())).statusCode).toBe(404);
   });
 
-  test('a client that closes its side before the answer waits for none', async () => {
+  test.each([0, 1_000])('a client that closes its side before the answer waits for none, %i bytes on', async (more) => {
     const local = await serve(() => {});
     const closed = new Promise((resolve) => {
       local.server.on('upgrade', (_, socket: Socket) => socket.on('end', () => resolve(socket.end())).resume());
@@ -992,7 +1016,7 @@ describe('upgrades', () => {
     const socket = dial(agent.edgeURL);
     socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n`);
     await until('the request', async () => (await agent.captures()).length > 0);
-    socket.end();
+    socket.end(Buffer.alloc(more));
     await closed;
     expect(await finished()).toMatchObject({ response: null, error: 'the client closed the connection' });
   });

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Capture, RequestHead, ResponseHead } from '../captures/capture.ts';
 import { pairs, type RawHeaders, valuesOf } from '../captures/message.ts';
 import { isExhaustion } from '../descriptors/exhausted.ts';
+import { readEarly } from './early.ts';
 import { errorPage, type Failure } from './error-page.ts';
 import { responseHeaders, withoutTrailer } from './headers.ts';
 import { join } from './join.ts';
@@ -78,6 +79,7 @@ export class Exchange {
 
   /** Lets an upgraded connection through when the local server agrees to it. */
   upgrade(socket: Duplex, head: Buffer): void {
+    const early = readEarly(socket, head);
     // As Node has it of other requests. Afterwards it is one direction that ends.
     socket.once('end', () => this.#joined.length === 0 && socket.end());
     this.#upstream?.on('upgrade', (answer: IncomingMessage, local: Socket, localHead: Buffer) => {
@@ -85,7 +87,8 @@ export class Exchange {
       this.#parts.capture?.respond(headOf(answer));
       socket.write(serialize(headOf(answer)));
       if (localHead.length > 0) socket.write(localHead);
-      if (head.length > 0) local.write(head);
+      const sent = early();
+      if (sent.length > 0) local.write(sent);
       this.#joined = [socket, local];
       this.#parts.onAnswered();
       join(socket, local, (error) => this.#close(error && this.#reason(error)));
