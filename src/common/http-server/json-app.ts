@@ -76,7 +76,10 @@ export function createJsonApp({
   });
   // Of connections that could not be accepted.
   app.server.on('error', () => {});
-  app.setErrorHandler((error, _, reply) => answer(error, reply));
+  // What the request itself has failed with is that its client broke it off.
+  app.setErrorHandler((error, { raw }, reply) =>
+    answer(error === raw.errored ? new Unreadable('aborted') : error, reply),
+  );
   return app;
 }
 
