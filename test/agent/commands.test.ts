@@ -119,7 +119,12 @@ describe('the exit code', () => {
     [
       ['agent', 'tunnels', '--agent-url', 'http://u:secret@x'],
       2,
-      'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL is no usable URL: write https://host[:port][/path], without user',
+      'error: --agent-url (or EDGE_OPERATOR_AGENT_URL): the agent URL is no usable URL: write http://host[:port][/path], without user',
+    ],
+    [
+      ['agent', 'status', '--agent-url', 'localhost:4040'],
+      2,
+      'the agent URL must begin with https:// or http://: write http://localhost:4040',
     ],
     [['agent', 'requests', '-o', 'yaml'], 2, "error: option '-o, --output <format>' argument 'yaml' is invalid"],
     [['agent', 'tunnels', 'start'], 2, "error: missing required argument 'addr'"],

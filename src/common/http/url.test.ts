@@ -50,4 +50,6 @@ test.each([
 ])('what to write in place of %j', (text, problem) => {
   expect(baseURLProblem(text)).toBe(problem);
   expect(() => parseBaseURL(text, 'API URL')).toThrow(new TypeError(`the API URL ${problem}`));
+  const asHTTP = problem.replace('write https:', 'write http:');
+  expect(() => parseBaseURL(text, 'API URL', 'http')).toThrow(new TypeError(`the API URL ${asHTTP}`));
 });

@@ -1,9 +1,14 @@
 import { ApiError } from './errors.ts';
 
-/** What to write where a base URL is asked for. */
-export const baseURLForm = 'write https://host[:port][/path], without user, query or fragment';
+/** What people most likely mean where they leave it out. */
+type Scheme = 'https' | 'http';
 
-const scheme = /^https?:\/\//i;
+const formOf = (scheme: Scheme) => `write ${scheme}://host[:port][/path], without user, query or fragment`;
+
+/** What to write where a base URL is asked for. */
+export const baseURLForm = formOf('https');
+
+const beginning = /^https?:\/\//i;
 /** Has nothing in it that could be a secret. */
 const plainAddress = /^[\w.-]+(:\d{1,5})?(\/[\w./~-]*)?$/;
 
@@ -11,18 +16,18 @@ const plainAddress = /^[\w.-]+(:\d{1,5})?(\/[\w./~-]*)?$/;
 const noPart = /[?#\s\p{Cc}]/u;
 
 /** Why it is no base URL, and what to write instead; undefined for one. Credentials are not repeated. */
-export function baseURLProblem(text: string): string | undefined {
-  if (!scheme.test(text)) {
-    const instead = plainAddress.test(text) ? `write https://${text}` : baseURLForm;
+export function baseURLProblem(text: string, scheme: Scheme = 'https'): string | undefined {
+  if (!beginning.test(text)) {
+    const instead = plainAddress.test(text) ? `write ${scheme}://${text}` : formOf(scheme);
     return `must begin with https:// or http://: ${instead}`;
   }
   const url = URL.parse(text);
-  return url === null || hasMore(url) || noPart.test(text) ? `is no usable URL: ${baseURLForm}` : undefined;
+  return url === null || hasMore(url) || noPart.test(text) ? `is no usable URL: ${formOf(scheme)}` : undefined;
 }
 
 /** @throws TypeError for a URL that is not usable; its message does not repeat credentials. `name` is what people call it. */
-export function parseBaseURL(text: string, name: string): URL {
-  const problem = baseURLProblem(text);
+export function parseBaseURL(text: string, name: string, scheme?: Scheme): URL {
+  const problem = baseURLProblem(text, scheme);
   if (problem !== undefined) throw new TypeError(`the ${name} ${problem}`);
   return new URL(text);
 }

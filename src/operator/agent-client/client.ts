@@ -90,7 +90,8 @@ export class AgentClient {
 
   /** @throws TypeError for a URL that is not usable. */
   constructor(options: AgentClientOptions) {
-    const baseURL = parseBaseURL(options.url, agentService.urlName);
+    // As agents speak.
+    const baseURL = parseBaseURL(options.url, agentService.urlName, 'http');
     baseURL.pathname = apiPrefixOf(baseURL);
     this.#http = new HttpClient(agentService, { ...options, baseURL });
     this.#admit = options.admit;
