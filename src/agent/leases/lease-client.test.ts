@@ -50,7 +50,7 @@ test.each([
   ['status=429 retry-after=999', 'answered 429', 300_000],
   ['status=503', 'answered 503', undefined],
   ['reset', 'cannot be reached: ', undefined],
-  ['html', 'answered 200', undefined],
+  ['html', "a 200 that is not of the service's own form; check the cloud URL", undefined],
 ])('%s', async (fault, message, retryAfterMs) => {
   cloud.fault(`PUT ** ${fault}`);
   expect(await failure()).toMatchObject({

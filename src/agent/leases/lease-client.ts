@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isKey } from '../../common/credential/key.ts';
-import { type Read, refusal } from '../../common/http/answer.ts';
+import { malformed, type Read, refusal } from '../../common/http/answer.ts';
 import { ApiError } from '../../common/http/errors.ts';
 import { HttpClient } from '../../common/http/http-client.ts';
 import type { Service } from '../../common/http/service.ts';
@@ -38,8 +38,9 @@ const leaseService: Service = {
 /** Whatever stands between may answer 200 as well. */
 function registered(id: string): Read<void> {
   return (answer) => {
+    if (answer.status !== 200) throw refusal(answer);
     const { data } = idSchema.safeParse(parseJSON(answer.text));
-    if (answer.status !== 200 || data?.id !== id) throw refusal(answer);
+    if (data?.id !== id) throw malformed(answer, "a 200 that is not of the service's own form; check the cloud URL");
   };
 }
 

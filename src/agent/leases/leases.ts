@@ -78,7 +78,7 @@ export class Leases {
   #report(problem: string | undefined): void {
     const { log } = this.#options;
     if (problem !== undefined && problem !== this.#problem)
-      log.warn('not all endpoints are registered as they should be', { error: `the cloud ${problem}` });
+      log.warn('not all endpoints are registered as they should be', { error: `the cloud: ${problem}` });
     if (problem === undefined && this.#problem !== undefined) log.info('all endpoints are registered again');
     this.#problem = problem;
   }

@@ -155,7 +155,7 @@ test('a key that is refused shows, and one that replaces it in the file is used 
   const agent = await startAgent();
   await startTunnel(agent);
   await until('the refusal to show', async () => (await cloudStatus(agent)).error);
-  expect(agent.logs()).toContain('the cloud answered 403: the API key is unknown');
+  expect(agent.logs()).toContain('the cloud: answered 403: the API key is unknown');
   expect(agent.logs()).not.toContain('an-old-key');
   await writeFile(keyFile, world.cloud.apiKey);
   await registered(agent, 1);
