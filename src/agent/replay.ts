@@ -20,10 +20,13 @@ const editSchema = z.strictObject({
   method: text.regex(token, { error: 'must be an HTTP method' }),
   uri: text.regex(/^(\/[\x21-\x7e]*|\*)$/, { error: 'must begin with / and hold neither blanks nor non-ASCII text' }),
   headers: z.array(
-    z.tuple([
-      text.regex(token, { error: 'must be a header name' }),
-      text.regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a header value' }),
-    ]),
+    z.tuple(
+      [
+        text.regex(token, { error: 'must be a header name' }),
+        text.regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a header value' }),
+      ],
+      { error: 'must be a name and a value' },
+    ),
     { error: 'must be a list of names and values' },
   ),
   body: z.base64({ error: 'must be base64' }).optional(),

@@ -75,6 +75,9 @@ describe('an edited replay', () => {
     ['uri', { uri: '/a b' }],
     ['headers', { headers: [['X', 'a\r\nInjected: b']] }],
     ['headers', { headers: [['X Y', 'a']] }],
+    ['headers[0]": must be a name and a value', { headers: [['Host']] }],
+    ['headers[0]": must be a name and a value', { headers: [['Host', 'a', 'b']] }],
+    ['headers[0]": must be a name and a value', { headers: ['Host'] }],
     ['body', { body: 'no base64!' }],
     ['other', { other: 1 }],
   ])('with a wrong %s is 400', async (field, wrong) => {
