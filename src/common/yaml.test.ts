@@ -49,6 +49,13 @@ test.each([
 });
 
 test.each([
+  ['__proto__: secret', 1],
+  ['tunnels: {"__proto__": {a: secret}}', 11],
+])('%j has a key that is no property like others', (text, column) => {
+  expect(() => parseYaml(text)).toThrow(new Error(`Map keys must not be __proto__ at line 1, column ${column}`));
+});
+
+test.each([
   ['a: !secret x', 'line 1, column 12'],
   ['a: 1\nb: !secret', 'line 2, column 11'],
   ['a: !!set {p, q}', 'line 1, column 10'],

@@ -19,8 +19,8 @@ export interface YamlOptions {
 
 /**
  * Reads one YAML document. What JavaScript has no place for is refused rather than lost: keys that become the same
- * property, or are neither text, number nor boolean, and tags but those of JSON's types. Throws an Error of one line that
- * says where it is wrong, without the text: it may hold a secret.
+ * property, are `__proto__`, or are neither text, number nor boolean, and tags but those of JSON's types. Throws an
+ * Error of one line that says where it is wrong, without the text: it may hold a secret.
  */
 export function parseYaml(text: string, { mostTokens = Number.POSITIVE_INFINITY }: YamlOptions = {}): unknown {
   try {
@@ -83,6 +83,8 @@ function refuseKeys({ items }: YAMLMap, lines: LineCounter): void {
   for (const { key } of items) {
     const property = propertyOf(key);
     if (property === undefined) throw refused('Map keys must be written as text, number or boolean', key, lines);
+    // As a property it is there, and what reads the value looks past it.
+    if (property === '__proto__') throw refused('Map keys must not be __proto__', key, lines);
     if (seen.has(property)) throw refused('Map keys must be unique', key, lines);
     seen.add(property);
   }

@@ -85,6 +85,7 @@ describe('what cannot be used ends with one line that names it', () => {
     ['tunnels: {web: 80}', 'tunnels.web: must be a map of parameters'],
     ['- a', 'must be a map of settings'],
     ['a: [', 'not valid YAML'],
+    ['tunnels: {__proto__: {proto: http, addr: 80}}', 'Map keys must not be __proto__ at line 1'],
     ['region: us\n---\nregion: eu', 'not valid YAML: more than one document'],
   ])('agent.yml with %s', async (yaml, message) => {
     const error = await failure('--config', await configFile(yaml));
