@@ -57,7 +57,7 @@ export function readConfig(value: unknown): AgentConfig {
 /** `agent.yml`. @throws UsageError */
 export function parseConfig(yaml: string): unknown {
   try {
-    return parseYaml(yaml);
+    return parseYaml(yaml, { merges: true });
   } catch (error) {
     throw new UsageError(`not valid YAML: ${(error as Error).message}`, { cause: error });
   }

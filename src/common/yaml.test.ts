@@ -86,6 +86,12 @@ test.each([
   ['a: &x: 1', { a: 1 }],
 ])('%j loses nothing', (text, value) => expect(parseYaml(text)).toEqual(value));
 
+test('where merges are taken, what << names is part of its map', () => {
+  const read = (text: string) => parseYaml(text, { merges: true });
+  expect(read('x: &x {a: 1, b: 2}\nz: {<<: *x, b: 3}')).toEqual({ x: { a: 1, b: 2 }, z: { a: 1, b: 3 } });
+  expect(() => read('x: &x secret\nz: {<<: *x}')).toThrow('Merge sources must be maps or map aliases');
+});
+
 test('many keys take a time that grows with their number only', () => {
   const msFor = (keys: number) => {
     const text = Array.from({ length: keys }, (_, key) => `key${key}: v`).join('\n');

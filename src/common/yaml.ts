@@ -15,6 +15,8 @@ import {
 export interface YamlOptions {
   /** Of a text that strangers write: longer ones are refused; default no bound. */
   readonly mostTokens?: number;
+  /** Whether `<<` takes over what another map has; default it is a key like others. */
+  readonly merges?: boolean;
 }
 
 /**
@@ -22,10 +24,11 @@ export interface YamlOptions {
  * property, are `__proto__`, or are neither text, number nor boolean, and tags but those of JSON's types. Throws an
  * Error of one line that says where it is wrong, without the text: it may hold a secret.
  */
-export function parseYaml(text: string, { mostTokens = Number.POSITIVE_INFINITY }: YamlOptions = {}): unknown {
+export function parseYaml(text: string, options: YamlOptions = {}): unknown {
+  const { mostTokens = Number.POSITIVE_INFINITY, merges = false } = options;
   try {
     refuseLong(text, mostTokens);
-    return read(text);
+    return read(text, merges);
   } catch (error) {
     throw new Error(reasonOf(error));
   }
@@ -40,7 +43,7 @@ function refuseLong(text: string, mostTokens: number): void {
   }
 }
 
-function read(text: string): unknown {
+function read(text: string, merges: boolean): unknown {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     prettyErrors: false,
@@ -48,6 +51,7 @@ function read(text: string): unknown {
     // The library compares each key with every other one of its map: of 24,000 that takes 20 s.
     uniqueKeys: false,
     lineCounter: lines,
+    merge: merges,
   });
   const [error] = document.errors;
   if (error !== undefined) throw located(error, lines);

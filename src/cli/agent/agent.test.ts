@@ -86,6 +86,7 @@ describe('what cannot be used ends with one line that names it', () => {
     ['- a', 'must be a map of settings'],
     ['a: [', 'not valid YAML'],
     ['tunnels: {__proto__: {proto: http, addr: 80}}', 'Map keys must not be __proto__ at line 1'],
+    ['tunnels: {a: &a {proto: http, addr: 80}, b: {<<: *a, inspct: false}}', 'tunnels.b: unknown field "inspct"'],
     ['region: us\n---\nregion: eu', 'not valid YAML: more than one document'],
   ])('agent.yml with %s', async (yaml, message) => {
     const error = await failure('--config', await configFile(yaml));
