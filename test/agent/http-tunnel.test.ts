@@ -79,6 +79,18 @@ describe('what the local server sees', () => {
     expect(headerOf(rawHeaders, 'x-forwarded-proto')).toEqual(['http']);
   });
 
+  test('an IPv4 address as such, also at an edge that listens on IPv6', async () => {
+    const own = await startTestAgent({ edge_addr: '[::]:0' });
+    const local = await serve(echo);
+    const { host, port } = new URL((await own.tunnel({ name: 'web', proto: 'http', addr: local.addr })).public_url);
+    const socket = dial(`http://127.0.0.1:${port}`);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    const { rawHeaders } = JSON.parse((await text(socket)).split('\r\n\r\n')[1] ?? '');
+    const [{ remote_addr: captured }] = await own.captures();
+    expect([headerOf(rawHeaders, 'x-forwarded-for'), captured]).toEqual([['127.0.0.1'], '127.0.0.1']);
+    await own.close();
+  });
+
   test.each([
     ['rewrite', (addr: string) => addr],
     ['preserve', (_: string, host: string) => host],

@@ -95,7 +95,8 @@ export class HttpTunnel implements Tunnel {
 
   #visit(request: IncomingMessage, client: ServerResponse, upgrade?: string): Exchange {
     const head = requestHead(request);
-    const remoteAddr = request.socket.remoteAddress ?? '';
+    // An address of IPv4, where the edge listens on IPv6.
+    const remoteAddr = (request.socket.remoteAddress ?? '').replace(/^::ffff:(?=[\d.]+$)/, '');
     const capture = this.#capture(head, remoteAddr);
     const start = this.#parts.ticks();
     const done = this.metrics.http.begin();
