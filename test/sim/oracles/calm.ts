@@ -1,7 +1,9 @@
 import type { Report } from '../core/run.ts';
 import { type Call, cloudModelOf, isMutating, succeeded } from './cloud-model.ts';
+import { canonical } from './json.ts';
 import { type KubeWrite, kubeModelOf } from './kube-model.ts';
 import { told } from './mutations.ts';
+import { domain, type Version } from './resource.ts';
 import { ByKey, RollingCount } from './rolling-count.ts';
 import { contested, namedBy } from './strangers.ts';
 import { hour, type Witness } from './witness.ts';
@@ -29,13 +31,19 @@ export function calm(world: Witness, report: Report) {
     count.add(at);
     return count.count(at) <= writesATry * mostTries;
   };
+  const marked = new Set<string>();
+  const isMarkedAnew = ({ resource }: KubeWrite) => {
+    if (resource === undefined || marked.has(resource.uid) || !wasRestored(world)) return false;
+    marked.add(resource.uid);
+    return isOfMarkAlone(resource.versions.all.slice(-2));
+  };
   const countTry = ({ method, path, flight, at }: Call) => {
     const count = tries.of(method, path, method === 'POST' ? flight.body : '');
     count.add(at);
     return count.count(at);
   };
   kubeModelOf(world).writes.add((write) => {
-    if (isAtRest && isNews(write) && !isOfTry(write) && !isOfWar(world, write))
+    if (isAtRest && isNews(write) && !isOfTry(write) && !isOfWar(world, write) && !isMarkedAnew(write))
       report('calm', `${write.by} writes ${whatOf(write)}`);
   });
   return {
@@ -59,6 +67,19 @@ function isOfWar(world: Witness, { kind, namespace }: KubeWrite): boolean {
   const ofStrangers = contested(world);
   const all = [...kubeModelOf(world).live.values()];
   return all.some((each) => each.namespace === namespace && namedBy(each).some((name) => ofStrangers.has(name)));
+}
+
+/** The secret of key marks may have gone with it: each resource is marked anew at the next check after that is known. */
+function wasRestored({ story }: Witness): boolean {
+  return story.acts.some((act) => act.do === 'trouble' && act.name === 'kube-restored');
+}
+
+function isOfMarkAlone(versions: readonly Version[]): boolean {
+  const [before, after] = versions.map(({ annotations, ...rest }) => {
+    const { [`${domain}/key-mark`]: mark, ...others } = annotations;
+    return { mark, rest: canonical([others, rest.finalizers, rest.spec]) };
+  });
+  return before?.mark !== after?.mark && before?.rest === after?.rest;
 }
 
 /** Names of events are new each time. */
