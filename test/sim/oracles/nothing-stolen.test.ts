@@ -256,6 +256,19 @@ describe('modules', () => {
     expect(spoke()).toEqual([expect.stringContaining(why)]);
   });
 
+  test('are whose is first once their owner has removed them', async () => {
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await put();
+    await world.pass(1_000);
+    await world.write('HttpsRouteModules', 'one', { spec: { ...spec, compression: undefined } });
+    await world.call({ method: 'DELETE', path });
+    await world.pass(60_000);
+    await world.write('HttpsRouteModules', 'two', { spec: { ...spec, compression: { enabled: false } } });
+    await world.write('HttpsRouteModules', 'one', { spec });
+    await put(false);
+    expect(spoke()).toEqual([]);
+  });
+
   test('of two that begin at once either may be first', async () => {
     await world.write('HttpsRouteModules', 'one', { spec });
     await world.write('HttpsRouteModules', 'two', { spec: { ...spec, compression: { enabled: false } } });

@@ -428,6 +428,19 @@ describe('calm', () => {
     expect(world.said).toEqual(['calm: op-0.0 writes BotUser a/bot']);
   });
 
+  test.each([
+    ['once', 1, []],
+    ['again', 2, ['calm: op-0.0 writes BotUser a/bot']],
+  ])('a new mark of a key %s after a restore', async (_, times, said) => {
+    world = new FakeWorld({ acts: [{ at: 0, do: 'trouble', name: 'kube-restored', forMs: 1_000 }] });
+    judge = world.judge(calm);
+    await madeBotUser(world);
+    await judge.atRest?.();
+    for (let n = 0; n < times; n += 1)
+      await world.write('BotUser', 'bot', { annotations: { 'edge-operator.dev/key-mark': `m-${n}` }, by: operator });
+    expect(world.said).toEqual(said);
+  });
+
   test('a change', async () => {
     await world.make('bot_users', { name: 'y' });
     expect(world.said).toEqual(['calm: POST /bot_users by op-0.0 (201)']);

@@ -135,6 +135,23 @@ describe('what a status says', () => {
     ]);
   });
 
+  test.each([
+    ['was', 'bot', 1],
+    ['was not', 'x', 0],
+  ])('that a value was not taken is a lie where it %s', async (_, name, times) => {
+    const id = await madeBotUser(world);
+    await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name } });
+    const message = 'the cloud accepted an update of the bot user but did not take spec.name: change the value';
+    const conditions = [
+      condition('Ready', 'False', 'Rejected', 1, message),
+      condition('Stalled', 'True', 'Rejected', 1, message),
+    ];
+    await world.pass(1_000);
+    await world.write('BotUser', 'bot', { status: { observedGeneration: 1, id, conditions }, by: operator });
+    await quiet();
+    expect(spoke()).toEqual(times === 0 ? [] : [expect.stringContaining('did not take spec.name')]);
+  });
+
   test('drift is found out by the next check', async () => {
     const id = await madeBotUser(world);
     await world.call({ method: 'PATCH', path: `/bot_users/${id}`, body: { name: 'x' }, by: 'person' });
