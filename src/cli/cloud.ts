@@ -30,7 +30,10 @@ export function cloudCommand(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps everything across restarts; without it, memory')
     .option('--api-key <key>', 'key, or account=key; repeatable; without any, one is made and printed', collect)
-    .option('--api-key-file <file>', 'file of keys as for --api-key, one a line; # begins a comment')
+    .option(
+      '--api-key-file <file>',
+      'file of keys as for --api-key, one a line; a line that begins with # is a comment',
+    )
     .option('--seed <file>', 'YAML of edges, policies and endpoints; repeatable; default: a small set', collect)
     .option('--rate-limit <n>', 'requests of an account in any rolling 60 s; 0 is no limit', '120')
     .option('--fault <spec>', 'fault to inject, e.g. "POST /bot_users status=503 count=2"; repeatable', collect)

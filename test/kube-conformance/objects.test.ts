@@ -228,6 +228,17 @@ describe('update', () => {
     expect(again.body.metadata.resourceVersion).toBe(changed.body.metadata.resourceVersion);
   });
 
+  test('one that was read of another object of its name is refused', async () => {
+    const path = await cluster.fresh();
+    const { body } = await cluster.send('POST', path, widget('a'));
+    const uid = '00000000-0000-4000-8000-000000000000';
+    const refused = await cluster.send('PUT', `${path}/a`, { ...body, metadata: { ...body.metadata, uid } });
+    expect(refused).toMatchObject({ code: 409, body: { reason: 'Conflict' } });
+    expect(refused.body.message).toContain(
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${body.metadata.uid}`,
+    );
+  });
+
   test('server fields cannot be changed', async () => {
     const path = await cluster.fresh();
     const { body } = await cluster.send('POST', path, widget('a'));

@@ -31,6 +31,14 @@ export function checkPreconditions(
   }
 }
 
+/** Throws 409 where what an object is replaced with was read of another one of its name. */
+export function checkSame(type: ResourceType, wanted: ApiObject, { metadata }: ApiObject): void {
+  const { uid } = wanted.metadata;
+  if (!uid || uid === metadata.uid) return;
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`;
+  throw conflict({ group: type.group, plural: type.plural }, metadata.name ?? '', why);
+}
+
 /** Throws 409 for a stale resourceVersion and 422 for a change of what identifies the object. */
 export function checkIdentity(type: ResourceType, wanted: ApiObject, old: ApiObject): void {
   const { uid, resourceVersion, deletionTimestamp } = wanted.metadata;

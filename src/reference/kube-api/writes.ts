@@ -9,6 +9,7 @@ import { isTrue, type ObjectRequest, presentation, show } from './object-request
 import type { Ref } from './objects.ts';
 import { applyConfiguration, createdByApply, decodeApply } from './ownership/apply.ts';
 import { applyPatchTypes, decodePatch } from './patch.ts';
+import { checkSame } from './preconditions.ts';
 import { deleteOptions, writeOptions } from './request-options.ts';
 import { apiVersionOf, type ResourceType } from './resource-type.ts';
 
@@ -45,7 +46,7 @@ export async function replace(request: ObjectRequest, ref: Ref): Promise<void> {
   const decoded = decodeObject(bytes, exchange.header('content-type'), type);
   const body = inNamespace(decoded, ref.namespace, type);
   checkName(body, ref.name);
-  context.objects.get(type, ref);
+  checkSame(type, body, context.objects.get(type, ref));
   checkVersion(body, type, ref);
   const updated = context.objects.update(type, ref, { ...options, subresource, change: () => body });
   show(request, 200, updated);

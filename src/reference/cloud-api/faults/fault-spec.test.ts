@@ -28,6 +28,8 @@ describe('parseFault', () => {
     ['GET', 'comes a path'],
     ['GET x drop', 'comes a path'],
     ['GET /x', 'say what happens'],
+    ['GET /x?limit=1 drop', 'a path has no query'],
+    ["GET /x status=503 retry-after='1\n2'", 'retry-after is one line of ASCII characters'],
     ['GET /x explode', '"explode" is none of'],
     ['GET /x drop hang', 'exclude each other'],
     ['GET /x drop drop', 'given twice'],

@@ -60,6 +60,7 @@ export function parseFault(spec: string): Fault {
   if (method === undefined || !methods.test(method)) return fail('begin with a method in capitals, or *');
   if (path === undefined || !/^(\/|\*\*$)/.test(path))
     return fail('after the method comes a path, such as /bot_users/*');
+  if (path.includes('?')) return fail('a path has no query: it is for requests with any');
   const values = readWords(words, fail);
   return {
     spec,
@@ -121,6 +122,8 @@ function readEffect(values: Values, fail: Fail): Effect {
 function statusEffect(values: Values, fail: Fail): Effect {
   const status = number(values, 'status', /^[2-5]\d\d$/, fail) ?? 500;
   const retryAfter = values.get('retry-after');
+  if (retryAfter !== undefined && !/^[\x20-\x7e]+$/.test(retryAfter))
+    fail('retry-after is one line of ASCII characters');
   const body = values.get('body');
   return {
     kind: 'status',

@@ -33,6 +33,17 @@ const endpoint = z
   });
 
 /** What the API cannot create. Refs of endpoints are written as the id alone. */
+/** A route is of one edge. */
+function checkRoutes(edges: readonly z.output<typeof httpsEdge>[], context: z.RefinementCtx): void {
+  const known = new Set<string>();
+  for (const [edge, { routes }] of edges.entries())
+    for (const [index, route] of routes.entries()) {
+      if (known.has(route))
+        context.addIssue({ code: 'custom', path: [edge, 'routes', index], message: 'is given twice' });
+      known.add(route);
+    }
+}
+
 export const seedSchema = z.strictObject({
   /** Whom it is for; default every account of the server. */
   accounts: z.array(z.string().min(1)).min(1).optional(),
@@ -40,7 +51,7 @@ export const seedSchema = z.strictObject({
   ip_policies: ids('ipp'),
   certificate_authorities: ids('ca'),
   reserved_domains: ids('rd'),
-  https_edges: z.array(httpsEdge).default([]),
+  https_edges: z.array(httpsEdge).default([]).superRefine(checkRoutes),
   tls_edges: ids('edgtls'),
   endpoints: z.array(endpoint).default([]),
 });

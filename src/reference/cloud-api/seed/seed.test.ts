@@ -37,6 +37,11 @@ describe('readSeedFile', () => {
       `endpoints: [{${endpoint}, type: ephemeral}]`,
       'endpoints[0]: of type ephemeral',
     ],
+    [
+      'a route of two edges',
+      'https_edges: [{id: edghts_a, routes: [edghtsrt_a]}, {id: edghts_b, routes: [edghtsrt_b, edghtsrt_a]}]',
+      'https_edges[1].routes[1]: is given twice',
+    ],
     ['a list at the top', '[]', 'seed.yaml: must be a map'],
     ['no list', 'https_edges: 5', 'https_edges: must be a list'],
     ['broken YAML', 'a: [', 'is not YAML'],
