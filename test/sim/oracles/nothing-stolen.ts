@@ -112,7 +112,9 @@ class Thefts {
         : undefined;
     }
     const part = partOf(owner, call.path) ?? '';
-    if (!this.#isSameKey(call, owner)) return undefined;
+    // Two put it in place at once, and the one has not heard of the other yet.
+    const isNews = since >= span[0] && owners.some((each) => each !== owner && isProvenToHave(each, part));
+    if (isNews || !this.#isSameKey(call, owner)) return undefined;
     const letsGo = owner.versions.during(...span).some((version) => version.deleting || !names(version, part));
     const others = owners.filter((each) => each !== owner).map(({ key }) => key);
     return letsGo ? undefined : `${owner.key} has it; it is not of ${others.join(', ')}`;
