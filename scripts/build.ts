@@ -31,6 +31,7 @@ const undici = `
   import api from 'undici/lib/api/index.js';
   Object.assign(Dispatcher.prototype, api);
   export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+  export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
   export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`;
 
 /** The main files of two packages take in much that nobody here asks for, and that is read and kept at every start. */

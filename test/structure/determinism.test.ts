@@ -57,6 +57,10 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
     why: 'writes those lines, and knows of files how much of a line they took',
   },
   'common/http/http-client.ts': { ways: ['a dispatcher'], why: 'connects by itself where no dispatcher is given' },
+  'common/http/proxy.ts': {
+    ways: ['a dispatcher', 'the environment'],
+    why: 'connects by the proxy that variables of the system name, where no dispatcher is given',
+  },
   'operator/kube/auth-plugin.ts': {
     ways: ['a program'],
     why: 'runs the programs that a kubeconfig names, by client-node; reached for no other kubeconfig',

@@ -30,6 +30,7 @@ const leaseService: Service = {
   headers: { 'service-version': '2' },
   timeouts: { connectMs: timeoutMs, headersMs: timeoutMs, bodyMs: timeoutMs, totalMs: timeoutMs },
   connections: 8,
+  isOutside: true,
   errorBody: (body) => ({ messages: [errorSchema.parse(body).msg] }),
   redacted: '…',
   longestRetryAfterMs: 300_000,

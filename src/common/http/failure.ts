@@ -60,12 +60,14 @@ export function failed(
 ): ApiError {
   const code = codeOf(cause);
   const named = code === 'ENOTFOUND' ? unknownName(text(cause, 'hostname')) : undefined;
+  const proxyStatus = /^Proxy response \((\d{3})\)/.exec(text(cause, 'message'))?.[1];
   const why =
     named ??
+    (proxyStatus && `the proxy that the environment names answered ${proxyStatus}`) ??
     ofCertificate(code) ??
     words[code] ??
     (code === '' ? 'the request failed' : `the request failed (${code})`);
-  const definite = beforeSending.has(code) || isConnectCall(cause);
+  const definite = beforeSending.has(code) || proxyStatus !== undefined || isConnectCall(cause);
   return new ApiError(unanswered + why, { operation, reason: 'Unreachable', definite, cause });
 }
 

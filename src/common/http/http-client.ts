@@ -7,6 +7,7 @@ import { readText } from './body.ts';
 import { failed, notSent } from './failure.ts';
 import './late-streams.ts';
 import { type Permit, PermittedSending } from './permitted-sending.ts';
+import { proxied } from './proxy.ts';
 import { RecentSecrets } from './recent-secrets.ts';
 import type { Service, Timeouts } from './service.ts';
 
@@ -42,11 +43,12 @@ export interface Operation<T> {
 
 /** Connections for many clients of a service; whoever opens them closes them. */
 export function openConnections(
-  { connections, timeouts }: Pick<Service, 'connections' | 'timeouts'>,
+  { connections, timeouts, isOutside = false }: Service,
   { lookup }: Pick<HttpClientOptions, 'lookup'> = {},
 ): Dispatcher {
   const connect = { timeout: timeouts.connectMs, ...(lookup && { lookup }) };
-  return new Agent({ connections: connections ?? null, connect });
+  const options = { connections: connections ?? null, connect };
+  return (isOutside ? proxied(options) : undefined) ?? new Agent(options);
 }
 
 /** Exchanges JSON with one service over HTTP. Redirects are not followed, nothing is retried. */

@@ -37,6 +37,8 @@ export interface Service {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
+  /** Beyond the cluster: a proxy of the environment may lead there. Default false. */
+  readonly isOutside?: boolean;
   /** At the same time; default as many as there are requests. */
   readonly connections?: number;
   /** Statuses that bring what was asked for; default 200 alone. */

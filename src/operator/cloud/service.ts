@@ -24,6 +24,7 @@ export const cloudService: Service = {
   urlName: 'API URL',
   headers: { 'service-version': '2' },
   timeouts: patience,
+  isOutside: true,
   success: [200, 201],
   errorBody,
   codeText: (code) => `: ${code}`,

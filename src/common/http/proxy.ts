@@ -1,0 +1,37 @@
+import { EnvHttpProxyAgent } from 'undici';
+import { UsageError } from '../usage.ts';
+
+interface Options {
+  readonly connections: number | null;
+  readonly connect: NonNullable<EnvHttpProxyAgent.Options['requestTls']>;
+}
+
+/** What is on this machine is never behind a proxy. */
+const here = 'localhost,127.0.0.1,::1';
+
+/**
+ * Connections through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` of the environment names, but to what `NO_PROXY` does; in small
+ * letters they come first, and where one alone is given it is for both schemes. Undefined where none is named.
+ *
+ * @throws UsageError for what is no address of a proxy
+ */
+export function proxied({ connections, connect }: Options): EnvHttpProxyAgent | undefined {
+  const { env } = process;
+  const http = proxyIn('http_proxy') ?? proxyIn('HTTP_PROXY');
+  const https = proxyIn('https_proxy') ?? proxyIn('HTTPS_PROXY');
+  const httpProxy = http ?? https;
+  if (httpProxy === undefined) return undefined;
+  const noProxy = `${env.no_proxy ?? env.NO_PROXY ?? ''},${here}`;
+  const tls = { proxyTls: connect, requestTls: connect };
+  return new EnvHttpProxyAgent({ connections, connect, ...tls, httpProxy, httpsProxy: https ?? httpProxy, noProxy });
+}
+
+/** Without a scheme it is http, as to others who read these. A name and a password in it are not repeated. */
+function proxyIn(name: string): string | undefined {
+  const value = process.env[name]?.trim();
+  if (!value) return undefined;
+  const url = value.includes('://') ? value : `http://${value}`;
+  const { protocol = '' } = URL.parse(url) ?? {};
+  if (!/^https?:$/.test(protocol)) throw new UsageError(`${name} names no proxy: write http://host:port`);
+  return url;
+}
