@@ -75,7 +75,7 @@ function isChange({ method, from }: Flight): boolean {
 /** The longest pause before a watch is opened again, and some time for that. */
 const reopenMs = 35 * second;
 /** Under these the service, or what answers like it, shows what is not so. */
-const lies: readonly string[] = ['lagging-lists', 'odd-items', 'empty-account', 'gateway-404'];
+const lies: readonly string[] = ['lagging-lists', 'odd-items', 'empty-account', 'gateway-404', 'mixed-answers'];
 
 function mayHaveReadWrong(world: Witness, { sentAt }: Call): boolean {
   return disturbancesOf(world).all.some(
