@@ -93,10 +93,20 @@ function isGoneWithAnotherKey(world: Witness, resource: Resource): boolean {
   const seenWith = sightingsOf(world).keyOf(thing);
   return accessesOf(world, resource).some(({ account, key }) => {
     if (account !== thing.account || seenWith === undefined || key === seenWith) return false;
+    if (hasMovedSince(world, thing.gone?.at ?? 0)) return true;
     return recordedIn(world, account, resource).every(
       (other) => other.thing?.collection !== thing.collection || !isProof(world, other.thing),
     );
   });
+}
+
+/**
+ * A second process has it since: of the others, which the first one marked anew, it does not know that they had that key too.
+ */
+function hasMovedSince(world: Witness, at: number): boolean {
+  const begun = world.beginnings.filter((each) => each.at > at && each.rotated !== true);
+  const taken = [...kubeModelOf(world).leases.values()].flatMap(({ all }) => all.filter((each) => each.at > at));
+  return begun.length + taken.length > 1;
 }
 
 /**

@@ -63,6 +63,11 @@ export class InstallationHistory {
     return this.#all().filter((setup) => !setup.rotated && setup.from >= from && setup.from <= to).length;
   }
 
+  /** Whether its processes had another key for the default account put in force in that time, while they ran. */
+  isRekeyedIn(from: number, to: number): boolean {
+    return this.#all().some((setup) => setup.rotated && setup.from >= from && setup.from <= to);
+  }
+
   /** Whether the resource is its business. */
   serves(resource: { readonly namespace: string }, now: number): boolean {
     const setup = this.at(now);

@@ -60,7 +60,13 @@ function mayFollow(world: Witness, { process, at }: User, { from, sentAt }: Flig
     );
     return (all[taken]?.at ?? Number.NEGATIVE_INFINITY) >= at - 1;
   });
-  return frozen || ended || took;
+  return frozen || ended || took || tookOverKey(world, from.name, at, sentAt);
+}
+
+/** The default account has it from then on; each replica reads its file once a second. */
+function tookOverKey(world: Witness, process: string, at: number, sentAt: number): boolean {
+  const history = installationsOf(world).get(installationOf(process) ?? '');
+  return history?.isRekeyedIn(at - 2 * second, sentAt) === true;
 }
 
 function isSeveral(world: Witness, process: string, now: number): boolean {
