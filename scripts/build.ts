@@ -32,6 +32,7 @@ const undici = `
   Object.assign(Dispatcher.prototype, api);
   export { default as Agent } from 'undici/lib/dispatcher/agent.js';
   export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
+  export { default as Pool } from 'undici/lib/dispatcher/pool.js';
   export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`;
 
 /** The main files of two packages take in much that nobody here asks for, and that is read and kept at every start. */

@@ -24,6 +24,8 @@ const beforeSending = new Set([
   'UND_ERR_CLOSED',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_INVALID_ARG',
+  'UND_ERR_PRX_CONN',
+  'UND_ERR_PRX_TLS',
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -38,6 +40,8 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_CLOSED: 'the client is closed',
   UND_ERR_DESTROYED: 'the client is closed',
   UND_ERR_CONNECT_TIMEOUT: 'connecting timed out',
+  UND_ERR_PRX_CONN: 'the proxy that the environment names closed the connection',
+  UND_ERR_PRX_TLS: 'the certificate of the proxy that the environment names is not taken',
   UND_ERR_HEADERS_TIMEOUT: 'timed out waiting for the answer',
   UND_ERR_BODY_TIMEOUT: 'timed out reading the answer',
   UND_ERR_SOCKET: 'the connection broke',
@@ -60,7 +64,7 @@ export function failed(
 ): ApiError {
   const code = codeOf(cause);
   const named = code === 'ENOTFOUND' ? unknownName(text(cause, 'hostname')) : undefined;
-  const proxyStatus = /^Proxy response \((\d{3})\)/.exec(text(cause, 'message'))?.[1];
+  const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(text(cause, 'message'))?.[1];
   const why =
     named ??
     (proxyStatus && `the proxy that the environment names answered ${proxyStatus}`) ??

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { systemRuntime } from '../runtime.ts';
@@ -11,11 +11,12 @@ import { patience } from './service.ts';
 let proxy: Server;
 /** What the proxy was asked for. */
 let asked: string[];
+let open: Set<Socket>;
 const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
 let before: (string | undefined)[];
 
 beforeEach(async () => {
-  asked = [];
+  [asked, open] = [[], new Set()];
   before = names.map((name) => process.env[name]);
   for (const name of names) delete process.env[name];
   proxy = createServer((request, response) => {
@@ -26,6 +27,8 @@ beforeEach(async () => {
     asked.push(`${request.method} ${request.url}`);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
+  // Those that asked for a way are the server's no more.
+  proxy.on('connection', (socket) => void open.add(socket.on('error', () => {})));
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
 });
@@ -35,16 +38,16 @@ afterEach(async () => {
     if (before[index] === undefined) delete process.env[name];
     else process.env[name] = before[index];
   }
-  proxy.closeAllConnections();
+  for (const socket of open) socket.destroy();
   proxy.close();
   await once(proxy, 'close');
 });
 
 const address = () => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
-async function ask(url: string, isOutside = true): Promise<unknown> {
+async function ask(url: string, isOutside = true, timeouts = patience): Promise<unknown> {
   const service = {
-    ...{ answered: 'answered', urlName: 'URL', timeouts: patience, isOutside },
+    ...{ answered: 'answered', urlName: 'URL', timeouts, isOutside },
     errorBody: () => ({ messages: [] }),
   };
   const client = new HttpClient(service, { ...systemRuntime, baseURL: new URL(url), userAgent: 'test' });
@@ -71,6 +74,28 @@ test('a proxy that lets nobody through is named, and nothing was sent', async ()
   expect(asked).toEqual(['CONNECT cloud.test:443']);
 });
 
+test('a proxy that closes the connection is named, and nothing was sent', async () => {
+  proxy.removeAllListeners('connect').on('connect', (_, socket) => socket.destroy());
+  process.env.https_proxy = address();
+  await expect(ask('https://cloud.test')).rejects.toMatchObject({
+    message: 'the proxy that the environment names closed the connection',
+    definite: true,
+  });
+});
+
+test('a proxy that does not answer is waited for no longer than for a connection', async () => {
+  proxy.removeAllListeners('connect').on('connect', (_, socket) => void socket.resume());
+  process.env.https_proxy = address();
+  const timeouts = { ...patience, connectMs: 100 };
+  await expect(ask('https://cloud.test', true, timeouts)).rejects.toMatchObject({ reason: 'Unreachable' });
+});
+
+test('a proxy that asks for a password is named', async () => {
+  proxy.removeAllListeners('request').on('request', (_, response) => void response.writeHead(407).end());
+  process.env.http_proxy = address();
+  await expect(ask('http://cloud.test')).rejects.toMatchObject({ message: expect.stringContaining('407') });
+});
+
 test.each([
   ['what NO_PROXY names', 'http://cloud.test', true],
   ['what is not outside', 'http://other.test', false],
@@ -84,6 +109,7 @@ test.each([
 test.each([
   ['without a scheme', () => address().replace('http://', ''), undefined],
   ['that is none', () => 'socks9://user:hunter2@proxy', 'https_proxy names no proxy: write http://host:port'],
+  ['with a stray %', () => 'us%zzer:hunter2@proxy', 'https_proxy has a % in its user or password: write %25'],
   ['that is no URL', () => 'http://:hunter2@', 'https_proxy names no proxy: write http://host:port'],
 ])('an address %s', async (_, given, refusal) => {
   process.env.https_proxy = given();

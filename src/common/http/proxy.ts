@@ -1,9 +1,9 @@
-import { EnvHttpProxyAgent } from 'undici';
+import { EnvHttpProxyAgent, Pool } from 'undici';
 import { UsageError } from '../usage.ts';
 
 interface Options {
   readonly connections: number | null;
-  readonly connect: NonNullable<EnvHttpProxyAgent.Options['requestTls']>;
+  readonly connect: NonNullable<EnvHttpProxyAgent.Options['requestTls']> & { readonly timeout: number };
 }
 
 /** What is on this machine is never behind a proxy. */
@@ -23,7 +23,11 @@ export function proxied({ connections, connect }: Options): EnvHttpProxyAgent | 
   if (httpProxy === undefined) return undefined;
   const noProxy = `${env.no_proxy ?? env.NO_PROXY ?? ''},${here}`;
   const tls = { proxyTls: connect, requestTls: connect };
-  return new EnvHttpProxyAgent({ connections, connect, ...tls, httpProxy, httpsProxy: https ?? httpProxy, noProxy });
+  // That the proxy opens the way is part of connecting: undici would wait five minutes for it.
+  const clientFactory = (origin: URL, options: object) =>
+    new Pool(origin, { ...options, headersTimeout: connect.timeout });
+  const proxies = { httpProxy, httpsProxy: https ?? httpProxy, noProxy, clientFactory };
+  return new EnvHttpProxyAgent({ connections, connect, ...tls, ...proxies });
 }
 
 /** Without a scheme it is http, as to others who read these. A name and a password in it are not repeated. */
@@ -31,7 +35,12 @@ function proxyIn(name: string): string | undefined {
   const value = process.env[name]?.trim();
   if (!value) return undefined;
   const url = value.includes('://') ? value : `http://${value}`;
-  const { protocol = '' } = URL.parse(url) ?? {};
+  const { protocol = '', username = '', password = '' } = URL.parse(url) ?? {};
   if (!/^https?:$/.test(protocol)) throw new UsageError(`${name} names no proxy: write http://host:port`);
+  try {
+    decodeURIComponent(username + password);
+  } catch (cause) {
+    throw new UsageError(`${name} has a % in its user or password: write %25`, { cause });
+  }
   return url;
 }
