@@ -128,9 +128,13 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** Takes what was read of an object by itself: what is newer in it is a change, whether or not the server ever tells of that. */
-  learn(object: T): void {
-    this.#deferred.deliver(keyOf(object), () => this.#notify(this.#store.upsert(this.#slim(object)), false));
+  /**
+   * Takes what was read of an object by itself: what is newer in it is a change, whether or not the server ever tells of that. Where
+   * it is older than what was `known` when it was asked for, the server has gone back in time, and everything is read anew.
+   */
+  learn(object: T, known = object): void {
+    if (versionOf(object) < versionOf(known)) this.#reflector.listAgain();
+    else this.#deferred.deliver(keyOf(object), () => this.#notify(this.#store.upsert(this.#slim(object)), false));
   }
 
   /**

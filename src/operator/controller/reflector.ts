@@ -1,4 +1,5 @@
 import { Backoff, type BackoffOptions } from '../../common/backoff.ts';
+import { JoinedSignal } from '../../common/joined-signal.ts';
 import type { Log } from '../../common/log.ts';
 import type { Runtime } from '../../common/runtime.ts';
 import { Trouble } from '../../common/trouble.ts';
@@ -65,6 +66,8 @@ export class Reflector<T extends KubeObject> {
   #streamsLists = true;
   /** The last watch told something. */
   #hasBrought = false;
+  /** Ends the watch, which is of a history that is no more. */
+  #cut = new AbortController();
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -80,6 +83,11 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
+  /** The server was found to have gone back in time, of which a watch that was resumed since tells nothing. */
+  listAgain(): void {
+    this.#cut.abort(goneBack());
+  }
+
   /** No watch tells of a process that stands still between two: the server may have come back from a backup. */
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
     const { monotonic } = this.#options;
@@ -90,6 +98,7 @@ export class Reflector<T extends KubeObject> {
 
   /** A list if one is due and a watch until it ends; resolves to how long to wait before the next. */
   async #cycle(signal: AbortSignal): Promise<number> {
+    if (this.#cut.signal.aborted) [this.#cut, this.#version] = [new AbortController(), undefined];
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
     const hasLived = await this.#watch(signal);
     if (hasLived) return 0;
@@ -111,7 +120,8 @@ export class Reflector<T extends KubeObject> {
   async #watch(signal: AbortSignal): Promise<boolean> {
     const { monotonic } = this.#options;
     const startedAt = monotonic.now();
-    const events = this.#open(signal);
+    using ends = new JoinedSignal(signal, this.#cut.signal);
+    const events = this.#open(ends.signal);
     this.#hasBrought = false;
     const hasLived = () => monotonic.now() - startedAt >= healthyWatchMs;
     try {
@@ -190,7 +200,7 @@ export class Reflector<T extends KubeObject> {
     const { resourceVersion } = event.object.metadata;
     const version = BigInt(resourceVersion ?? 0);
     // What came in between is not told of.
-    if (version < BigInt(this.#version ?? 0)) throw new Error('the server has gone back in time');
+    if (version < BigInt(this.#version ?? 0)) throw goneBack();
     this.#backoff.forget();
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
@@ -251,6 +261,8 @@ class InitialEventsMissing extends Error {
     super(`watching ${plural}: ended before the initial events did`, { cause });
   }
 }
+
+const goneBack = () => new Error('the server has gone back in time');
 
 const newer = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
-import { type FakeApi, isWatch, until } from '../kube/fake-api.fixture.ts';
+import { type FakeApi, isWatch, until, type Widget, widgetType } from '../kube/fake-api.fixture.ts';
 import { Watched } from './watched.fixture.ts';
 
 /* Watches of a server whose state is that of a backup: another history, in which versions come again. */
@@ -60,6 +60,24 @@ describe('a watch', () => {
     api.rewind(200);
     api.bookmark();
     await until('it to come back', isBack);
+  });
+
+  test('that was resumed at a version which came again tells nothing of that: an object that is read shows it', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer, told } = await watched.synced();
+    const restore = api.backup();
+    api.put('a', { spec: { size: 2 } });
+    await until('the change', () => told.includes('update a 2'));
+    const known = informer.get('default/a') as Widget;
+    restore();
+    for (const name of ['b', 'c']) api.put(name, { spec: { size: 3 } });
+    await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
+    expect(informer.get('default/a')?.spec).toEqual({ size: 2 });
+    const client = await api.client();
+    informer.learn((await client.get<Widget>(widgetType, known.metadata)) as Widget, known);
+    await until('what came back', () => informer.get('default/a')?.spec?.size === 1);
+    api.put('a', { spec: { size: 4 } });
+    await until('a later change', () => told.includes('update a 4'));
   });
 
   test('that ends again before it has told anything is not resumed: the server may have been restored meanwhile', async () => {

@@ -15,13 +15,18 @@ function widget(resourceVersion: string, status: ManagedObject['status'] & objec
 }
 
 let learnt: ManagedObject[];
+/** When that was read. */
+let knownBefore: ManagedObject[];
 beforeEach(() => {
-  learnt = [];
+  [learnt, knownBefore] = [[], []];
 });
 
 const cache = {
   write: (_: string, perform: () => Promise<ManagedObject>) => perform(),
-  learn: (object: ManagedObject) => void learnt.push(object),
+  learn: (object: ManagedObject, known: ManagedObject) => {
+    learnt.push(object);
+    knownBefore.push(known);
+  },
 };
 
 type Patch = { metadata: { finalizers?: string[]; annotations?: Record<string, string | null> } };
@@ -54,6 +59,16 @@ test('a status that somebody emptied meanwhile is written whole', async () => {
   await writer.writeStatus(widget('1', status), { ...status, id: 'y' });
   expect(taken).toEqual([{ status: { ...status, id: 'y' }, metadata: { resourceVersion: '2' } }]);
   expect(learnt.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2']);
+});
+
+test.each([
+  ['a record', (writer: ObjectWriter, object: ManagedObject) => writer.record(object, { x: 'y' })],
+  ['an annotation', (writer: ObjectWriter, object: ManagedObject) => writer.annotate(object, { x: 'y' })],
+])('what is in conflict with %s is learned of, and not overcome', async (_, write) => {
+  const { writer, taken } = serverOf(widget('1', {}));
+  const known = widget('2', {});
+  await expect(write(writer, known)).rejects.toBe(conflict);
+  expect([taken, learnt.map(({ metadata }) => metadata.resourceVersion), knownBefore]).toEqual([[], ['1'], [known]]);
 });
 
 test('a status that is right already is not written', async () => {

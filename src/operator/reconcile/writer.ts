@@ -11,8 +11,11 @@ import { isDeleting, isOlder, type ManagedObject } from './resource.ts';
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
 export interface WriteCache {
   write(key: string, perform: () => Promise<ManagedObject>): Promise<ManagedObject>;
-  /** What somebody else wrote is news, though a write of ours, based on it, may be all that is heard of it. */
-  learn(object: ManagedObject): void;
+  /**
+   * What somebody else wrote is news, though a write of ours, based on it, may be all that is heard of it; and so is that it is older
+   * than what was `known` before it was read.
+   */
+  learn(object: ManagedObject, known: ManagedObject): void;
 }
 
 /** Annotations by name; null removes one. */
@@ -95,7 +98,7 @@ export class ObjectWriter {
     if (hasFinalizer(object) && hasAnnotations(object, annotations)) return object;
     const patch = { metadata: { finalizers: withFinalizer(object), annotations } };
     const recorded = await keeping(
-      () => this.#patch(object, patch),
+      () => this.#patchKnown(object, patch),
       () => annotations,
     );
     if (!hasFinalizer(recorded)) throw ignored(`did not keep the finalizer ${finalizer}`);
@@ -110,7 +113,7 @@ export class ObjectWriter {
   /** Annotations alone. */
   async annotate(object: ManagedObject, annotations: Annotations): Promise<ManagedObject> {
     return keeping(
-      () => this.#patch(object, { metadata: { annotations } }),
+      () => this.#patchKnown(object, { metadata: { annotations } }),
       () => annotations,
     );
   }
@@ -179,17 +182,32 @@ export class ObjectWriter {
         return await this.#patch(latest, patch(latest), subresource);
       } catch (error) {
         if (!isConflict(error)) throw error;
-        const reread = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+        const reread = await this.#reread(latest);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
         if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
-        // News in any case: a watch that is frozen would not tell that somebody wiped whose it is.
-        this.#cache.learn(reread);
         // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
         const manager = installationOf(reread);
         if (manager !== installationOf(latest) || !this.#isOurs(manager)) throw error;
         if (subresource === 'status' && isOlder(reread, object)) throw error;
         latest = reread;
       }
+    }
+  }
+
+  /** News in any case: a watch that is frozen would not tell that somebody wiped whose it is. */
+  async #reread(known: ManagedObject): Promise<ManagedObject | undefined> {
+    const latest = await this.#client.get<ManagedObject>(this.#type, known.metadata);
+    if (latest !== undefined) this.#cache.learn(latest, known);
+    return latest;
+  }
+
+  /** As {@link #patch}; what is in conflict with it is learned of, and not overcome. */
+  async #patchKnown(object: ManagedObject, patch: MergePatch): Promise<ManagedObject> {
+    try {
+      return await this.#patch(object, patch);
+    } catch (error) {
+      if (isConflict(error)) await this.#reread(object).catch(() => undefined);
+      throw error;
     }
   }
 
