@@ -1,6 +1,6 @@
 import type { Flight } from '../../core/network.ts';
 import type { Chance } from '../../core/random.ts';
-import { mainKey } from '../../core/story.ts';
+import { mainKey, secondKey } from '../../core/story.ts';
 import type { Cast } from '../kind.ts';
 
 export const isWithKey = ({ to, headers }: Flight, { key }: { readonly key: string }): boolean =>
@@ -19,11 +19,19 @@ export const accountsOf = (apiKeys: readonly string[]): readonly Account[] =>
 export const someKey = (chance: Chance, { cloud }: Cast): string =>
   chance.pick(accountsOf(cloud?.apiKeys ?? [`main=${mainKey}`])).key;
 
-/** Beside that of an operator: of its account, and of others. */
-export function otherKeys({ cloud }: Cast, key: string) {
+/** An operator that has a key, and others: of its account, and of others. */
+export function otherKeys(chance: Chance, { installations, cloud }: Cast) {
+  const withKey = installations.filter(({ apiKey }) => apiKey !== null);
+  const { name, apiKey } = chance.pick(withKey.length === 0 ? installations : withKey);
+  const key = apiKey ?? mainKey;
   const accounts = accountsOf(cloud?.apiKeys ?? []);
-  const own = accounts.find((each) => each.key === key)?.account;
-  const keysOf = (wanted: (account: string) => boolean) =>
-    accounts.filter((each) => each.key !== key && wanted(each.account)).map((each) => each.key);
-  return { own: keysOf((account) => account === own), foreign: keysOf((account) => account !== own) };
+  const account = accounts.find((each) => each.key === key)?.account;
+  const keysOf = (isWanted: (each: Account) => boolean) =>
+    accounts.filter((each) => each.key !== key && isWanted(each)).map((each) => each.key);
+  const foreign = keysOf((each) => each.account !== account);
+  return {
+    installation: name,
+    own: keysOf((each) => each.account === account),
+    foreign: foreign.length === 0 ? [secondKey] : foreign,
+  };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Trouble } from '../../core/run.ts';
-import { mainKey, secondKey } from '../../core/story.ts';
+import { secondKey } from '../../core/story.ts';
 import { otherKeys } from '../cloud/keys.ts';
 import type { TroubleKind } from '../kind.ts';
 import { options } from '../options.ts';
@@ -18,13 +18,8 @@ export const wrongKey: TroubleKind = {
   about: "an operator is restarted with another account's key, and back",
   begin,
   plan: (chance, cast) => {
-    const withKey = cast.installations.filter(({ apiKey }) => apiKey !== null);
-    const { name, apiKey } = chance.pick(withKey.length === 0 ? cast.installations : withKey);
-    const others = otherKeys(cast, apiKey ?? mainKey).foreign;
+    const { installation, foreign } = otherKeys(chance, cast);
     // Longer than two witnesses are apart, a lone object is rightly taken for gone.
-    return lasting(chance, [5, 50], {
-      installation: name,
-      apiKey: others.length === 0 ? secondKey : chance.pick(others),
-    });
+    return lasting(chance, [5, 50], { installation, apiKey: chance.pick(foreign) });
   },
 };
