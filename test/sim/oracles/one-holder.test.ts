@@ -43,6 +43,23 @@ test('two at the same time', async () => {
   expect(world.said).toEqual([expect.stringContaining('op-1.0 uses a key at cloud that op-0.0 used 1000 ms before')]);
 });
 
+test.each([
+  ['before the other used it for the last time', 0, 1],
+  ['since', 3_000, 0],
+])('who has it as the key of the default account from a moment %s', async (_, afterMs, times) => {
+  await world.lease('first', one, 'edge-operator-0');
+  await world.lease('second', two, 'edge-operator-1');
+  const rotate = () => world.begin(two, settings, 'a', true);
+  if (afterMs === 0) rotate();
+  await world.pass(5_000);
+  await use(one, 'a');
+  await world.pass(afterMs);
+  if (afterMs > 0) rotate();
+  await world.pass(1_000);
+  await use(two, 'a');
+  expect(world.said).toHaveLength(times);
+});
+
 test('who asks for a Lease has not taken it', async () => {
   await world.lease('first', one, 'edge-operator-0');
   await use(one);

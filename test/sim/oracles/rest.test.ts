@@ -284,6 +284,7 @@ describe('converges', () => {
       ['is not true with the key with which it was seen', [unreachable], [vanish]],
       ['is not true where it was seen with that key too', [unreachable], [rotate, read, vanish]],
       ['is not true beside another one that was there before', [unreachable], [makeAnother, vanish, rotate]],
+      ['is true beside one, to a second process since', [], [makeAnother, vanish, rotate, rotate]],
     ])('%s', async (_, said, happens) => {
       for (const each of happens) await each();
       await say('BotUser', 'bot', 'Unreachable', 'Reconciling');

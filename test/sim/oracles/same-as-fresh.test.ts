@@ -117,6 +117,26 @@ describe('a field of a module that the spec leaves out', () => {
   });
 
   test.each([
+    ['may be', 'another key', 'b-key-2', []],
+    ['is not', 'the same key', 'b-key', [expect.stringContaining(differs)]],
+  ])('%s what a resource with %s of the account put there', async (_may, _key, key, said) => {
+    world = new FakeWorld({ cloud: { apiKeys: [`main=${mainKey}`, 'b=b-key', 'b=b-key-2'] } });
+    judge = world.judge(sameAsFresh);
+    for (const [name, value] of Object.entries({ own: 'b-key', other: key })) {
+      await world.data('Secret', name, { key: value });
+      const spec = { apiKeySecretRef: { name, key: 'key' } };
+      await world.write('CloudAccount', name, { spec, status: available(1) });
+    }
+    await world.write('HttpsRouteModules', 'other', {
+      spec: { ...parent, accountRef: { name: 'other' }, ...restricted },
+    });
+    await put({ ip_policy_ids: ids }, { answer: shown, key });
+    await leavesOut();
+    await world.write('HttpsRouteModules', 'other', { deleting: true });
+    expect(await spoke()).toEqual(said);
+  });
+
+  test.each([
     ['may be what it asked for before a wrong key, with which it was done with', 'b-key', 'other-key', []],
     ['is not, where that was before it', 'b-key', 'b-key', [expect.stringContaining(differs)]],
   ])('%s', async (_, before, meanwhile, said) => {

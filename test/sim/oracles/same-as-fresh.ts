@@ -1,5 +1,6 @@
 import { type Report, run } from '../core/run.ts';
 import type { Act, Manifest, Story } from '../core/story.ts';
+import { accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
 import { type EndState, endStateOf } from './end-state.ts';
 import { isDoubtful, isForged, isMadeElsewhere, isRefusedByService, pathsOf } from './excuses.ts';
@@ -70,10 +71,17 @@ function isComparable(world: Witness, resource: Resource): boolean {
 /** With two keys of one account each of two resources has a module for its own, which nobody can know (docs/reliability.md). */
 function hadModulesOfOthers(world: Witness, resource: Resource): boolean {
   const paths = pathsOf(resource);
-  return [...cloudModelOf(world).things].some(({ name, edits }) => {
-    const keys = edits.flatMap(({ installation, key }) => (installation === undefined ? [] : key));
-    return paths.includes(name) && new Set(keys).size > 1 && moduleOwnershipOf(world).naming(name).length > 1;
+  return [...cloudModelOf(world).things].some(({ name, account, edits }) => {
+    const naming = paths.includes(name) ? moduleOwnershipOf(world).naming(name) : [];
+    const used = edits.flatMap(({ installation, key }) => (installation === undefined ? [] : key));
+    const inForce = naming.flatMap((each) => keysNow(world, each, account));
+    return naming.length > 1 && new Set([...used, ...inForce]).size > 1;
   });
+}
+
+function keysNow(world: Witness, resource: Resource, account: string): readonly string[] {
+  const accesses = servants(world, resource).map((each) => accountsOf(world).now(each, resource));
+  return accesses.flatMap((access) => (access?.account === account ? access.key : []));
 }
 
 /** A person named an object, now or once. */

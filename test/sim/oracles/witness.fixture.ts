@@ -127,10 +127,15 @@ export class FakeWorld implements Witness {
     });
   }
 
-  begin(process: string, settings: Readonly<Record<string, string>> = {}, apiKey: string | undefined = mainKey) {
+  begin(
+    process: string,
+    settings: Readonly<Record<string, string>> = {},
+    apiKey: string | undefined = mainKey,
+    rotated = false,
+  ) {
     const installation = process.replace(/-\d+\.\d+$/, '');
     this.beginnings.push({
-      ...{ at: this.scheduler.now, installation, process, apiKey },
+      ...{ at: this.scheduler.now, installation, process, apiKey, rotated },
       settings: { apiUrl: 'http://cloud.sim', mirrorInterval: '0', ...settings },
     });
   }
