@@ -167,18 +167,22 @@ describePage(
 
     test('fits into 320 pixels', async () => {
       const long = 'x'.repeat(300);
-      await page.look(`/${long}?${long}=${long}`, { method: 'POST', headers: { [`x-${long}`]: long }, body: long });
-      await page.browser.resize(320, 640);
       const widest = () =>
         evaluate<number>(
           'Math.max(document.documentElement.scrollWidth, document.querySelector("#detail").scrollWidth)',
         );
-      expect(await widest()).toBeLessThanOrEqual(320);
-      await page.browser.click('.tabs [data-side="response"]');
-      expect(await widest()).toBeLessThanOrEqual(320);
-      await page.browser.click('.tabs [data-side="request"]');
-      await page.browser.click('#back');
-      expect(await widest()).toBeLessThanOrEqual(320);
+      // Chromium now and then lays out a list that was hidden with the widths it had on a wide page.
+      for (let round = 0; round < 6; round++) {
+        await page.browser.resize(1280, 800);
+        await page.look(`/${long}?${long}=${long}`, { method: 'POST', headers: { [`x-${long}`]: long }, body: long });
+        await page.browser.resize(320, 640);
+        expect(await widest()).toBeLessThanOrEqual(320);
+        await page.browser.click('.tabs [data-side="response"]');
+        expect(await widest()).toBeLessThanOrEqual(320);
+        await page.browser.click('.tabs [data-side="request"]');
+        await page.browser.click('#back');
+        expect(await widest()).toBeLessThanOrEqual(320);
+      }
       await page.browser.press('s');
       await page.has('#tunnels', 'web');
       expect(await widest()).toBeLessThanOrEqual(320);
