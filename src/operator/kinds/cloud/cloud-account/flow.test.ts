@@ -9,7 +9,7 @@ import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
 const advice =
-  'check that the operator may write ConfigMaps in this namespace (endpointMirror.cloudAccounts of the chart)';
+  'check that the operator may write ConfigMaps here (endpointMirror.cloudAccounts of the chart), and quotas and policies';
 
 type Context = Parameters<AccountFlow['ensure']>[0];
 

@@ -245,7 +245,7 @@ function mirrorReport(shown: boolean, status: Pick<MirrorStatus, 'error' | 'lack
 
 function notPermitted(problem: string): Report {
   const right =
-    'check that the operator may write ConfigMaps in this namespace (endpointMirror.cloudAccounts of the chart)';
+    'check that the operator may write ConfigMaps here (endpointMirror.cloudAccounts of the chart), and quotas and policies';
   return report('DependencyNotReady', `${problem}; ${right}`);
 }
 
