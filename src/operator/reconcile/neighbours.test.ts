@@ -10,7 +10,11 @@ beforeEach(() => {
 });
 
 /** As the other installation left it, or as this one did. */
-function resource(uid: string, said: 'theirs' | 'ours', { generation = 1, observed = 1 } = {}): ManagedObject {
+function resource(
+  uid: string,
+  said: 'theirs' | 'ours',
+  { generation = 1, observed = 1, namespace = 'ns' } = {},
+): ManagedObject {
   const [reason, message] = said === 'ours' ? ['Conflict', foreignMessage('blue')] : ['Available', ''];
   const ready = {
     type: 'Ready',
@@ -23,7 +27,7 @@ function resource(uid: string, said: 'theirs' | 'ours', { generation = 1, observ
   return {
     apiVersion: 'edge-operator.dev/v1alpha1',
     kind: 'BotUser',
-    metadata: { name: uid, namespace: 'ns', uid, generation },
+    metadata: { name: uid, namespace, uid, generation },
     spec: {},
     status: { conditions: [ready as never] },
   };
@@ -77,6 +81,15 @@ describe('of an installation that is at work', () => {
   });
 });
 
+test('who is at work in one namespace may watch no other', () => {
+  ask('a', 'theirs');
+  ask('a', 'theirs');
+  expect(ask('b', 'theirs', { namespace: 'left' })).toBe('now');
+  now = 20_000;
+  expect([ask('b', 'ours', { namespace: 'left' }), ask('c', 'theirs', { namespace: 'left' })]).toEqual(['now', 'now']);
+  expect(ask('c', 'theirs')).toBe('never');
+});
+
 test('of those that a tenant makes up the last few are known, and who is at work is not forgotten for them', () => {
   ask('a', 'theirs');
   ask('a', 'theirs');
@@ -84,4 +97,7 @@ test('of those that a tenant makes up the last few are known, and who is at work
   for (let number = 0; number < 1_000; number += 1) expect(madeUp(number)).toBe('now');
   expect([ask('a', 'theirs'), ask('c', 'theirs')]).toEqual(['never', 'never']);
   expect([madeUp(999), madeUp(0)]).toEqual(['never', 'now']);
+  expect(ask('d', 'theirs', { namespace: 'another' })).toBe('now');
+  for (let number = 0; number < 100; number += 1) madeUp(number);
+  expect(ask('d', 'theirs', { namespace: 'another' })).toBe('never');
 });

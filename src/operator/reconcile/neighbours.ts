@@ -5,7 +5,7 @@ import { conditionOf, type ManagedObject } from './resource.ts';
 const rightingMs = 20_000;
 /** How long it is given to answer a change. */
 const patienceMs = 60_000;
-/** Whose names are known while they show no work: whoever may write a resource may make names up. */
+/** Whose names are known of a namespace while they show no work: whoever may write a resource may make names up. */
 const mostIdle = 32;
 
 /** Whether to write what there is to say of a resource that another installation manages: now, after a wait, or not at all. */
@@ -15,6 +15,9 @@ export type Say =
   | { readonly kind: 'never' };
 
 interface Neighbour {
+  readonly installation: string;
+  /** It may watch some namespaces and not others, or not any more. */
+  readonly namespace: string | undefined;
   /** When what this one has to say was written first, and where it was. */
   readonly at: number;
   readonly toldOn: Set<string>;
@@ -24,12 +27,12 @@ interface Neighbour {
 
 /**
  * Other installations of the operator that manage resources which this one watches too. Two that both wrote the condition
- * of one resource would do so for ever. So what this one has to say is written to one resource first: whoever is at work
- * there puts it right, and is not contradicted any more, but where it leaves a change unanswered.
+ * of one resource would do so for ever. So what this one has to say is written to one resource of a namespace first:
+ * whoever is at work there puts it right, and is not contradicted there any more, but where it leaves a change unanswered.
  */
 export class Neighbours {
   readonly #now: () => number;
-  readonly #known = new Map<string, Neighbour>();
+  readonly #known = new Set<Neighbour>();
   /** Since when a resource waits for its installation to answer a change. */
   readonly #unanswered = new Map<string, number>();
 
@@ -41,11 +44,11 @@ export class Neighbours {
   /** Of a resource that `installation` manages. */
   ask(installation: string, object: ManagedObject): Say {
     const now = this.#now();
-    const uid = object.metadata.uid ?? '';
-    const neighbour = this.#known.get(installation);
+    const { uid = '', namespace } = object.metadata;
+    const neighbour = this.#of(installation, object);
     if (neighbour === undefined) {
-      this.#known.set(installation, { at: now, toldOn: new Set([uid]), isAtWork: false });
-      this.#dropIdle();
+      this.#known.add({ installation, namespace, at: now, toldOn: new Set([uid]), isAtWork: false });
+      this.#dropIdle(namespace);
       return { kind: 'now' };
     }
     if (isForeign(object)) return { kind: 'now' };
@@ -65,21 +68,25 @@ export class Neighbours {
   }
 
   /** What was to be written now could not be: nobody has put it right. */
-  unsaid(installation: string, { metadata: { uid = '' } }: ManagedObject): void {
-    const neighbour = this.#known.get(installation);
-    neighbour?.toldOn.delete(uid);
-    if (neighbour?.toldOn.size === 0 && !neighbour.isAtWork) this.#known.delete(installation);
+  unsaid(installation: string, object: ManagedObject): void {
+    const neighbour = this.#of(installation, object);
+    neighbour?.toldOn.delete(object.metadata.uid ?? '');
+    if (neighbour?.toldOn.size === 0 && !neighbour.isAtWork) this.#known.delete(neighbour);
   }
 
-  #dropIdle(): void {
-    const idle = [...this.#known].filter(([, { isAtWork }]) => !isAtWork).map(([name]) => name);
-    for (const name of idle.slice(0, -mostIdle)) this.#known.delete(name);
+  #of(installation: string, { metadata: { namespace } }: ManagedObject): Neighbour | undefined {
+    return this.#known.values().find((each) => each.installation === installation && each.namespace === namespace);
+  }
+
+  #dropIdle(namespace: string | undefined): void {
+    const idle = [...this.#known].filter((each) => each.namespace === namespace && !each.isAtWork);
+    for (const each of idle.slice(0, -mostIdle)) this.#known.delete(each);
   }
 
   /** The resource is gone from Kubernetes. */
   forget(uid: string): void {
     this.#unanswered.delete(uid);
-    for (const { toldOn } of this.#known.values()) toldOn.delete(uid);
+    for (const { toldOn } of this.#known) toldOn.delete(uid);
   }
 }
 

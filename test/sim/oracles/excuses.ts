@@ -222,7 +222,7 @@ function hasRival(world: Witness, resource: Resource): boolean {
 function isLeftToAnother(world: Witness, resource: Resource): boolean {
   const manager = accountsOf(world).installations.get(managerOf(resource) ?? '');
   if (manager === undefined || servants(world, resource).includes(manager)) return false;
-  return resource.versions.all.some(
+  return [...resource.versions.all, ...resource.statuses.all].some(
     ({ by = '', at }) => installationOf(by) === manager.name && manager.serves(resource, at),
   );
 }

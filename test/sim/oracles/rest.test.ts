@@ -294,22 +294,27 @@ describe('converges', () => {
 
   describe('Conflict, of what another installation manages', () => {
     const conflict = 'BotUser a/bot is not Ready: Conflict, so it is';
+    const annotations = { 'edge-operator.dev/installation': 'edge-operator-two-679d1bcf' };
+    const ownership = { installation: 'edge-operator-two-679d1bcf' };
+    const recorded = { status: unready(1, 'Unreachable', 'Reconciling', { ownership }) };
     test.each([
-      ['is true where that one served it for a while', 'a,b', 'b', []],
-      ['is not while it does', 'a,b', 'a,b', [conflict]],
-      ['is not where it never did', 'b', 'b', [conflict]],
-    ])('%s', async (_, before, now, said) => {
+      ['is true where that one served it for a while', 'a,b', 'b', { annotations }, []],
+      ['is true where that one only looked at it for a while', 'a,b', 'b', recorded, []],
+      ['is not while it does', 'a,b', 'a,b', { annotations }, [conflict]],
+      ['is not where it never did', 'b', 'b', { annotations }, [conflict]],
+      ['is not where it never did, by its status', 'b', 'b', recorded, [conflict]],
+    ])('%s', async (_, before, now, record, said) => {
       const other = (watchNamespaces: string) => ({ name: 'two', settings: { watchNamespaces } });
       begin({
         installations: [{ name: 'op', settings: { watchNamespaces: 'a' } }, other(before)],
         acts: [{ at: 0, do: 'start', installation: 'two' }],
       });
-      const annotations = { 'edge-operator.dev/installation': 'edge-operator-two-679d1bcf' };
       await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
-      await world.write('BotUser', 'bot', { annotations, by: 'two-0.0' });
+      await world.write('BotUser', 'bot', { ...record, by: 'two-0.0' });
       await world.pass(1_000);
       world.begin('two-0.1', other(now).settings);
-      await say('BotUser', 'bot', 'Conflict');
+      const fields = record === recorded ? { ownership } : {};
+      await world.write('BotUser', 'bot', { status: unready(1, 'Conflict', 'Stalled', fields), by: operator });
       expect(await spoke()).toEqual(said);
     });
   });
