@@ -158,9 +158,7 @@ export class Informer<T extends KubeObject> {
   #sink() {
     const store = this.#store;
     return {
-      get newest() {
-        return store.newest;
-      },
+      ask: () => store.ask(),
       slim: (object: T, isListed: boolean) => {
         if (isListed) return store.asStored(this.#slim(object));
         return this.#isKnown(object) ? object : this.#slim(object);

@@ -17,8 +17,8 @@ const answersAgain = 'watching again';
 
 /** Where a reflector puts what it reads. */
 export interface Sink<T extends KubeObject> {
-  /** The newest resourceVersion known, whoever brought it. */
-  readonly newest: bigint;
+  /** A list is about to be asked for: the newest resourceVersion known by now, whoever brought it. */
+  ask(): bigint;
   /**
    * What is kept of an object; applied to everything before it is put here. Undefined where it is of no interest. Of a list
    * all is held until its end.
@@ -212,7 +212,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #floor(): bigint {
-    return newer(this.#told, this.#options.sink.newest);
+    return newer(this.#told, this.#options.sink.ask());
   }
 
   /** Decides what the failure means for where to go on, and how long to wait. */

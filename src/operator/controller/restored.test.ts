@@ -80,6 +80,18 @@ describe('a watch', () => {
     await until('a later change', () => told.includes('update a 4'));
   });
 
+  test('believes a server that has what our own write ended, and that never told of that end', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const { informer } = await watched.synced();
+    const known = informer.get('default/a') as Widget;
+    const deletionTimestamp = '2030-01-01T00:00:00Z';
+    await informer.write('default/a', async () => ({ ...known, metadata: { ...known.metadata, deletionTimestamp } }));
+    expect(informer.get('default/a')).toBeUndefined();
+    api.rewind(1_000_000);
+    api.emit({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
+    await until('it to come back', () => informer.get('default/a')?.spec?.size === 1);
+  });
+
   test('that ends again before it has told anything is not resumed: the server may have been restored meanwhile', async () => {
     const { restore, isBack } = await backedUp();
     api.script(isWatch, (response) => response.writeHead(200).end());

@@ -60,7 +60,7 @@ describe('what the server says', () => {
       store.upsert(thing('a', 6, { spec: 'as it was' }));
       expect(store.replace([listed as Thing], 7n, reset)).toEqual([]);
       const restored = thing('a', 6, { spec: 'as the backup has it' });
-      expect(store.newest).toBe(6n);
+      expect(store.ask()).toBe(6n);
       expect(store.replace([restored], 7n, reset)).toMatchObject([{ type: 'update', old: { spec: 'as it was' } }]);
       expect(store.get('default/a')).toBe(restored);
       expect(store.upsert(restored)).toEqual([]);
@@ -213,7 +213,7 @@ describe('a list contradicts what is known', () => {
     expect(known().isContradicted(objects, version)).toBe(false);
   });
 
-  test('nor one from before the last finalizer went, of which nobody knows when exactly', () => {
+  test('nor one of before the last finalizer went, of which nobody knows when exactly, but one that is asked for since', () => {
     const store = known();
     const going = {
       ...thing('a', 10),
@@ -221,5 +221,8 @@ describe('a list contradicts what is known', () => {
     };
     store.assume(going as Thing);
     expect(store.isContradicted([thing('a', 10)], 20n)).toBe(false);
+    store.ask();
+    expect(store.isContradicted([thing('a', 10)], 20n)).toBe(true);
+    expect(store.isContradicted([thing('a', 11)], 20n)).toBe(false);
   });
 });

@@ -33,8 +33,9 @@ export class ObjectStore<T extends KubeObject> {
     return [...this.#objects.values()];
   }
 
-  /** The newest resourceVersion of any object seen, 0 without one. */
-  get newest(): bigint {
+  /** A list that is up to date is about to be asked for: the newest resourceVersion of any object seen by now, 0 without one. */
+  ask(): bigint {
+    this.#tombstones.settle();
     return this.#newest;
   }
 

@@ -12,7 +12,7 @@ interface Tombstone {
 export class Tombstones {
   readonly #tombstones = new Map<string, Tombstone>();
 
-  /** @param isEarliest it went at that version or at a later one */
+  /** @param isEarliest it went at that version or at a later one, but before any list that is asked for from now on */
   add(object: KubeObject, version: bigint, isEarliest = false): void {
     const { uid } = object.metadata;
     if (uid === undefined) return;
@@ -20,6 +20,13 @@ export class Tombstones {
     this.#tombstones.set(uid, { version, isEarliest });
     const [oldest] = this.#tombstones.keys();
     if (this.#tombstones.size > maxTombstones && oldest !== undefined) this.#tombstones.delete(oldest);
+  }
+
+  /** A list is asked for that is up to date: by the moment that it shows, all these have gone. */
+  settle(): void {
+    for (const [uid, { version, isEarliest }] of this.#tombstones) {
+      if (isEarliest) this.#tombstones.set(uid, { version, isEarliest: false });
+    }
   }
 
   has(object: KubeObject): boolean {

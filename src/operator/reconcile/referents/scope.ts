@@ -69,7 +69,7 @@ export class Scope {
     const { targetAt, targets, onRefused } = this.#options;
     return {
       // No object is older than nothing: whatever a list says is believed.
-      newest: 0n,
+      ask: () => 0n,
       slim: (object) => (targetAt(keyOf(object)) === undefined ? undefined : identityOf(object)),
       replace: (objects) => {
         const versions = new Map(objects.map((object) => [keyOf(object), object.metadata.resourceVersion]));
