@@ -82,6 +82,8 @@ export interface Facts {
   lostParts?: Map<string, number>;
   /** When a start of its tunnel was sent and not answered; an earlier process' may have been until this one met it. */
   lostStart?: number;
+  /** The start of its tunnel that was answered, by when it was asked for. */
+  answeredStart?: string | undefined;
   /** Since when nobody is where its tunnel is to be stopped, or no request may go there. */
   cutOffSince?: number;
   /** The generation that the external object was last seen to be as asked for. */

@@ -97,7 +97,7 @@ export class TunnelFlow implements Flow<undefined> {
     const rival = rivalOf(context, tunnel);
     if (rival !== undefined) return conflict(context, tunnel, rival);
     const started = startedOf(resource.object);
-    const isProven = started !== undefined && isAnswered(resource.object, started);
+    const isProven = started !== undefined && isAnswered(resource.object, started, facts);
     const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, running });
     switch (action.kind) {
       case 'none':
@@ -155,6 +155,7 @@ async function start(context: Context, { agent, spec, tunnel, before }: Asked): 
   await resource.confirm();
   try {
     const running = await agent.start(definitionOf(spec, tunnel.name), call);
+    facts.answeredStart = asked.startedAt;
     const shown = lookOf(shownOf(running));
     if (!looksLike(shown, tunnel.shown)) await resource.insist(() => recordOf({ ...asked, shown }));
     return running;

@@ -85,7 +85,7 @@ export class Leaving {
   /** What was sent and not answered may be carried out yet, and would be nobody's. */
   #unsettled({ resource, facts, time }: Context, started: Started): Report | undefined {
     const { object } = resource;
-    const isSure = isAnswered(object, started) && started.before === undefined;
+    const isSure = isAnswered(object, started, facts) && started.before === undefined;
     // As far as this process can tell: an earlier one may have died over it.
     if (facts.lostStart === undefined && !isSure) facts.lostStart = time.now();
     const ms = (facts.lostStart ?? Number.NEGATIVE_INFINITY) + this.#createSettleMs - time.now();

@@ -157,6 +157,25 @@ describe('a start without an answer', () => {
     expect(here.running).toBeUndefined();
   });
 
+  test.each([
+    ['is known to this process where no status can say so', () => {}, 1],
+    ['is not to the next one', () => here.restart(), 2],
+  ])('and an answered one, of what looks the same, which %s', async (_, happens, times) => {
+    await lose();
+    here.edit({ addr: '9090' });
+    await lose();
+    here.edit({ addr: '8080' });
+    let starts = 0;
+    here.onStart = (asked) => {
+      starts += 1;
+      return here.run(asked);
+    };
+    await here.reconcile();
+    happens();
+    for (let look = 0; look < 3; look += 1) await here.reconcile();
+    expect(starts).toBe(times);
+  });
+
   test('is on record for no longer than it may be carried out', async () => {
     await lose();
     here.edit({ addr: '9090' });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
 import { fingerprint } from '../../../reconcile/json.ts';
+import type { Facts } from '../../../reconcile/memory.ts';
 import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations } from '../../../reconcile/writer.ts';
 import { lookOf, lookSchema, shownSchema } from './look.ts';
@@ -92,8 +93,12 @@ export function placeIn({ status }: ManagedObject, { url, name }: Started): Pick
   return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
 }
 
-/** This start of it was answered, by the status. */
-export function isAnswered(object: ManagedObject, started: Started): boolean {
+/**
+ * This start of it was answered: this process had the answer, or the status tells of it. A definition of an older release keeps
+ * that out of the status.
+ */
+export function isAnswered(object: ManagedObject, started: Started, facts: Pick<Facts, 'answeredStart'>): boolean {
+  if (started.startedAt !== undefined && started.startedAt === facts.answeredStart) return true;
   const { startedAt, uri } = (object.status ?? {}) as Status;
   const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
   const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
