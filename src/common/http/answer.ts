@@ -17,6 +17,8 @@ export interface Answer {
   readonly text: string;
   /** What a message must not repeat. */
   readonly secrets: readonly string[];
+  /** What was sent but for its secrets: whoever reads a message may have said that. Default nothing. */
+  readonly said?: () => readonly string[];
   /** A message repeats nothing of it but its status and its code. */
   readonly isSecret?: boolean;
 }
@@ -114,10 +116,14 @@ export function malformed(
  * The one place where words of a service become words of ours: one line of at most 300 characters, without secrets, and
  * nothing at all where the answer may tell one that is not known here.
  */
-function harmless({ service, secrets, isSecret }: Answer, text: string, requestIDs: readonly string[] = []): string {
+function harmless(
+  { service, secrets, said, isSecret }: Answer,
+  text: string,
+  requestIDs: readonly string[] = [],
+): string {
   if (isSecret === true) return '';
   const { redacted: mark = '[redacted]' } = service;
-  const line = redact(oneLine(text.slice(0, longestText)), secrets, mark);
+  const line = redact(oneLine(text.slice(0, longestText)), secrets, mark, said?.());
   const plain = service.plainText === true ? withoutDocuments(line, mark) : line;
   return clipped(replaceAll(plain, requestIDs, '[id]'));
 }

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { unescape as decoded } from 'node:querystring';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock, WallClock } from '../clock.ts';
 import type { Runtime } from '../runtime.ts';
@@ -99,7 +100,8 @@ export class HttpClient {
     const service = this.#service;
     const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;
     const known = [...(key === undefined ? [] : [key]), ...secrets, ...this.#sent.all()];
-    return { service, operation: name, at: this.#clock.now(), status, headers, text, secrets: known, isSecret };
+    const said = () => this.#saidIn(operation);
+    return { service, operation: name, at: this.#clock.now(), status, headers, text, secrets: known, said, isSecret };
   }
 
   /** Waits for the requests under way; may be called again. */
@@ -142,10 +144,27 @@ export class HttpClient {
     };
   }
 
+  #saidIn({ path, body = {}, secrets = [] }: Operation<unknown>): readonly string[] {
+    const { secretFields = [] } = this.#service;
+    const open = Object.entries(body).filter(([field]) => !secretFields.includes(field));
+    return [path, decoded(path), ...textsIn(Object.fromEntries(open)).filter((text) => !secrets.includes(text))];
+  }
+
   #secretsOf(body: object = {}): readonly string[] {
     const { secretFields = [] } = this.#service;
     return Object.entries(body).flatMap(([field, value]) =>
       secretFields.includes(field) && typeof value === 'string' ? [value] : [],
     );
   }
+}
+
+/** All names and values of a document. */
+function textsIn(document: object): readonly string[] {
+  const texts: string[] = [];
+  JSON.stringify(document, (name, value: unknown) => {
+    texts.push(name);
+    if (typeof value !== 'object') texts.push(String(value));
+    return value;
+  });
+  return texts;
 }

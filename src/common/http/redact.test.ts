@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { cpuTimer } from '../../../test/support/elapsed.ts';
 import { redact, withoutDocuments } from './redact.ts';
 
+const hexOf = (text: string) => Buffer.from(text).toString('hex');
+
 describe('a text', () => {
   test('is rid of secrets wherever they stand', () => {
     const secret = `line one\nline "two" ${'y'.repeat(400)}`;
@@ -19,6 +21,24 @@ describe('a text', () => {
     ['cut short and quoted', `s3cret\n"${'x'.repeat(100)}`, `secret "s3cret\\n\\"${'x'.repeat(20)}..." is too long`],
   ])('is rid of a secret that is repeated %s', (_, secret, text) => {
     expect(redact(text, [secret], '[redacted]')).toMatch(/^secret "\[redacted\][".]/);
+  });
+
+  test.each([
+    [
+      'a part of one',
+      'no configuration "cret of a web_hunter2"',
+      'cret of a web_hunter2',
+      'no configuration "cret of a web_hunter2"',
+    ],
+    ['in hex', `bad id ${hexOf('3cret of')}`, hexOf('3cret of').toUpperCase(), `bad id ${hexOf('3cret of')}`],
+    ['quoted', 'bad "\\"s3cret of"', '"s3cret of', 'bad "\\"s3cret of"'],
+    ['on one line', 'bad id cret of a', 'cret\nof a', 'bad id cret of a'],
+    ['which is less than the text repeats', 'bad id s3cret of a webhook', 's3cret of', 'bad id s3[redacted]'],
+    ['a short one', 'bad id hunter2', 'hunter2', 'bad id hunter2'],
+  ])('tells nobody what of his own words is in a secret: %s', (_, text, said, shown) => {
+    const secrets = ['s3cret of a webhook', 'hunter2'];
+    expect(redact(text, secrets, '[redacted]', [said])).toBe(shown);
+    expect(redact(text, secrets, '[redacted]', ['other'])).toContain('[redacted]');
   });
 
   test('an empty secret hides nothing', () => {

@@ -1,3 +1,5 @@
+import { oneLine } from './text.ts';
+
 /** Less of a secret than this tells nothing. Of a long one more is needed: parts of documents are like words. */
 const shortestPart = 8;
 const shortestPartOfLong = 12;
@@ -10,14 +12,28 @@ const shortestInWord = 4;
  * than 1 KiB): as it is, or in the encodings that services repeat things in, by whatever case. Of a shorter secret nothing
  * but the whole is looked for, and of fewer than 4 characters only where it is no part of a word or number. Takes time in
  * proportion to text and secrets: bound both.
+ * @param said what its reader himself has said, which the text may repeat: of that nothing is hidden. He knows it, and where
+ * a guess of his was hidden he would know that it is part of a secret.
  */
-export function redact(text: string, secrets: readonly string[], mark: string): string {
+export function redact(text: string, secrets: readonly string[], mark: string, said: readonly string[] = []): string {
   const spelled = secrets.filter((secret) => !isLong(secret)).flatMap(spellings);
-  const short = spelled.filter((spelling) => spelling.length < shortestPart && spelling.trim() !== '');
+  const isSaid = sayingOf(said);
+  const short = spelled.filter(
+    (spelling) => spelling.length < shortestPart && spelling.trim() !== '' && !isSaid(fold(spelling)),
+  );
   const { words = [], others = [] } = Object.groupBy(short, ({ length }) =>
     length < shortestInWord ? 'words' : 'others',
   );
-  return replaceWords(replaceAll(withoutParts(text, secrets, mark), others, mark), words, mark);
+  return replaceWords(replaceAll(withoutParts(text, secrets, mark, isSaid), others, mark), words, mark);
+}
+
+/** Whether a run, without case, is in what was said, as it is or as services repeat things. */
+function sayingOf(said: readonly string[]): (run: string) => boolean {
+  let spelled: string | undefined;
+  return (run) => {
+    spelled ??= fold(said.flatMap((each) => [each, oneLine(each)].flatMap(spellings)).join('\n'));
+    return spelled.includes(run);
+  };
 }
 
 function replaceWords(text: string, words: readonly string[], by: string): string {
@@ -40,23 +56,35 @@ export function withoutDocuments(text: string, mark: string): string {
     .replace(/[A-Za-z0-9+/=_%-]{64,}/g, mark);
 }
 
-function withoutParts(text: string, secrets: readonly string[], mark: string): string {
+function withoutParts(
+  text: string,
+  secrets: readonly string[],
+  mark: string,
+  isSaid: (run: string) => boolean,
+): string {
   const folded = fold(text);
   const hidden = new Uint8Array(text.length);
   const [long, short] = [secrets.filter(isLong), secrets.filter((secret) => !isLong(secret))];
-  hide(hidden, placesOf(folded, shortestPart), short);
-  hide(hidden, placesOf(folded, shortestPartOfLong), long);
+  hide(hidden, placesOf(folded, shortestPart), short, isSaid);
+  hide(hidden, placesOf(folded, shortestPartOfLong), long, isSaid);
   return replaceHidden(text, hidden, mark);
 }
 
-/** Marks every place of the text that has a part of one of the secrets. */
-function hide(hidden: Uint8Array, { places, length }: Places, secrets: readonly string[]): void {
+/** Marks every place of the text that has a part of one of the secrets that was not said. */
+function hide(
+  hidden: Uint8Array,
+  { places, length }: Places,
+  secrets: readonly string[],
+  isSaid: (run: string) => boolean,
+): void {
   if (places.size === 0) return;
   for (const spelling of secrets.flatMap(spellings)) {
     const folded = fold(spelling);
     for (let start = 0; start + length <= folded.length; start++) {
       const run = folded.slice(start, start + length);
-      for (const place of places.get(run) ?? []) hidden.fill(1, place, place + length);
+      const found = places.get(run);
+      if (found === undefined) continue;
+      if (!isSaid(run)) for (const place of found) hidden.fill(1, place, place + length);
       // Once is enough: a secret may be one run over and over.
       places.delete(run);
     }

@@ -159,6 +159,25 @@ describe('secrets', () => {
     );
   });
 
+  test.each([
+    ['of the key', 'y-for-te 6b65792d'],
+    ['of a secret that another resource sent', canary.slice(4, 13)],
+  ])('nobody learns by an answer what of his own words is a part %s', async (_, guess) => {
+    api.play(json(404, {}), json(400, { msg: `no name like "${guess}"` }), json(400, { msg: `no id ${guess}` }));
+    const client = api.client();
+    await failure(of(client)['PUT of a webhook secret']());
+    const { message } = await failure(client.botUsers.create({ name: `a ${guess}` }, call));
+    expect(message).toBe(`bot_users.create: the API answered 400: no name like "${guess}"`);
+    expect((await failure(client.botUsers.get(guess, call))).message).toContain(`no id ${guess}`);
+  });
+
+  test('a secret that is sent is told by no answer to that', async () => {
+    api.play(json(400, { msg: `it is ${canary.slice(4, 13)}` }));
+    const sent = { provider: 'p', secret: canary };
+    const { message } = await failure(api.client().routeModules.webhookVerification.replace(route, sent, call));
+    expect(message).toMatch(/400$/);
+  });
+
   test('what is not as expected names no key of the service', async () => {
     api.play(json(200, { ...bot, active: 'key-for-tests' }));
     const { message } = await failure(api.client().botUsers.get('bot_1', call));
