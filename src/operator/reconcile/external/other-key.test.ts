@@ -90,6 +90,17 @@ describe('a lone one that is not found with what is in force since', () => {
     expect(await looks()).toBeUndefined();
   });
 
+  test('the key that it was there with before, too, is gone', async () => {
+    const last = scene.clock.now();
+    scene.there = [{ id: 'a' }];
+    await lone.presence.observe('a');
+    await scene.clock.advance(settleMs);
+    [scene.there, lone.connection.since] = [[], scene.clock.now()];
+    lone.connection.hadAnotherKey = (at) => at >= last;
+    await scene.clock.advance(1);
+    expect(await looks()).toBeUndefined();
+  });
+
   describe('another key, and a person says that it is gone,', () => {
     beforeEach(async () => {
       lone.connection.hadAnotherKey = () => true;

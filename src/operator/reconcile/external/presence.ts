@@ -232,11 +232,11 @@ export class Presence<Observed, Client> {
     return `${what} with the API key before this one, and is not found with it: is it the right key? If it is ${goneThenSay}`;
   }
 
-  /** It was last there with another key than the one in force: of what this process never saw, its record says so. */
+  /** It was never there with the key in force, but with others: of what this process never saw, its record says so. */
   #isOfAnotherKey(id: string): boolean {
     const { resource, connection } = this.#context;
-    const hadAt = this.#hadAt(id);
-    if (hadAt !== undefined) return connection.hadAnotherKey?.(hadAt) === true;
+    const had = this.#had(id);
+    if (had.length > 0) return had.every((at) => connection.hadAnotherKey?.(at) === true);
     return mayBeTwoKeys(recordIn(resource.object, annotation.keyMark), connection.keyMark);
   }
 
@@ -244,15 +244,14 @@ export class Presence<Observed, Client> {
   #formerAddress(id: string): string | undefined {
     const { resource, connection } = this.#context;
     const recorded = recordedURLOf(resource.object);
-    if (this.#hadAt(id) !== undefined || recorded === undefined || connection.url === undefined) return undefined;
+    if (this.#had(id).length > 0 || recorded === undefined || connection.url === undefined) return undefined;
     return isSameURL(recorded, connection.url) ? undefined : recorded;
   }
 
-  /** When this process last asked for it of those times that it was there; undefined: never. */
-  #hadAt(id: string): number | undefined {
+  /** When this process asked for it of those times that it was there: when it was made, first and last. */
+  #had(id: string): readonly number[] {
     const { seen, made } = this.#context.facts;
-    const had = [seen, made].flatMap((each) => (each?.id === id ? each.at : []));
-    return had.length === 0 ? undefined : Math.max(...had);
+    return [...(made?.id === id ? [made.at] : []), ...(seen?.id === id ? [seen.firstAt, seen.at] : [])];
   }
 
   /**
