@@ -248,15 +248,20 @@ export class KubeModel {
   #readAll(): void {
     const now = this.#world.scheduler.now;
     const left = new Set(this.live.values());
+    const data = new Set<string>();
     for (const [, { object }] of this.#world.kube.snapshot().objects) {
       if (!isKind(object.kind)) {
         this.#seeData(object, false, now);
+        data.add(keyOf(object));
         continue;
       }
       const resource = this.#resourceOf(object, now);
       resource.goneAt = undefined;
       left.delete(resource);
       this.#seeResource(object, false, now);
+    }
+    for (const [key, timeline] of this.#data) {
+      if (!data.has(key) && timeline.last !== undefined) timeline.add(now, undefined);
     }
     for (const resource of left) {
       resource.lostByRestore = true;

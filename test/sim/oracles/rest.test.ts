@@ -389,6 +389,19 @@ describe('converges', () => {
     expect(await spoke()).toEqual([expect.stringContaining('CloudAccount a/acct is not Ready: DependencyNotReady')]);
   });
 
+  test.each([
+    ['has not any more', [], []],
+    ['has', [secondKey], [expect.stringContaining('CloudAccount a/acct is not Ready: DependencyNotReady')]],
+  ])('what depends on a Secret that a restored backup %s', async (_, keys, said) => {
+    await world.write('CloudAccount', 'acct', { spec: { apiKeySecretRef: { name: 'key', key: 'key' } } });
+    await say('CloudAccount', 'acct', 'DependencyNotReady', 'Reconciling');
+    for (const key of keys) await world.data('Secret', 'key', { key });
+    const backup = world.backup();
+    await world.data('Secret', 'key', { key: secondKey });
+    await world.restore(backup);
+    expect(await spoke()).toEqual(said);
+  });
+
   test('what the story expects has to be so', async () => {
     begin({ expect: { 'BotUser/a/bot': 'Conflict' } });
     await world.write('BotUser', 'bot', { spec: { name: 'bot' } });
