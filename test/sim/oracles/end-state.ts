@@ -50,8 +50,8 @@ function contentOf(world: Witness, resource: Resource): Fields {
 }
 
 /**
- * With what the spec leaves out, where the operator put it last: the service has chosen that then, and nobody else. What was
- * there before the resource was keeps that: only what a spec sets is compared.
+ * With what the spec leaves out, where the operator alone put it: the service has chosen that then, and nobody else. What a person
+ * changed, or what was there before the resource was, keeps that: only what a spec sets is compared.
  */
 function moduleContent(
   world: Witness,
@@ -63,7 +63,7 @@ function moduleContent(
   const last = module?.edits.at(-1);
   if (module === undefined || content === undefined || last?.installation === undefined)
     return shown(content, expectation);
-  const isOlder = last.sentAt < resource.createdAt;
+  const isOlder = module.edits.some((edit) => edit.installation === undefined || edit.sentAt < resource.createdAt);
   const isLeft =
     moduleOwnershipOf(world).wasPutWithWrongKey(module, resource) || wasChangedElsewhere(world, module, resource);
   if (isOlder || isLeft) return shown(content, expectation);

@@ -1,7 +1,7 @@
 import { epochMs } from '../core/process.ts';
 import { accountNameOf, accountsOf } from './accounts.ts';
 import { cloudModelOf, type Thing } from './cloud-model.ts';
-import { different, type Expectation, missing, strange } from './expectation.ts';
+import { different, type Expectation, missing, strange, strangeBesideKept } from './expectation.ts';
 import { impliedModules, impliedObject, modulePaths } from './implied.ts';
 import { fieldsOf, parsed, textOf, textsOf } from './json.ts';
 import { type AccountID, serviceOf } from './keys.ts';
@@ -281,7 +281,7 @@ function isModuleRefused(world: Witness, resource: Resource): boolean {
 
 function asks(body: string, expectation: Expectation): boolean {
   const fields = fieldsOf(parsed(body));
-  return strange(fields, expectation).length + missing(fields, expectation).length === 0;
+  return strangeBesideKept(fields, expectation).length + missing(fields, expectation).length === 0;
 }
 
 function isForbiddenHost(world: Witness, { version }: Resource): boolean {

@@ -24,6 +24,13 @@ export function strange(body: Fields, expectation: Expectation): readonly string
     .map(([field]) => field);
 }
 
+/** The same of a body that may keep what the spec leaves out as it is there. */
+export function strangeBesideKept(body: Fields, expectation: Expectation): readonly string[] {
+  return strange(body, expectation).filter(
+    (field) => expectation[field]?.oneOf.every((each) => each === undefined) !== true,
+  );
+}
+
 /** The fields that must be there and are not. */
 export function missing(body: Fields, expectation: Expectation): readonly string[] {
   return Object.entries(expectation)

@@ -1,7 +1,7 @@
 import { type Accounts, accountsOf } from './accounts.ts';
 import { type Call, type CloudModel, cloudModelOf, succeeded, type Thing } from './cloud-model.ts';
 import { type Disturbances, disturbancesOf } from './disturbances.ts';
-import { missing, strange } from './expectation.ts';
+import { missing, strangeBesideKept } from './expectation.ts';
 import { type ImpliedModule, impliedModules, modulePaths } from './implied.ts';
 import type { InstallationHistory } from './installations.ts';
 import { fieldsOf, parsed } from './json.ts';
@@ -107,7 +107,7 @@ export class ModuleOwnership {
     const body = fieldsOf(parsed(call.flight.body));
     return resource.versions.during(...span).filter((version) => {
       const content = this.asked(resource, version, call.path, span)?.content;
-      return content !== undefined && strange(body, content).length + missing(body, content).length === 0;
+      return content !== undefined && strangeBesideKept(body, content).length + missing(body, content).length === 0;
     });
   }
 

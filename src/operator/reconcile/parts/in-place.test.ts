@@ -3,6 +3,7 @@ import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
 import { Memory } from '../memory.ts';
 import type { Condition, ManagedObject } from '../resource.ts';
+import { fieldsOf } from './fields.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
 
@@ -26,7 +27,11 @@ beforeEach(() => {
 const part: Part<never, undefined, Body, Body> = {
   ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
   desired: async ({ thing }: { thing: Body }) => thing,
-  diff: (body, found) => Object.keys(body).filter((field) => body[field] !== found[field]),
+  ...fieldsOf<Body, Body>({
+    size: ['size', ({ size }) => size],
+    colour: ['colour', ({ colour }) => colour],
+    shape: ['shape', ({ shape }) => shape],
+  }),
   status: () => ({}),
   get: async () => there,
   replace: async (_client, _spec, body) => {
@@ -73,6 +78,32 @@ async function reconcile(generation: number, thing: Body, given: Given = {}) {
   const { report } = await reconciler.act(plan);
   return { reason: report?.reason, told };
 }
+
+describe('a field that the spec leaves out', () => {
+  const chosen = { size: 1, colour: 'red', shape: 'round' };
+
+  test('stays as somebody chose it there when another one is put back, or changed', async () => {
+    await reconcile(1, { size: 1 });
+    there = { ...chosen, size: 2 };
+    expect(await reconcile(1, { size: 1 })).toEqual({ reason: 'Available', told: ['updated size of thing of p'] });
+    expect(there).toEqual(chosen);
+    await reconcile(2, { size: 3 });
+    expect(there).toEqual({ ...chosen, size: 3 });
+  });
+
+  test('stays there in a module that is adopted', async () => {
+    there = { ...chosen, size: 2 };
+    await reconcile(1, { size: 1 }, { applied: false });
+    expect(there).toEqual(chosen);
+  });
+
+  test('stays there while another one leaves the spec', async () => {
+    await reconcile(1, { size: 1, colour: 'red' });
+    there = chosen;
+    await reconcile(2, { size: 1 });
+    expect(there).toEqual({ size: 1, colour: 'grey', shape: 'round' });
+  });
+});
 
 describe('a field that leaves the spec', () => {
   const red = { size: 1, colour: 'red' };

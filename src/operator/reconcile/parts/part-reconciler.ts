@@ -26,6 +26,8 @@ import { type PartAction, planPart } from './plan.ts';
 export interface PartPlan {
   readonly action: PartAction;
   readonly body?: unknown;
+  /** What a PUT is to send: the body, and what the spec leaves out as it is there. */
+  readonly filled?: unknown;
   readonly observed?: unknown;
   readonly report?: Report;
 }
@@ -68,7 +70,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  async act({ action, body, observed, report: known }: PartPlan): Promise<PartResult> {
+  async act({ action, body, filled, observed, report: known }: PartPlan): Promise<PartResult> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
     if (action.kind === 'none') {
       this.#tellAdopted();
@@ -82,7 +84,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const attempt = this.#attemptTo('put', body);
     const outcome = await unlessRefused(this.#context, attempt, async () => {
       try {
-        replaced = await this.#replace(body, observed, action.fields);
+        replaced = await this.#replace(body, filled, observed, action.fields);
       } catch (error) {
         isDropped = !this.#scope.applied && isDefinite(error);
         throw error;
@@ -133,7 +135,13 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const refused = refusedLately(this.#context, this.#attemptTo('put', body));
     if (refused !== undefined) return { ...stop(refused), observed };
     const fields = [...new Set([...action.fields, ...(leftOut ?? [])])];
-    return { action: { ...action, fields }, body, observed };
+    return { action: { ...action, fields }, body, filled: this.#filled(body, observed, leftOut), observed };
+  }
+
+  /** Where it is not known what left the spec, all that this leaves out may have. */
+  #filled(body: unknown, observed: unknown, leftOut: readonly string[] | undefined): unknown {
+    if (observed === undefined || leftOut === undefined) return body;
+    return this.part.filled?.(body, observed, leftOut) ?? body;
   }
 
   /** Whether what is out there is known as of now; reports why not, where that is for long. */
@@ -157,7 +165,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return observed;
   }
 
-  async #replace(body: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
+  async #replace(body: unknown, filled: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
     const { connection, time, facts } = this.#context;
     const { spec, seen, claim, parent } = this.#scope;
     const call = unlessTaken(this.#context.call, () => this.#conflict() !== undefined);
@@ -166,7 +174,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     const sentAt = time.now();
     let replaced: unknown;
     try {
-      replaced = await this.part.replace(connection.client, spec, body, call);
+      replaced = await this.part.replace(connection.client, spec, filled, call);
     } catch (error) {
       seen.delete(claim);
       const isLost = !(error instanceof ApiError && error.definite);

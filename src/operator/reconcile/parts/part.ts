@@ -25,6 +25,11 @@ export interface Part<Spec, Client, Body = never, Observed = never> {
   desired(spec: Spec, read: ReadReference): Promise<Body | undefined>;
   /** Names of the spec fields of the part that the user set and that are different out there. Never a value. */
   diff(body: Body, observed: Observed): readonly string[];
+  /**
+   * The body with what the spec leaves out as it is out there, which a PUT would reset, but for `leftOut`, fields of the spec that
+   * are to be. None where a PUT takes nothing that may be left out.
+   */
+  filled?(body: Body, observed: Observed, leftOut: readonly string[]): Body;
   /** Why the service would refuse this, as far as can be told before a PUT. */
   refusal?(body: Body, observed: Observed | undefined): string | undefined;
   /** The part's own status fields. No secret is among them. */

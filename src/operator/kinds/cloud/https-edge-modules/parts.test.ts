@@ -30,6 +30,13 @@ describe('mutualTLS', () => {
     const body = { enabled: true, certificate_authority_ids };
     expect(mutualTLS.diff(body, { enabled, certificate_authorities })).toEqual(fields);
   });
+
+  test('keeps authorities that are left out, unless they left the spec', () => {
+    const found = { enabled: false, certificate_authorities: refs('ca_1', 'ca_2') };
+    const kept = { enabled: true, certificate_authority_ids: ['ca_1', 'ca_2'] };
+    expect(mutualTLS.filled?.({ enabled: true }, found, [])).toEqual(kept);
+    expect(mutualTLS.filled?.({ enabled: true }, found, ['certificateAuthorityIDs'])).toEqual({ enabled: true });
+  });
 });
 
 describe('tlsTermination', () => {
@@ -61,6 +68,16 @@ describe('tlsTermination', () => {
   ])('refusal: %s', (_why, min_version, found, refused) => {
     const reason = tlsTermination.refusal?.({ enabled: true, min_version }, found);
     expect(reason?.includes('remove minVersion') ?? false).toBe(refused);
+  });
+
+  test.each([
+    ['what somebody chose', undefined, shown, [], '1.2'],
+    ['what is asked for', '1.3', shown, [], '1.3'],
+    ['nothing of what left the spec', undefined, shown, ['minVersion'], undefined],
+    ['nothing where TLS is passed through', undefined, upstream, [], undefined],
+  ])('keeps %s', (_why, min_version, found, leftOut, kept) => {
+    const filled = tlsTermination.filled?.({ enabled: false, min_version }, found, leftOut);
+    expect(filled).toEqual({ enabled: false, min_version: kept });
   });
 
   test('status: where TLS ends', () => expect(tlsTermination.status(upstream)).toEqual({ terminateAt: 'upstream' }));

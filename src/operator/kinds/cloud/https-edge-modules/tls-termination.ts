@@ -1,5 +1,6 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { TLSTermination, TLSTerminationReplace } from '../../../cloud/schemas.ts';
+import { fieldsOf } from '../../../reconcile/parts/fields.ts';
 import type { Part } from '../../../reconcile/parts/part.ts';
 import type { Spec, Status } from './schema.ts';
 
@@ -8,18 +9,16 @@ export const tlsTermination: Part<Spec, CloudClient, TLSTerminationReplace, TLST
   condition: 'TlsTerminationReady',
   displayName: 'TLS termination module',
   desired: async ({ tlsTermination: part }) => part && { enabled: part.enabled, min_version: part.minVersion },
-  diff,
   refusal,
   status: toStatus,
+  ...fieldsOf<TLSTerminationReplace, TLSTermination>({
+    enabled: ['enabled', ({ enabled }) => enabled],
+    minVersion: ['min_version', ({ min_version }) => min_version],
+  }),
   get: (cloud, { edgeID }, call) => cloud.httpsEdges.tlsTermination.get(edgeID, call),
   replace: (cloud, { edgeID }, body, call) => cloud.httpsEdges.tlsTermination.replace(edgeID, body, call),
   delete: (cloud, { edgeID }, call) => cloud.httpsEdges.tlsTermination.delete(edgeID, call),
 };
-
-function diff(body: TLSTerminationReplace, found: TLSTermination): readonly string[] {
-  const raised = body.min_version !== undefined && body.min_version !== found.min_version;
-  return [...(body.enabled === found.enabled ? [] : ['enabled']), ...(raised ? ['minVersion'] : [])];
-}
 
 /** Cloud Management API, section 7. Where TLS ends is the edge's own, and shown by this module alone. */
 function refusal(body: TLSTerminationReplace, found: TLSTermination | undefined): string | undefined {

@@ -114,6 +114,22 @@ describe('saml', () => {
     expect(saml.diff(body, { ...found, ...other })).toEqual([]);
   });
 
+  test('keeps what is left out as it is there, but for what left the spec', () => {
+    const body: SAMLReplace = { enabled: true, idp_metadata: '<b/>', force_authn: false };
+    const kept = { ...asBody, ...body };
+    expect(saml.filled?.(body, found, [])).toEqual(kept);
+    const { authorized_groups: _, nameid_format: __, ...left } = kept;
+    expect(saml.filled?.(body, found, ['authorizedGroups', 'nameidFormat'])).toEqual(left);
+  });
+
+  test('sends no list and no text of which there is none', () => {
+    const body: SAMLReplace = { enabled: false, idp_metadata: '<a/>' };
+    const filled = saml.filled?.(body, { ...found, authorized_groups: [], cookie_prefix: '' }, []);
+    expect(filled).not.toHaveProperty('authorized_groups');
+    expect(filled).not.toHaveProperty('cookie_prefix');
+    expect(filled).toMatchObject({ inactivity_timeout: 0, allow_idp_initiated: false });
+  });
+
   test('refuses metadata that is empty where it is read from', () => {
     expect(saml.refusal?.({ ...asBody, idp_metadata: '' }, undefined)).toMatch(/idpMetadataFrom .* is empty/);
     expect(saml.refusal?.(asBody, undefined)).toBeUndefined();
@@ -150,6 +166,17 @@ describe('ipRestriction', () => {
   ])('diff: %s', (_why, ip_policy_ids, ip_policies, enabled, fields) => {
     expect(ipRestriction.diff({ enabled: true, ip_policy_ids }, { enabled, ip_policies })).toEqual(fields);
   });
+
+  test.each([
+    ['left out', undefined, refs('ipp_1', 'ipp_2'), [], ['ipp_1', 'ipp_2']],
+    ['left out, and none there', undefined, [], [], undefined],
+    ['asked for', ['ipp_3'], refs('ipp_1'), [], ['ipp_3']],
+    ['none wanted', [], refs('ipp_1'), [], []],
+    ['that left the spec', undefined, refs('ipp_1'), ['ipPolicyIDs'], undefined],
+  ])('policies %s', (_why, ip_policy_ids, ip_policies, leftOut, kept) => {
+    const filled = ipRestriction.filled?.({ enabled: true, ip_policy_ids }, { enabled: false, ip_policies }, leftOut);
+    expect(filled).toEqual({ enabled: true, ip_policy_ids: kept });
+  });
 });
 
 describe('webhookVerification', () => {
@@ -175,6 +202,13 @@ describe('webhookVerification', () => {
     ['a secret that nobody asked for', { enabled: true, provider: 'sns' }, { ...body, provider: 'sns' }, []],
   ])('diff: %s', (_why, asked, shown, fields) => {
     expect(webhookVerification.diff(asked, shown)).toEqual(fields);
+  });
+
+  test('keeps a secret that nobody asked for, unless it left the spec', () => {
+    const sns = { enabled: true, provider: 'sns' };
+    expect(webhookVerification.filled?.(sns, { ...body, enabled: false }, [])).toEqual({ ...sns, secret: 's1' });
+    expect(webhookVerification.filled?.(sns, body, ['secretRef'])).toEqual(sns);
+    expect(webhookVerification.filled?.(sns, { ...sns, secret: null }, [])).toEqual(sns);
   });
 
   test('refuses an empty secret, but for the notification service', () => {

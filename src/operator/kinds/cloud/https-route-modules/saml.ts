@@ -1,32 +1,32 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { SAML, SAMLReplace } from '../../../cloud/schemas.ts';
+import { fieldsOf } from '../../../reconcile/parts/fields.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
 import type { Spec, Status } from './schema.ts';
 
 type SamlSpec = NonNullable<Spec['saml']>;
-
-/** Fields of the spec that the API takes and shows alike. The metadata is compared as text. */
-const alike = [
-  ['enabled', 'enabled'],
-  ['optionsPassthrough', 'options_passthrough'],
-  ['cookiePrefix', 'cookie_prefix'],
-  ['inactivityTimeoutSeconds', 'inactivity_timeout'],
-  ['maximumDurationSeconds', 'maximum_duration'],
-  ['idpMetadata', 'idp_metadata'],
-  ['forceAuthn', 'force_authn'],
-  ['allowIdpInitiated', 'allow_idp_initiated'],
-  ['nameidFormat', 'nameid_format'],
-] as const satisfies readonly (readonly [keyof SamlSpec, keyof SAMLReplace & keyof SAML])[];
 
 export const saml: Part<Spec, CloudClient, SAMLReplace, SAML> = {
   name: 'saml',
   condition: 'SamlReady',
   displayName: 'SAML module',
   desired: async (spec, read) => (spec.saml === undefined ? undefined : toReplace(spec.saml, read)),
-  diff,
   refusal: ({ idp_metadata }) =>
     idp_metadata === '' ? 'what idpMetadataFrom names is empty: put the XML EntityDescriptor there' : undefined,
   status: toStatus,
+  ...fieldsOf<SAMLReplace, SAML>({
+    enabled: ['enabled', ({ enabled }) => enabled],
+    optionsPassthrough: ['options_passthrough', ({ options_passthrough }) => options_passthrough],
+    cookiePrefix: ['cookie_prefix', ({ cookie_prefix }) => cookie_prefix],
+    inactivityTimeoutSeconds: ['inactivity_timeout', ({ inactivity_timeout }) => inactivity_timeout],
+    maximumDurationSeconds: ['maximum_duration', ({ maximum_duration }) => maximum_duration],
+    // Compared as text.
+    idpMetadata: ['idp_metadata', ({ idp_metadata }) => idp_metadata],
+    forceAuthn: ['force_authn', ({ force_authn }) => force_authn],
+    allowIdpInitiated: ['allow_idp_initiated', ({ allow_idp_initiated }) => allow_idp_initiated],
+    nameidFormat: ['nameid_format', ({ nameid_format }) => nameid_format],
+    authorizedGroups: ['authorized_groups', ({ authorized_groups }) => authorized_groups],
+  }),
   get: (cloud, route, call) => cloud.routeModules.saml.get(route, call),
   replace: (cloud, route, body, call) => cloud.routeModules.saml.replace(route, body, call),
   delete: (cloud, route, call) => cloud.routeModules.saml.delete(route, call),
@@ -51,14 +51,6 @@ async function metadataOf({ idpMetadata, idpMetadataFrom }: SamlSpec, read: Read
   if (idpMetadataFrom?.configMapKeyRef) return read({ kind: 'ConfigMap', ...idpMetadataFrom.configMapKeyRef });
   if (idpMetadataFrom?.secretKeyRef) return read({ kind: 'Secret', ...idpMetadataFrom.secretKeyRef });
   return idpMetadata;
-}
-
-function diff(body: SAMLReplace, found: SAML): readonly string[] {
-  const fields = alike.filter(([, name]) => body[name] !== undefined && body[name] !== found[name]);
-  const wanted = body.authorized_groups;
-  const regrouped =
-    wanted !== undefined && new Set(wanted).symmetricDifference(new Set(found.authorized_groups)).size > 0;
-  return [...fields.map(([field]) => field), ...(regrouped ? ['authorizedGroups'] : [])];
 }
 
 function toStatus(found: SAML): Omit<NonNullable<Status['saml']>, 'applied'> {

@@ -1,5 +1,6 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { WebhookVerification, WebhookVerificationReplace } from '../../../cloud/schemas.ts';
+import { fieldsOf } from '../../../reconcile/parts/fields.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
 import { needsNoSecret, type Spec } from './schema.ts';
 
@@ -11,12 +12,16 @@ export const webhookVerification: Part<Spec, CloudClient, WebhookVerificationRep
   condition: 'WebhookVerificationReady',
   displayName: 'webhook verification module',
   desired: async ({ webhookVerification: part }, read) => part && toReplace(part, read),
-  diff,
   refusal: ({ provider = '', secret }) =>
     secret === '' && !needsNoSecret(provider)
       ? `what secretRef names is empty: provider ${provider} needs a secret`
       : undefined,
   status: () => ({}),
+  ...fieldsOf<WebhookVerificationReplace, WebhookVerification>({
+    enabled: ['enabled', ({ enabled }) => enabled],
+    provider: ['provider', ({ provider }) => provider],
+    secretRef: ['secret', ({ secret }) => secret],
+  }),
   get: (cloud, route, call) => cloud.routeModules.webhookVerification.get(route, call),
   replace: (cloud, route, body, call) => cloud.routeModules.webhookVerification.replace(route, body, call),
   delete: (cloud, route, call) => cloud.routeModules.webhookVerification.delete(route, call),
@@ -25,13 +30,4 @@ export const webhookVerification: Part<Spec, CloudClient, WebhookVerificationRep
 async function toReplace(spec: WebhookSpec, read: ReadReference): Promise<WebhookVerificationReplace> {
   const { enabled, provider, secretRef } = spec;
   return { enabled, provider, secret: secretRef && (await read({ kind: 'Secret', ...secretRef })) };
-}
-
-function diff(body: WebhookVerificationReplace, found: WebhookVerification): readonly string[] {
-  const rekeyed = body.secret !== undefined && body.secret !== (found.secret ?? '');
-  return [
-    ...(body.enabled === found.enabled ? [] : ['enabled']),
-    ...(body.provider === found.provider ? [] : ['provider']),
-    ...(rekeyed ? ['secretRef'] : []),
-  ];
 }
