@@ -52,8 +52,15 @@ export interface Facts {
    * that its resource had when this process met it.
    */
   seen?: { readonly id: string; readonly firstAt: number; readonly at: number; readonly keyMark?: string | undefined };
-  /** The external object that this process created, or adopted as created, and when it asked for that. */
-  made?: { readonly id: string; readonly at: number };
+  /**
+   * The external object that this process created, or adopted as created, and when it asked for that; and what it asked for, and
+   * between which moments of the service's clock that was made, as long as nothing but the answer has shown it.
+   */
+  made?: {
+    readonly id: string;
+    readonly at: number;
+    unshown?: { readonly content: string; readonly backTo: number; readonly upTo: number };
+  };
   /** External objects that this resource made, and that were taken for gone; the latest first. */
   former?: readonly string[];
   /** How often what vanished was created again, and when for the last time. */

@@ -15,14 +15,20 @@ export interface AccountObjectsOptions<Observed> extends Pick<ExternalCacheOptio
   readonly claims: Claims;
 }
 
-/** A create that was taken for lost: what it was of, and from when on what it made may show up. */
+/** A create that was taken for lost, or answered with what never was: what it asked for, and when that may have been made. */
 export interface Suspect {
   readonly content: string;
   /** By the service's clock. */
   readonly backTo: number;
-  /** On the monotonic clock. */
+  /** As well; undefined: it may act late. */
+  readonly upTo?: number;
+  /** On the monotonic clock: for so long what it made is told of. */
   readonly until: number;
-  /** What was told of it. */
+}
+
+/** The creates of one resource that are suspect, and what was told of any. */
+export interface Suspects {
+  readonly creates: readonly Suspect[];
   readonly toldOf: Set<string>;
 }
 
@@ -34,8 +40,8 @@ export class AccountObjects<Observed> {
   readonly cache: ExternalCache<Observed>;
   /** Pauses between creates of unknown fate, by uid of the resource. */
   readonly lost = new Backoff({ minMs: 1_000, maxMs: 300_000 }, () => 1);
-  /** uid of a resource -> its creates that were taken for lost. */
-  readonly suspects = new Map<string, Suspect>();
+  /** By uid of the resource. */
+  readonly suspects = new Map<string, Suspects>();
   readonly claims: Claims;
   readonly count = new LastCount<Observed>();
 

@@ -1,6 +1,5 @@
 import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { fingerprint } from '../json.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import {
   accountKeyOf,
@@ -21,11 +20,10 @@ import type { SafeChange } from './change.ts';
 import type { ExternalContract } from './contract.ts';
 import { isBegun, type SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
-import { suspectOf, tellOfLateTwins } from './late-twins.ts';
+import { suspect, tellOfLateTwins } from './late-twins.ts';
 import type { LostCreate } from './lost-create.ts';
 import type { Presence } from './presence.ts';
 import type { ExternalRecord } from './record.ts';
-import { clockSkewMs } from './resolution.ts';
 import type { Rivals } from './rivals.ts';
 
 /** What one reconcile has for one resource's external object. */
@@ -198,14 +196,11 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
     return undefined;
   }
 
-  /** The answer to its create may have named what never was: what that made is told of. */
+  /** What nothing but the answer to its create has shown may never have been: what that made is told of. */
   #suspect(id: string): void {
-    const { resource, facts, time, connection } = this.#context;
-    const { contract, spec, objects } = this.#asked;
-    if (facts.made?.id !== id) return;
-    const madeAt = (connection.serviceTime?.() ?? time.wall()) - (time.now() - facts.made.at);
-    const lost = { content: fingerprint(contract.content(spec)), backTo: madeAt - clockSkewMs };
-    objects.suspects.set(resource.uid, suspectOf(lost, time.now()));
+    const { resource, facts, time } = this.#context;
+    const { made } = facts;
+    if (made?.id === id && made.unshown) suspect(this.#asked.objects, resource.uid, made.unshown, time.now());
   }
 
   /** With what it once had, where that is there after all, as when the right key is back; else with another. */

@@ -4,13 +4,14 @@ import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } f
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
+import type { Facts } from '../memory.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
 import { nowhere, ownedIDOf, placeRecord } from '../ownership.ts';
 import { unless } from '../permits.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import type { ExternalContract } from './contract.ts';
-import { isOlderThanMark } from './resolution.ts';
+import { clockSkewMs, isOlderThanMark } from './resolution.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
 
@@ -123,10 +124,18 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#objects.claims.claim(resource.uid, id);
     this.#objects.cache.record(observed, time.now());
     // With the key that was in force when it was sent.
-    facts.made = { id, at: sentAt };
-    facts.seen = { ...facts.made, firstAt: time.now() };
+    facts.seen = { id, at: sentAt, firstAt: time.now() };
+    facts.made = { id, at: sentAt, unshown: this.#madeSince(sentAt, spec) };
     this.#objects.lost.forget(resource.uid);
     return id;
+  }
+
+  /** By any clock that there is. */
+  #madeSince(sentAt: number, spec: Spec): NonNullable<NonNullable<Facts['made']>['unshown']> {
+    const { connection, time } = this.#context;
+    const now = connection.serviceTime?.() ?? time.wall();
+    const content = fingerprint(this.#contract.content(spec));
+    return { content, backTo: now - (time.now() - sentAt) - clockSkewMs, upTo: now + clockSkewMs };
   }
 
   /** What stands in between may mix answers up: what is another resource's, or was this one's, was not made just now. */

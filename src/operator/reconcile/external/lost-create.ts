@@ -16,7 +16,7 @@ import { mayBeHeldByOthers } from './claims.ts';
 import { Contenders } from './contenders.ts';
 import type { ExternalContract } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
-import { suspectOf } from './late-twins.ts';
+import { suspect } from './late-twins.ts';
 import type { ExternalFlowOptions } from './options.ts';
 import {
   isAhead,
@@ -175,7 +175,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#tellOfLeft(unread, doubt !== undefined);
     await withdraw(resource);
     delete facts.unresolved;
-    this.#objects.suspects.set(resource.uid, suspectOf(lost, startedAt));
+    suspect(this.#objects, resource.uid, lost, startedAt);
     return undefined;
   }
 

@@ -72,6 +72,7 @@ export class Presence<Observed, Client> {
     facts.observed = true;
     if (observed !== undefined) {
       delete facts.absent;
+      if (cache.isListed(id)) this.#isShown(id);
       const first = facts.seen?.id === id ? facts.seen : { id, firstAt: time.now(), keyMark: this.#keyMarkOf(id) };
       // Not when it was answered: with another key in force by then, it was seen with the one before.
       facts.seen = { ...first, at: askedAt };
@@ -84,9 +85,17 @@ export class Presence<Observed, Client> {
     const { facts, call, connection, time } = this.#context;
     const sentAt = time.now();
     const observed = await this.#contract.get(connection.client, id, call);
-    if (observed !== undefined) this.#objects.cache.record(observed, sentAt);
-    else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt }), lookedAt: sentAt };
+    if (observed !== undefined) {
+      this.#objects.cache.record(observed, sentAt);
+      this.#isShown(id);
+    } else facts.absent = { ...(this.#absent(id) ?? { id, at: sentAt }), lookedAt: sentAt };
     return observed;
+  }
+
+  /** By more than the answer to its create. */
+  #isShown(id: string): void {
+    const { made } = this.#context.facts;
+    if (made?.id === id) delete made.unshown;
   }
 
   #keyMarkOf(id: string): string | undefined {
