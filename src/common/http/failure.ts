@@ -1,5 +1,6 @@
 import { forbiddenAddress } from './address.ts';
 import { ApiError } from './errors.ts';
+import { closedWay } from './proxy.ts';
 import type { Service } from './service.ts';
 
 const untrusted = 'is not trusted: is its authority in what NODE_EXTRA_CA_CERTS names?';
@@ -24,7 +25,6 @@ const beforeSending = new Set([
   'UND_ERR_CLOSED',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_INVALID_ARG',
-  'UND_ERR_PRX_CONN',
   'UND_ERR_PRX_TLS',
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -33,15 +33,17 @@ const beforeSending = new Set([
   'ENETUNREACH',
   ...Object.keys(certificates),
   forbiddenAddress,
+  closedWay,
 ]);
+
+const theProxy = 'the proxy that the environment names';
 
 /** They stay the same from one attempt to the next. */
 const words: Readonly<Record<string, string>> = {
   UND_ERR_CLOSED: 'the client is closed',
   UND_ERR_DESTROYED: 'the client is closed',
   UND_ERR_CONNECT_TIMEOUT: 'connecting timed out',
-  UND_ERR_PRX_CONN: 'the proxy that the environment names closed the connection',
-  UND_ERR_PRX_TLS: 'the certificate of the proxy that the environment names is not taken',
+  UND_ERR_PRX_TLS: `the certificate of ${theProxy} is not taken`,
   UND_ERR_HEADERS_TIMEOUT: 'timed out waiting for the answer',
   UND_ERR_BODY_TIMEOUT: 'timed out reading the answer',
   UND_ERR_SOCKET: 'the connection broke',
@@ -63,16 +65,18 @@ export function failed(
   cause: unknown,
 ): ApiError {
   const code = codeOf(cause);
-  const named = code === 'ENOTFOUND' ? unknownName(text(cause, 'hostname')) : undefined;
   const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(text(cause, 'message'))?.[1];
-  const why =
-    named ??
-    (proxyStatus && `the proxy that the environment names answered ${proxyStatus}`) ??
-    ofCertificate(code) ??
-    words[code] ??
-    (code === '' ? 'the request failed' : `the request failed (${code})`);
+  const ofProxy = code === closedWay ? `${theProxy}: ${wordsOf((cause as Error).cause)}` : undefined;
+  const why = (proxyStatus && `${theProxy} answered ${proxyStatus}`) ?? ofProxy ?? wordsOf(cause);
   const definite = beforeSending.has(code) || proxyStatus !== undefined || isConnectCall(cause);
   return new ApiError(unanswered + why, { operation, reason: 'Unreachable', definite, cause });
+}
+
+function wordsOf(cause: unknown): string {
+  const code = codeOf(cause);
+  const named = code === 'ENOTFOUND' ? unknownName(text(cause, 'hostname')) : undefined;
+  const known = named ?? ofCertificate(code) ?? words[code];
+  return known ?? (code === '' ? 'the request failed' : `the request failed (${code})`);
 }
 
 function ofCertificate(code: string): string | undefined {

@@ -78,7 +78,7 @@ test('a proxy that closes the connection is named, and nothing was sent', async 
   proxy.removeAllListeners('connect').on('connect', (_, socket) => socket.destroy());
   process.env.https_proxy = address();
   await expect(ask('https://cloud.test')).rejects.toMatchObject({
-    message: 'the proxy that the environment names closed the connection',
+    message: 'the proxy that the environment names: the connection broke',
     definite: true,
   });
 });
@@ -87,7 +87,23 @@ test('a proxy that does not answer is waited for no longer than for a connection
   proxy.removeAllListeners('connect').on('connect', (_, socket) => void socket.resume());
   process.env.https_proxy = address();
   const timeouts = { ...patience, connectMs: 100 };
-  await expect(ask('https://cloud.test', true, timeouts)).rejects.toMatchObject({ reason: 'Unreachable' });
+  await expect(ask('https://cloud.test', true, timeouts)).rejects.toMatchObject({
+    message: 'the proxy that the environment names: timed out waiting for the answer',
+    reason: 'Unreachable',
+    definite: true,
+  });
+});
+
+test.each([
+  ['is not there', () => 'http://user:hunter2@127.0.0.1:9', 'the connection was refused'],
+  ['does not speak HTTP', address, 'what answers there does not speak HTTP: check the address'],
+])('of a proxy that %s that is said, and nothing was sent', async (_, given, why) => {
+  proxy.removeAllListeners('connect').on('connect', (__, socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  process.env.https_proxy = given();
+  await expect(ask('https://cloud.test')).rejects.toMatchObject({
+    message: `the proxy that the environment names: ${why}`,
+    definite: true,
+  });
 });
 
 test('a proxy that asks for a password is named', async () => {
