@@ -58,6 +58,7 @@ function counting(inner: KubeConnection): KubeConnection {
     server: inner.server,
     namespace: inner.namespace,
     inCluster: inner.inCluster,
+    history: inner.history,
     withGuard: (guard) => inner.withGuard(guard),
     apart: () => inner.apart(),
     close: () => inner.close(),

@@ -15,6 +15,7 @@ export function patient(inner: KubeConnection): KubeConnection {
     server: inner.server,
     namespace: inner.namespace,
     inCluster: inner.inCluster,
+    history: inner.history,
     request,
     withGuard: (guard) => patient(inner.withGuard(guard)),
     apart: () => patient(inner.apart()),

@@ -199,8 +199,10 @@ export class Informer<T extends KubeObject> {
     this.#readable();
     this.#deferred.flush();
     const reset = version < floor || this.#store.isContradicted(objects, version);
-    if (reset)
+    if (reset) {
+      this.#reflector.doubt();
       this.#log.warn('the API server has gone back in time; taking its word', { resourceVersion: `${version}` });
+    }
     this.#notify(this.#store.replace(objects, version, reset), !this.#hasSynced);
     this.#hasSynced = true;
     this.#synced.resolve();

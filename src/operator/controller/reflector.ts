@@ -61,6 +61,9 @@ export class Reflector<T extends KubeObject> {
   readonly #trouble: Trouble;
   /** Where to resume; undefined when a list is due. */
   #version: string | undefined;
+  /** Of the server's history, when the last list was asked for, and the last that was answered. */
+  #askedIn = 0;
+  #era = 0;
   /** The newest version that the server told of, by whatever: an answer that is up to date is not older. */
   #told = 0n;
   #streamsLists = true;
@@ -85,7 +88,13 @@ export class Reflector<T extends KubeObject> {
 
   /** The server was found to have gone back in time, of which a watch that was resumed since tells nothing. */
   listAgain(): void {
+    this.doubt();
     this.#cut.abort(goneBack());
+  }
+
+  /** What was read may be of another history: whoever watches the server reads anew when its watch has ended. */
+  doubt(): void {
+    this.#options.client.history.doubt(this.#era);
   }
 
   /** No watch tells of a process that stands still between two: the server may have come back from a backup. */
@@ -99,6 +108,8 @@ export class Reflector<T extends KubeObject> {
   /** A list if one is due and a watch until it ends; resolves to how long to wait before the next. */
   async #cycle(signal: AbortSignal): Promise<number> {
     if (this.#cut.signal.aborted) [this.#cut, this.#version] = [new AbortController(), undefined];
+    // The end of a watch may come late: after the server was away, and after versions came again.
+    if (this.#era !== this.#options.client.history.era) this.#version = undefined;
     if (this.#version === undefined && !this.#streamsLists) await this.#list(signal);
     const hasLived = await this.#watch(signal);
     if (hasLived) return 0;
@@ -109,7 +120,7 @@ export class Reflector<T extends KubeObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, selection, sink, pageSize } = this.#options;
-    const floor = this.#floor();
+    const floor = this.#ask();
     // Without a resourceVersion the list is up to date, not merely some server's cache.
     const keep = (object: T) => sink.slim(object, true);
     const { items, resourceVersion } = await client.listAll<T>(type, { ...selection, pageSize, keep, signal });
@@ -153,7 +164,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #initialEvents(events: AsyncGenerator<WatchEvent<T>>): Promise<void> {
-    const floor = this.#floor();
+    const floor = this.#ask();
     const objects = new Map<string, T>();
     let hasBegun = false;
     const following = () =>
@@ -188,7 +199,7 @@ export class Reflector<T extends KubeObject> {
   #replace(objects: readonly T[], resourceVersion: string, floor: bigint): void {
     this.#told = BigInt(resourceVersion);
     this.#options.sink.replace(objects, this.#told, floor);
-    this.#version = resourceVersion;
+    [this.#version, this.#era] = [resourceVersion, this.#askedIn];
     this.#trouble.over(answersAgain);
     this.#options.log.debug('listed', { objects: objects.length, resourceVersion });
   }
@@ -200,7 +211,10 @@ export class Reflector<T extends KubeObject> {
     const { resourceVersion } = event.object.metadata;
     const version = BigInt(resourceVersion ?? 0);
     // What came in between is not told of.
-    if (version < BigInt(this.#version ?? 0)) throw goneBack();
+    if (version < BigInt(this.#version ?? 0)) {
+      this.doubt();
+      throw goneBack();
+    }
     this.#backoff.forget();
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
     if (kept !== undefined && event.type === 'DELETED') sink.remove(kept);
@@ -211,7 +225,9 @@ export class Reflector<T extends KubeObject> {
     this.#told = newer(this.#told, version);
   }
 
-  #floor(): bigint {
+  /** A list is about to be asked for. Answers what an up-to-date one is not older than. */
+  #ask(): bigint {
+    this.#askedIn = this.#options.client.history.era;
     return newer(this.#told, this.#options.sink.ask());
   }
 

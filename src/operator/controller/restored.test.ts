@@ -80,6 +80,26 @@ describe('a watch', () => {
     await until('a later change', () => told.includes('update a 4'));
   });
 
+  test('is not resumed where anybody found the server away for a while: its end may have come late', async () => {
+    const client = await api.client();
+    const { restore, isBack } = await backedUp({ client });
+    client.history.doubt(client.history.era);
+    restore();
+    for (const name of ['b', 'c']) api.put(name);
+    await until('it to come back', isBack);
+  });
+
+  test('that a list has shown to be of another history lets no other be resumed', async () => {
+    const client = await api.client();
+    await backedUp({ client });
+    api.rewind(1_000_000);
+    api.bookmark();
+    expect(client.history.era).toBe(0);
+    api.rewind(200);
+    api.emit({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
+    await until('the list', () => client.history.era === 1);
+  });
+
   test('believes a server that has what our own write ended, and that never told of that end', async () => {
     api.put('a', { spec: { size: 1 } });
     const { informer } = await watched.synced();

@@ -19,6 +19,7 @@ import {
   type KubeError,
   StoodStillError,
 } from './errors.ts';
+import type { History } from './history.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { Pulse } from './pulse.ts';
 import { errorFromResponse } from './status.ts';
@@ -66,6 +67,10 @@ export class KubeClient {
     this.#connection = connection;
     this.#monotonic = monotonic;
     this.#pulse = new Pulse(monotonic);
+  }
+
+  get history(): History {
+    return this.#connection.history;
   }
 
   /** One page. Items get the apiVersion and kind that lists leave out. */

@@ -7,6 +7,7 @@ import { unlessAborted } from '../../common/unless-aborted.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { type Credentials, findAccess } from './credentials.ts';
 import { AnswerTooLargeError, KubeConnectionError } from './errors.ts';
+import { History } from './history.ts';
 import { Semaphore } from './semaphore.ts';
 import { maxConnections, type Transport, Transports } from './transport.ts';
 
@@ -49,6 +50,8 @@ export interface KubeConnection {
   /** The pod's own namespace in a cluster, else the context's, else `default`. */
   readonly namespace: string;
   readonly inCluster: boolean;
+  /** Of the server: one, however many connections there are to it. */
+  readonly history: History;
   /**
    * Sends one request and resolves when the answer is there (of a watch, its headers). A 401 renews the credentials and is
    * tried once more; nothing else is ever sent twice.
@@ -84,6 +87,7 @@ export async function connect(options: ConnectOptions): Promise<KubeConnection> 
     credentials: new CredentialCache(access, options.monotonic),
     transports: new Transports(access.proxyURL, options.dispatcher),
     calls: new Semaphore(maxConnections),
+    history: new History(options.monotonic),
   };
   return new Connection(shared, options.guard);
 }
@@ -100,6 +104,7 @@ interface Shared {
   readonly credentials: CredentialCache;
   readonly transports: Transports;
   readonly calls: Semaphore;
+  readonly history: History;
 }
 
 class Connection implements KubeConnection {
@@ -126,6 +131,10 @@ class Connection implements KubeConnection {
     return this.#shared.inCluster;
   }
 
+  get history(): History {
+    return this.#shared.history;
+  }
+
   withGuard(guard: Guard): KubeConnection {
     return new Connection(this.#shared, guard, this.#pool);
   }
@@ -135,19 +144,24 @@ class Connection implements KubeConnection {
   }
 
   async request(request: KubeRequest): Promise<KubeResponse> {
-    if (request.watch) return this.#authenticated(request);
-    await this.#shared.calls.acquire();
+    const { calls, history } = this.#shared;
+    if (request.watch) return history.note(() => this.#authenticated(request));
+    await calls.acquire();
     try {
-      const response = await this.#authenticated(request);
-      const text = await response.text();
-      return { ...response, text: async () => text };
+      return await history.note(() => this.#read(request));
     } finally {
-      this.#shared.calls.release();
+      calls.release();
     }
   }
 
   close(): Promise<void> {
     return this.#shared.transports.close();
+  }
+
+  async #read(request: KubeRequest): Promise<KubeResponse> {
+    const response = await this.#authenticated(request);
+    const text = await response.text();
+    return { ...response, text: async () => text };
   }
 
   async #authenticated(request: KubeRequest): Promise<KubeResponse> {

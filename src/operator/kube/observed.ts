@@ -46,6 +46,7 @@ export function observed(inner: KubeConnection, observer: KubeObserver, now: () 
     server: inner.server,
     namespace: inner.namespace,
     inCluster: inner.inCluster,
+    history: inner.history,
     request,
     withGuard: (guard) => observed(inner.withGuard(guard), observer, now),
     apart: () => observed(inner.apart(), observer, now),

@@ -4,6 +4,7 @@ import { silentLog } from '../../../common/log.ts';
 import { systemRuntime } from '../../../common/runtime.ts';
 import type { KubeClient, Selection, WatchEvent } from '../../kube/client.ts';
 import { KubeError } from '../../kube/errors.ts';
+import { History } from '../../kube/history.ts';
 import { type KubeObject, type ResourceType, secretType } from '../../kube/types.ts';
 import { Coverage } from './coverage.ts';
 import type { Target } from './scope.ts';
@@ -47,7 +48,7 @@ class Cluster {
       return { items: [...this.objects.values()].filter((each) => selects(selection, each)), resourceVersion: '1' };
     };
     const watch = (_: ResourceType, selection: Selection & { signal?: AbortSignal }) => this.#watch(selection);
-    return { list, watch } as unknown as KubeClient;
+    return { list, watch, history: new History(systemRuntime.monotonic) } as unknown as KubeClient;
   }
 
   async *#watch(selection: Selection & { readonly signal?: AbortSignal }): AsyncGenerator<Event> {
