@@ -1,5 +1,6 @@
 import type { Referent } from './referents/referent.ts';
 import type { Referents } from './referents/referents.ts';
+import { sameValue, type Value } from './referents/values.ts';
 
 export type { Referent } from './referents/referent.ts';
 
@@ -14,6 +15,8 @@ export interface Reference {
 export interface ReferenceSession {
   /** The value as text. Throws DependencyError, naming what is missing. */
   read(reference: Reference): Promise<string>;
+  /** Something that was read has become otherwise since. Tells it from what is known: nothing is read for it. */
+  hasChanged(): boolean;
   /** What was not read in this session is not referred to any more. */
   end(): void;
 }
@@ -42,13 +45,16 @@ export class References {
   /** @param user key of the resource (`namespace/name`); it can name objects of its own namespace only */
   session(user: string): ReferenceSession {
     const read = new Map<Referent, Set<string>>();
+    const values: (readonly [referent: Referent, key: string, as: Value | undefined])[] = [];
     return {
       read: async (reference) => {
         const referent = this.follow(user, reference);
         read.set(referent, (read.get(referent) ?? new Set()).add(reference.key));
         await referent.whenRead();
+        values.push([referent, reference.key, referent.valueOf(reference.key)]);
         return referent.readWhole(reference.key);
       },
+      hasChanged: () => values.some(([referent, key, as]) => !isSame(referent.valueOf(key), as)),
       end: () => {
         this.#release(user, new Set(read.keys()));
         for (const [referent, keys] of read) referent.keep(this.#owner, user, keys);
@@ -84,6 +90,10 @@ export class References {
     }
     if (following?.size === 0) this.#following.delete(user);
   }
+}
+
+function isSame(one: Value | undefined, other: Value | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : sameValue(one, other);
 }
 
 function namespaceOf(user: string): string {

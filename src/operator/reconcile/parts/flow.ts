@@ -56,7 +56,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const parts = this.#partsOf(context, parsed.spec);
     const session = this.#options.references.session(keyOf(object));
     const planned = await Promise.all(
-      parts.map(async (part): Promise<Planned> => ({ part, plan: await timed(part.plan(session.read), time) })),
+      parts.map(async (part): Promise<Planned> => ({ part, plan: await timed(part.plan(session), time) })),
     );
     session.end();
     if (parsed.spec.managementPolicy !== 'Observe') await record.add(namesOf(planned.filter(isToApply)));
@@ -68,7 +68,12 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
       }),
     );
     await record.remove(new Set(namesOf(acted.filter(({ result }) => result.isDropped))));
-    const settled = acted.map((each) => ({ ...each, result: { ...each.result, ...each.part.settle(each.result) } }));
+    const settled = await Promise.all(
+      acted.map(async (each) => {
+        const result = await each.part.settle(each.plan, each.result, session);
+        return { ...each, result: { ...each.result, ...result } };
+      }),
+    );
     const unanswered = this.#unanswered(context, namesOf(acted.filter(isReplaced)));
     return {
       ...this.#summary(object, parsed.spec, settled, time.now()),

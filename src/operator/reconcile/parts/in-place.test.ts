@@ -6,6 +6,7 @@ import type { Condition, ManagedObject } from '../resource.ts';
 import { fieldsOf } from './fields.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
+import { nothingReferred } from './parts.fixture.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -73,7 +74,7 @@ async function reconcile(generation: number, thing: Body, given: Given = {}) {
     ...{ parent: 'p', claim: 'c', named: true, applied, createSettleMs: 1 },
     ...{ seen: new Map(), lostDeletes: new Map() },
   });
-  const plan = await reconciler.plan(async () => '');
+  const plan = await reconciler.plan(nothingReferred);
   if (recordFails) throw new Error('409');
   const { report } = await reconciler.act(plan);
   return { reason: report?.reason, told };

@@ -7,6 +7,7 @@ import type { ManagedObject, Ownership } from '../resource.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
 import type { Seen } from './part-scope.ts';
+import { nothingReferred } from './parts.fixture.ts';
 
 interface Body {
   readonly size: number;
@@ -68,7 +69,7 @@ async function reconcile(given: Given = {}) {
     ...{ parent: 'p', claim: 'c', named: true, applied: false, createSettleMs: 1 },
     ...{ seen: new Map(), lostDeletes: new Map() },
   });
-  return reconciler.act(await reconciler.plan(async () => ''));
+  return reconciler.act(await reconciler.plan(nothingReferred));
 }
 
 test('what the service makes of a PUT is compared: it may accept it and do otherwise', async () => {
@@ -157,7 +158,7 @@ function settled(shown: { get: () => Body | undefined; replace?: () => void }, s
       ...{ parent: 'p', claim: 'c', named: true, applied: true, createSettleMs: 1 },
       ...{ seen, lostDeletes: new Map() },
     });
-    return reconciler.act(await reconciler.plan(async () => ''));
+    return reconciler.act(await reconciler.plan(nothingReferred));
   };
 }
 
@@ -203,7 +204,7 @@ test.each([
       ...{ parent: 'p', claim: 'c', named: true, applied: false, seen, createSettleMs: 1 },
       ...{ lostDeletes: new Map() },
     });
-    await reconciler.act(await reconciler.plan(async () => ''));
+    await reconciler.act(await reconciler.plan(nothingReferred));
   }
   expect(calls).toEqual(['get', 'put', 'get', 'put']);
 });

@@ -5,10 +5,10 @@ import { fingerprint } from '../json.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
 import { rivalName } from '../ownership.ts';
 import { unlessTaken } from '../permits.ts';
+import type { ReferenceSession } from '../references.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
-import type { ReadReference } from './part.ts';
 import { PartRemoval } from './part-removal.ts';
 import {
   type AnyPart,
@@ -21,6 +21,9 @@ import {
   unreadMs,
 } from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
+
+/** What the resource refers to. */
+export type Referred = Pick<ReferenceSession, 'read' | 'hasChanged'>;
 
 /** What is to be done about a part: an action, or a report when that is clear without one. */
 export interface PartPlan {
@@ -59,10 +62,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
-  async plan(read: ReadReference): Promise<PartPlan> {
+  async plan(referred: Referred): Promise<PartPlan> {
     if (this.#isWanted) this.#context.facts.left?.delete(this.#scope.claim);
     try {
-      const plan = this.#conflict() ?? this.#unsettled() ?? (await this.#compare(read));
+      const plan = this.#conflict() ?? this.#unsettled() ?? (await this.#compare(referred));
       // Once more: reading waits for its turn, for minutes where the budget is small.
       return this.#conflict() ?? plan;
     } catch (error) {
@@ -100,11 +103,21 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return { observed: replaced ?? observed, report: outcome, isDropped };
   }
 
-  /** Who has a part that is asked for may have gone while the other parts waited for their turn. */
-  settle(result: PartResult): PartResult {
-    if (!this.#metRival || this.rival !== undefined) return result;
-    const message = `the ${this.part.displayName} is nobody else's any more`;
-    return { ...result, report: report(this.#underway, message, { retry: { kind: 'after', ms: 0 } }) };
+  /**
+   * While this part or another one waited for its turn, who has a part that is asked for may have gone, and what is in place have
+   * come to be asked for otherwise.
+   */
+  async settle({ body }: PartPlan, result: PartResult, referred: Referred): Promise<PartResult> {
+    const goOn = (message: string) => report(this.#underway, message, { retry: { kind: 'after', ms: 0 } });
+    if (this.#metRival && this.rival === undefined)
+      return { ...result, report: goOn(`the ${this.part.displayName} is nobody else's any more`) };
+    if (result.report?.reason !== 'Available' || !referred.hasChanged()) return result;
+    try {
+      if (fingerprint(await this.#desired(referred)) === fingerprint(body)) return result;
+      return { ...result, report: goOn(`what the ${this.part.displayName} refers to has changed meanwhile`) };
+    } catch (error) {
+      return { ...result, report: reportFailure(error) };
+    }
   }
 
   /** Reports while it is not certain that it is gone. */
@@ -112,10 +125,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return new PartRemoval(this.part, this.#context, this.#scope, this.#inPlace).perform();
   }
 
-  async #compare(read: ReadReference): Promise<PartPlan> {
-    const body: unknown = this.named ? await this.part.desired(this.#scope.spec, read) : undefined;
+  async #compare(referred: Referred): Promise<PartPlan> {
+    // Of what is missing is told without a call.
+    let body = await this.#desired(referred);
     const unseen = this.named ? await this.#look() : undefined;
     if (unseen !== undefined) return stop(unseen);
+    if (referred.hasChanged()) body = await this.#desired(referred);
     const observed = this.named ? sightOf(this.#scope, this.#context)?.observed : undefined;
     const leftOut = observed === undefined || !this.#scope.applied ? [] : this.#inPlace.leftOut();
     const action = planPart({
@@ -136,6 +151,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     if (refused !== undefined) return { ...stop(refused), observed };
     const fields = [...new Set([...action.fields, ...(leftOut ?? [])])];
     return { action: { ...action, fields }, body, filled: this.#filled(body, observed, leftOut), observed };
+  }
+
+  async #desired({ read }: Referred): Promise<unknown> {
+    return this.named ? await this.part.desired(this.#scope.spec, read) : undefined;
   }
 
   /** Where it is not known what left the spec, all that this leaves out may have. */

@@ -8,6 +8,7 @@ import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } fro
 import type { Annotations, ObjectWriter } from '../writer.ts';
 import { PartsFlow } from './flow.ts';
 import type { Part } from './part.ts';
+import type { Referred } from './part-reconciler.ts';
 
 interface Spec extends ManagedSpec {
   readonly thing?: object | undefined;
@@ -16,6 +17,8 @@ interface Spec extends ManagedSpec {
 type Thing = Part<Spec, undefined, object, object>;
 
 export const createSettleMs = 60_000;
+
+export const nothingReferred: Referred = { read: async () => '', hasChanged: () => false };
 
 /** A kind of one part, and the process that works on it. */
 export class PartsFixture {

@@ -88,6 +88,24 @@ test('a long value is read anew whenever it is needed, and refused where it is t
   await expect(read('a/one', 'long')).rejects.toThrow('is 70000 bytes long; at most 65536 are taken');
 });
 
+test.each(['short', 'x'.repeat(60_000)])(
+  'what was read is known to have changed without being read again',
+  async (k) => {
+    put('one', { k, other: 'y' });
+    const session = references.session('a/one');
+    await session.read({ kind: 'ConfigMap', name: 'one', key: 'k' });
+    session.end();
+    const before = reads;
+    change('one', { k, other: 'z' });
+    await until('the second read', () => reads > before);
+    expect(session.hasChanged()).toBe(false);
+    change('one', { k: `${k}y`, other: 'z' });
+    await until('the news', () => woken.includes('a/one'));
+    expect(session.hasChanged()).toBe(true);
+    expect(reads).toBe(before + 2);
+  },
+);
+
 test('another key of the same object is read, and what is not referred to any more wakes nobody', async () => {
   put('two', { k: '1', l: '2' });
   expect(await read('a/one', 'two', 'k')).toBe('1');
