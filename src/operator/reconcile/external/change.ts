@@ -27,9 +27,14 @@ export class SafeChange<Spec extends ManagedSpec, Observed, Client> {
   }
 
   async update(id: string, spec: Spec, fields: readonly string[], call: Call): Promise<void> {
-    const { connection, time, occasion, journal } = this.#context;
+    const { connection, time } = this.#context;
     const observed = await this.#contract.update(connection.client, id, spec, new Set(fields), call);
     this.#objects.cache.record(observed, time.now());
+  }
+
+  /** The service took them. */
+  tellUpdated(id: string, fields: readonly string[]): void {
+    const { occasion, journal } = this.#context;
     const what = `${fields.join(', ')} of ${this.#contract.displayName} ${id}`;
     if (occasion.drift) journal.event('DriftCorrected', `put back ${what}`);
     else journal.event('Updated', `updated ${what}`);

@@ -17,7 +17,7 @@ import type { ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { doubtRetryMs } from './census.ts';
 import type { SafeChange } from './change.ts';
-import type { ExternalContract } from './contract.ts';
+import type { Difference, ExternalContract } from './contract.ts';
 import { isBegun, type SafeCreate } from './create.ts';
 import { decide } from './decide.ts';
 import { suspect, tellOfLateTwins } from './late-twins.ts';
@@ -50,6 +50,8 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   readonly #asked: Asked<Spec, Observed, Client>;
   /** Fields. */
   readonly #sent = new Set<string>();
+  /** Of those, what is not known yet to be taken. */
+  #untold: readonly string[] = [];
   /** By a get, since that was sent: the answer to a change may be one of before. */
   #isAskedFor = false;
   /** When the turn of a create had come. */
@@ -117,6 +119,8 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
       fields,
       ...(observed === undefined || imported || id === undefined ? {} : means.record.ownership(id)),
     };
+    const differences = observed === undefined ? [] : contract.diff(spec, observed);
+    if (observed !== undefined && id !== undefined) this.#tellTaken(id, differences);
     const action = decide({
       displayName,
       managementPolicy: spec.managementPolicy,
@@ -124,7 +128,7 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
       imported,
       owned: ownedIDOf(object) !== undefined,
       exists: observed !== undefined,
-      differences: observed === undefined ? [] : contract.diff(spec, observed),
+      differences,
     });
     switch (action.kind) {
       case 'none':
@@ -153,12 +157,20 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
         // An import that was never taken over is not shown as one that was.
         if (failure !== undefined) return imported ? failure : { ...failure, ...shown };
         for (const field of action.fields) this.#sent.add(field);
+        this.#untold = action.fields;
         const as = `${id} by generation ${object.metadata.generation}`;
         this.#isAskedFor = context.occasion.drift && isSentAgain(context, displayName, as, action.fields);
         if (this.#isAskedFor) await means.presence.look(id as string);
         return undefined;
       }
     }
+  }
+
+  #tellTaken(id: string, differences: readonly Difference[]): void {
+    const ignored = new Set(differences.map(({ field }) => field));
+    const taken = this.#untold.filter((field) => !ignored.has(field));
+    this.#untold = this.#untold.filter((field) => ignored.has(field));
+    if (taken.length > 0) this.#means.change.tellUpdated(id, taken);
   }
 
   async #available(id: string, fields: Report['fields'] & object): Promise<Report> {

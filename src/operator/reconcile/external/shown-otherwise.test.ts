@@ -45,6 +45,8 @@ function serve(service: {
   });
 }
 
+const corrections = () => thing.told.filter((each) => each.startsWith('DriftCorrected'));
+
 /** The next check for drift, an hour later. */
 async function check() {
   thing.clock.advance(3_600_000);
@@ -114,6 +116,14 @@ describe('what was put back and is otherwise again', () => {
     expect(again).toMatchObject({ reason: 'Rejected', retry: { kind: 'after', ms: 600_000 } });
     expect(calls).toHaveLength(3);
     expect(await check()).toMatchObject({ reason: 'Rejected', calls: ['get', 'update', 'get'] });
+    expect(corrections()).toHaveLength(1);
+  });
+
+  test('is not told of as put back where its answer shows so', async () => {
+    serve({ keep: (sent) => sent.trim(), updated: () => stored });
+    await thing.reconcile();
+    for (let times = 0; times < 3; times += 1) expect(await check()).toMatchObject({ reason: 'Rejected' });
+    expect(corrections()).toEqual([]);
   });
 
   test('is put back each time that somebody changes it', async () => {
@@ -123,6 +133,7 @@ describe('what was put back and is otherwise again', () => {
       stored = 'changed by hand';
       expect(await check()).toMatchObject({ reason: 'Available', calls: ['get', 'update', ...more] });
     }
+    expect(corrections()).toHaveLength(3);
   });
 
   test('is another matter for another generation of the spec', async () => {

@@ -254,11 +254,11 @@ function idsOf<Spec>(object: ManagedObject): Spec {
 function statuses(object: ManagedObject, acted: readonly Acted[]): ReadonlyMap<string, PartStatus> {
   const shown = new Map<string, PartStatus>();
   for (const {
-    part: { part, named },
+    part: { part, named, isAbsent },
     result: { observed, report },
   } of acted) {
     const before = part.condition === undefined ? object.status : object.status?.[part.name];
-    const known = report?.reason === 'ExternalNotFound' ? {} : { ...(before as object) };
+    const known = isAbsent ? {} : { ...(before as object) };
     const fields = observed === undefined ? known : part.status(observed);
     if (named) shown.set(part.name, { ...fields, applied: report?.reason === 'Available' });
   }

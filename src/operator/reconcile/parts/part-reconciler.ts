@@ -7,8 +7,9 @@ import { rivalName } from '../ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import type { ReferenceSession } from '../references.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
+import { PartEvents } from './part-events.ts';
 import { PartRemoval } from './part-removal.ts';
 import {
   type AnyPart,
@@ -51,6 +52,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly #context: ReconcileContext<Client>;
   readonly #scope: PartScope<Spec>;
   readonly #inPlace: InPlace;
+  readonly #events: PartEvents<Spec, Client>;
   #metRival = false;
 
   constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
@@ -59,6 +61,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     this.#context = context;
     this.#scope = scope;
     this.#inPlace = new InPlace(context, { ...part, spec: scope.spec });
+    this.#events = new PartEvents(part, context, scope, this.#inPlace);
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
@@ -76,31 +79,34 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   async act({ action, body, filled, observed, report: known }: PartPlan): Promise<PartResult> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
     if (action.kind === 'none') {
-      this.#tellAdopted();
+      if (this.#isWanted && !this.#scope.applied) this.#events.adopted();
       return { observed, report: this.named ? this.#available() : undefined };
     }
     if (action.kind === 'delete') return this.#removed();
     const conflict = this.#conflict();
     if (conflict !== undefined) return { observed, report: conflict.report, isDropped: !this.#scope.applied };
-    let replaced: unknown;
+    const tell = this.#events.ofReplacing(body, observed === undefined, action.fields);
+    let shown = observed;
     let isDropped = false;
     const attempt = this.#attemptTo('put', body);
     const outcome = await unlessRefused(this.#context, attempt, async () => {
       try {
-        replaced = await this.#replace(body, filled, observed, action.fields);
+        shown = await this.#replace(body, filled);
       } catch (error) {
         isDropped = !this.#scope.applied && isDefinite(error);
         throw error;
       }
       const isAgain = isSentAgain(this.#context, this.part.name, attempt, action.fields);
-      if (isAgain || this.part.diff(body, replaced).length > 0) {
+      if (isAgain || this.part.diff(body, shown).length > 0) {
         // Without an answer it is not known.
         this.#scope.seen.delete(this.#scope.claim);
-        replaced = await this.#read();
+        shown = await this.#read();
       }
-      return this.#taken(body, replaced);
+      const ignored = shown === undefined ? undefined : this.part.diff(body, shown);
+      if (ignored !== undefined) tell(ignored);
+      return this.#taken(ignored);
     });
-    return { observed: replaced ?? observed, report: outcome, isDropped };
+    return { observed: shown, report: outcome, isDropped };
   }
 
   /**
@@ -184,7 +190,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return observed;
   }
 
-  async #replace(body: unknown, filled: unknown, observed: unknown, fields: readonly string[]): Promise<unknown> {
+  async #replace(body: unknown, filled: unknown): Promise<unknown> {
     const { connection, time, facts } = this.#context;
     const { spec, seen, claim, parent } = this.#scope;
     const call = unlessTaken(this.#context.call, () => this.#conflict() !== undefined);
@@ -201,7 +207,6 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
       throw isParentMissing(error) ? new MissingError(`${parent} does not exist`, { cause: error }) : error;
     }
     this.#remember(replaced, sentAt);
-    this.#tellReplaced(body, observed === undefined, fields);
     this.#inPlace.set(body, sentAt);
     return replaced;
   }
@@ -227,34 +232,10 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return `${method} ${this.#scope.claim} ${fingerprint([this.#context.connection.key, body])}`;
   }
 
-  #tellReplaced(body: unknown, isNew: boolean, fields: readonly string[]): void {
-    const { journal } = this.#context;
-    const what = `${this.part.displayName} of ${this.#scope.parent}`;
-    if (isNew) journal.event('Created', `applied ${what}`);
-    else if (fields.length === 0) journal.event('Updated', `replaced ${what}`);
-    else if (this.#isDrift(body)) journal.event('DriftCorrected', `put back ${fields.join(', ')} of ${what}`);
-    else journal.event('Updated', `updated ${fields.join(', ')} of ${what}`);
-  }
-
-  /** It was as the spec asks before this resource had it. */
-  #tellAdopted(): void {
-    const { part, named } = this;
-    if (!named || this.#scope.applied || this.#scope.spec.managementPolicy === 'Observe') return;
-    this.#context.journal.event(
-      'Adopted',
-      `adopted ${part.displayName} of ${this.#scope.parent}, which is as the spec asks`,
-    );
-  }
-
-  /** Another part may be in trouble: what counts is that this one was as this generation asks. */
-  #isDrift(body: unknown): boolean {
-    const { occasion, resource } = this.#context;
-    // What it refers to has changed.
-    if (this.#inPlace.isOtherThan(body)) return false;
-    if (occasion.drift || this.part.condition === undefined) return occasion.drift;
-    const { object } = resource;
-    const condition = conditionOf(object, this.part.condition);
-    return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
+  /** It was looked for, and is not there. */
+  get isAbsent(): boolean {
+    const known = sightOf(this.#scope, this.#context);
+    return known !== undefined && known.observed === undefined;
   }
 
   /** Who has a better claim on a part that is asked for. */
@@ -313,12 +294,11 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** The service may accept a PUT and do otherwise. */
-  #taken(body: unknown, replaced: unknown): Report {
-    if (replaced === undefined)
+  #taken(ignored: readonly string[] | undefined): Report {
+    if (ignored === undefined)
       return report(this.#underway, `the ${this.part.displayName} was put in place and is not found: looking again`, {
         retry: { kind: 'backoff' },
       });
-    const ignored = this.part.diff(body, replaced);
     return ignored.length === 0 ? this.#available() : notTaken(this.part.displayName, ignored);
   }
 
