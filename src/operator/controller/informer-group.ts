@@ -65,8 +65,8 @@ export class InformerGroup<T extends KubeObject> {
   }
 
   /** As `Informer.learn`, by the informer that has the object. */
-  learn(object: T, known?: T): void {
-    this.#holderOf(keyOf(object))?.learn(object, known);
+  learn(object: T | undefined, known: T): void {
+    this.#holderOf(keyOf(known))?.learn(object, known);
   }
 
   #holderOf(key: string): Informer<T> | undefined {

@@ -70,14 +70,10 @@ describe('handlers', () => {
   test('are told of a change by others that was read before our own write, of which the server tells no more', async () => {
     api.put('a', { spec: { size: 1 } });
     const { informer, told } = await watched.synced();
-    const before = informer.get('default/a');
-    informer.learn({
-      ...before,
-      metadata: { ...before?.metadata, resourceVersion: '999' },
-      spec: { size: 2 },
-    } as Widget);
+    const before = informer.get('default/a') as Widget;
+    informer.learn({ ...before, metadata: { ...before.metadata, resourceVersion: '999' }, spec: { size: 2 } }, before);
     expect(told).toEqual(['add a 1 initial', 'update a 2']);
-    informer.learn(before as Widget);
+    informer.learn(before, before);
     expect(told).toHaveLength(2);
   });
 

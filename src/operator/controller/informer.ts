@@ -129,12 +129,21 @@ export class Informer<T extends KubeObject> {
   }
 
   /**
-   * Takes what was read of an object by itself: what is newer in it is a change, whether or not the server ever tells of that. Where
-   * it is older than what was `known` when it was asked for, the server has gone back in time, and everything is read anew.
+   * Takes what was read of an object by itself: what is newer in it is a change, whether or not the server ever tells of that, and so
+   * is that it is not there. Where it is older than what was `known` when it was asked for, the server has gone back in time, and
+   * everything is read anew.
    */
-  learn(object: T, known = object): void {
-    if (versionOf(object) < versionOf(known)) this.#reflector.listAgain();
+  learn(object: T | undefined, known: T): void {
+    if (object === undefined) this.#deferred.deliver(keyOf(known), () => this.#lose(known));
+    else if (versionOf(object) < versionOf(known)) this.#reflector.listAgain();
     else this.#deferred.deliver(keyOf(object), () => this.#notify(this.#store.upsert(this.#slim(object)), false));
+  }
+
+  /** Of what went the watch would have told by now, as a rule: it may be one of another history. */
+  #lose(object: T): void {
+    const changes = this.#store.remove(object);
+    if (changes.length > 0) this.#reflector.doubt();
+    this.#notify(changes, false);
   }
 
   /**

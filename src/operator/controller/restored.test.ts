@@ -80,6 +80,25 @@ describe('a watch', () => {
     await until('a later change', () => told.includes('update a 4'));
   });
 
+  test('that was resumed at a version which came again tells nothing of that: what is read and not there goes', async () => {
+    api.put('a', { spec: { size: 1 } });
+    const client = await api.client();
+    const { informer, told } = await watched.synced({ client });
+    const restore = api.backup();
+    const known = api.put('b');
+    await until('the new one', () => told.includes('add b -'));
+    restore();
+    for (const name of ['c', 'd']) api.put(name, { spec: { size: 3 } });
+    await until('the next watch', () => api.watchRequests().length === 2 && api.openWatches === 1);
+    expect(await client.get<Widget>(widgetType, known.metadata)).toBeUndefined();
+    informer.learn(undefined, known);
+    expect([informer.get('default/b'), told.at(-1), client.history.era]).toEqual([undefined, 'delete b -', 1]);
+    informer.learn(undefined, known);
+    expect([told.filter((each) => each === 'delete b -'), client.history.era]).toEqual([['delete b -'], 1]);
+    api.dropWatches('end');
+    await until('what was made before the watch began', () => told.includes('add c 3'));
+  });
+
   test('is not resumed where anybody found the server away for a while: its end may have come late', async () => {
     const client = await api.client();
     const { restore, isBack } = await backedUp({ client });

@@ -14,7 +14,8 @@ function widget(resourceVersion: string, status: ManagedObject['status'] & objec
   return { apiVersion: 'g/v1', kind: 'Widget', metadata, spec: {}, status };
 }
 
-let learnt: ManagedObject[];
+let learnt: (ManagedObject | undefined)[];
+const learntVersions = () => learnt.map((object) => object?.metadata.resourceVersion);
 /** When that was read. */
 let knownBefore: ManagedObject[];
 beforeEach(() => {
@@ -23,7 +24,7 @@ beforeEach(() => {
 
 const cache = {
   write: (_: string, perform: () => Promise<ManagedObject>) => perform(),
-  learn: (object: ManagedObject, known: ManagedObject) => {
+  learn: (object: ManagedObject | undefined, known: ManagedObject) => {
     learnt.push(object);
     knownBefore.push(known);
   },
@@ -38,11 +39,12 @@ function patched(object: ManagedObject, { metadata: { finalizers, annotations } 
 }
 
 /** A server that has `there`; answers the writes that it took. */
-function serverOf(there: ManagedObject) {
+function serverOf(there: ManagedObject | undefined) {
   const taken: unknown[] = [];
   const client = {
     get: async () => there,
     patch: async (_: unknown, __: unknown, { body }: { body: Patch & { metadata: { resourceVersion: string } } }) => {
+      if (there === undefined) throw notFound;
       if (body.metadata.resourceVersion !== there.metadata.resourceVersion) throw conflict;
       taken.push(body);
       return patched(there, body);
@@ -52,13 +54,14 @@ function serverOf(there: ManagedObject) {
 }
 
 const conflict = new KubeError('patching', { status: 409, reason: 'Conflict', message: 'has been modified' });
+const notFound = new KubeError('patching', { status: 404, reason: 'NotFound', message: 'not found' });
 
 test('a status that somebody emptied meanwhile is written whole', async () => {
   const status = { observedGeneration: 1, id: 'x', conditions: [] };
   const { writer, taken } = serverOf(widget('2', { observedGeneration: -1 }));
   await writer.writeStatus(widget('1', status), { ...status, id: 'y' });
   expect(taken).toEqual([{ status: { ...status, id: 'y' }, metadata: { resourceVersion: '2' } }]);
-  expect(learnt.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2']);
+  expect(learntVersions()).toEqual(['2']);
 });
 
 test.each([
@@ -68,7 +71,18 @@ test.each([
   const { writer, taken } = serverOf(widget('1', {}));
   const known = widget('2', {});
   await expect(write(writer, known)).rejects.toBe(conflict);
-  expect([taken, learnt.map(({ metadata }) => metadata.resourceVersion), knownBefore]).toEqual([[], ['1'], [known]]);
+  expect([taken, learntVersions(), knownBefore]).toEqual([[], ['1'], [known]]);
+});
+
+test.each<[string, (writer: ObjectWriter, object: ManagedObject) => Promise<unknown>]>([
+  ['a record', (writer, object) => writer.record(object, { x: 'y' })],
+  ['an annotation', (writer, object) => writer.annotate(object, { x: 'y' })],
+  ['one that is insisted on', (writer, object) => writer.insist(object, () => ({ x: 'y' }))],
+  ['a status', (writer, object) => writer.writeStatus(object, { x: 'y' })],
+])('%s is not written to what is not there, which is learned', async (_, write) => {
+  const known = widget('2', {});
+  await expect(write(serverOf(undefined).writer, known)).rejects.toBe(notFound);
+  expect([learnt, knownBefore]).toEqual([[undefined], [known]]);
 });
 
 test('a status that is right already is not written', async () => {
@@ -102,7 +116,7 @@ test('that somebody wiped whose it is, is learned of the conflict, though nothin
   const write = writer.writeStatus({ ...given, metadata: { ...given.metadata, annotations } }, { id: 'x' });
   await expect(write).rejects.toBe(conflict);
   expect(taken).toEqual([]);
-  expect(learnt.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2']);
+  expect(learntVersions()).toEqual(['2']);
 });
 
 test.each([
@@ -168,7 +182,7 @@ describe('a resource is as it was read', () => {
   });
 
   test('not where it has gone', async () => {
-    const { writer } = serverOf(undefined as never);
+    const { writer } = serverOf(undefined);
     await expect(writer.confirm(read)).rejects.toThrow(BehindError);
     expect(await writer.fateOf(read)).toBe('changed');
   });

@@ -13,9 +13,9 @@ export interface WriteCache {
   write(key: string, perform: () => Promise<ManagedObject>): Promise<ManagedObject>;
   /**
    * What somebody else wrote is news, though a write of ours, based on it, may be all that is heard of it; and so is that it is older
-   * than what was `known` before it was read.
+   * than what was `known` before it was read, or not there.
    */
-  learn(object: ManagedObject, known: ManagedObject): void;
+  learn(object: ManagedObject | undefined, known: ManagedObject): void;
 }
 
 /** Annotations by name; null removes one. */
@@ -62,7 +62,7 @@ export class ObjectWriter {
    * otherwise than was read: whoever goes by a list that is behind is to look again.
    */
   async confirm(object: ManagedObject): Promise<ManagedObject> {
-    const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+    const latest = await this.#reread(object);
     if (latest !== undefined && latest.metadata.resourceVersion === object.metadata.resourceVersion) return object;
     const known = latest && withoutForeign(latest);
     if (known !== undefined && isAsRead(known, object)) return known;
@@ -72,7 +72,7 @@ export class ObjectWriter {
   /** What has become of it since it was read. */
   async fateOf(object: ManagedObject): Promise<Fate> {
     try {
-      const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+      const latest = await this.#reread(object);
       const stays = latest !== undefined && !isDeleting(latest) && isAsRead(withoutForeign(latest), object);
       return stays ? 'stays' : 'changed';
     } catch (error) {
@@ -84,7 +84,7 @@ export class ObjectWriter {
   /** Whether this very resource is still there. One that may not be read, as in a namespace that goes, is taken for gone. */
   async isThere(object: ManagedObject): Promise<boolean> {
     try {
-      const latest = await this.#client.get<ManagedObject>(this.#type, object.metadata);
+      const latest = await this.#reread(object);
       return latest !== undefined && latest.metadata.uid === object.metadata.uid;
     } catch (error) {
       if (isForbidden(error)) return false;
@@ -181,8 +181,7 @@ export class ObjectWriter {
       try {
         return await this.#patch(latest, patch(latest), subresource);
       } catch (error) {
-        if (!isConflict(error)) throw error;
-        const reread = await this.#reread(latest);
+        const reread = await this.#rereadAfter(error, latest);
         if (reread === undefined || reread.metadata.uid !== object.metadata.uid) throw error;
         if (reread.metadata.resourceVersion === latest.metadata.resourceVersion) throw error;
         // Another installation began to manage it meanwhile, or does: what it wrote is not put back to what it was.
@@ -197,16 +196,22 @@ export class ObjectWriter {
   /** News in any case: a watch that is frozen would not tell that somebody wiped whose it is. */
   async #reread(known: ManagedObject): Promise<ManagedObject | undefined> {
     const latest = await this.#client.get<ManagedObject>(this.#type, known.metadata);
-    if (latest !== undefined) this.#cache.learn(latest, known);
+    this.#cache.learn(latest, known);
     return latest;
   }
 
-  /** As {@link #patch}; what is in conflict with it is learned of, and not overcome. */
+  /** Where the failure of a write says that the object is otherwise than was known, or not there. */
+  async #rereadAfter(error: unknown, known: ManagedObject): Promise<ManagedObject | undefined> {
+    if (!isConflict(error) && !isNotFound(error)) return undefined;
+    return this.#reread(known).catch(() => undefined);
+  }
+
+  /** As {@link #patch}; what it fails for is learned of, and not overcome. */
   async #patchKnown(object: ManagedObject, patch: MergePatch): Promise<ManagedObject> {
     try {
       return await this.#patch(object, patch);
     } catch (error) {
-      if (isConflict(error)) await this.#reread(object).catch(() => undefined);
+      await this.#rereadAfter(error, object);
       throw error;
     }
   }
