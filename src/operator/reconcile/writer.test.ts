@@ -49,6 +49,10 @@ function serverOf(there: ManagedObject | undefined) {
       taken.push(body);
       return patched(there, body);
     },
+    delete: async (_: unknown, __: unknown, { preconditions }: { preconditions: { resourceVersion: string } }) => {
+      if (there !== undefined && preconditions.resourceVersion !== there.metadata.resourceVersion) throw conflict;
+      return there;
+    },
   };
   return { writer: new ObjectWriter(client as unknown as KubeClient, type, cache, () => 'one'), taken };
 }
@@ -83,6 +87,27 @@ test.each<[string, (writer: ObjectWriter, object: ManagedObject) => Promise<unkn
   const known = widget('2', {});
   await expect(write(serverOf(undefined).writer, known)).rejects.toBe(notFound);
   expect([learnt, knownBefore]).toEqual([[undefined], [known]]);
+});
+
+const held = (version: string): ManagedObject => {
+  const given = widget(version, {});
+  return { ...given, metadata: { ...given.metadata, finalizers: [finalizer] } };
+};
+
+describe.each<[string, (writer: ObjectWriter, object: ManagedObject) => Promise<void>]>([
+  ['letting go of what was read', (writer, object) => writer.removeFinalizerAsRead(object)],
+  ['placing', (writer, object) => writer.place(object, '0')],
+  ['deleting', (writer, object) => writer.delete(object)],
+])('%s', (_, write) => {
+  test('learns of what is in conflict with it', async () => {
+    await expect(write(serverOf(held('1')).writer, held('2'))).rejects.toBe(conflict);
+    expect([learntVersions(), knownBefore]).toEqual([['1'], [held('2')]]);
+  });
+
+  test('learns that nothing is there', async () => {
+    await write(serverOf(undefined).writer, held('2'));
+    expect([learnt, knownBefore]).toEqual([[undefined], [held('2')]]);
+  });
 });
 
 test('a status that is right already is not written', async () => {
@@ -134,11 +159,6 @@ test.each([
 });
 
 describe('a finalizer', () => {
-  const held = (version: string): ManagedObject => {
-    const given = widget(version, {});
-    return { ...given, metadata: { ...given.metadata, finalizers: [finalizer] } };
-  };
-
   test('goes after what it guards, whatever was changed meanwhile', async () => {
     const { writer, taken } = serverOf(held('2'));
     await writer.removeFinalizer(held('1'));

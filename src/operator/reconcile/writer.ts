@@ -54,7 +54,7 @@ export class ObjectWriter {
 
   /** Where nothing is done because the resource says so: of one that was changed since it was read this is a conflict. */
   async removeFinalizerAsRead(object: ManagedObject): Promise<void> {
-    await this.#release(object, () => this.#patch(object, unguarded(object)));
+    await this.#release(object, () => this.#patchKnown(object, unguarded(object)));
   }
 
   /**
@@ -141,7 +141,7 @@ export class ObjectWriter {
   /** Says in the status in which shard it is from now on, and nothing else. Throws UnrecordedError where that is not kept. */
   async place(object: ManagedObject, shard: string): Promise<void> {
     try {
-      const { status } = await this.#patch(object, { status: { shard } }, 'status');
+      const { status } = await this.#patchKnown(object, { status: { shard } }, 'status');
       if (status?.shard !== shard) throw ignored('did not keep status.shard');
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -149,9 +149,13 @@ export class ObjectWriter {
   }
 
   /** Deletes the resource as it was read; one that has changed since is a conflict. */
-  async delete({ metadata }: ManagedObject): Promise<void> {
-    const { uid = '', resourceVersion = '' } = metadata;
-    await this.#client.delete(this.#type, metadata, { preconditions: { uid, resourceVersion } });
+  async delete(object: ManagedObject): Promise<void> {
+    const { uid = '', resourceVersion = '' } = object.metadata;
+    const preconditions = { uid, resourceVersion };
+    const deleted = await this.#knowing(object, () =>
+      this.#client.delete(this.#type, object.metadata, { preconditions }),
+    );
+    if (deleted === undefined) this.#cache.learn(undefined, object);
   }
 
   /** With whose they are. */
@@ -206,10 +210,14 @@ export class ObjectWriter {
     return this.#reread(known).catch(() => undefined);
   }
 
-  /** As {@link #patch}; what it fails for is learned of, and not overcome. */
-  async #patchKnown(object: ManagedObject, patch: MergePatch): Promise<ManagedObject> {
+  #patchKnown(object: ManagedObject, patch: MergePatch, subresource?: 'status'): Promise<ManagedObject> {
+    return this.#knowing(object, () => this.#patch(object, patch, subresource));
+  }
+
+  /** Whatever the write fails for in the object is learned of, and not overcome. */
+  async #knowing<T>(object: ManagedObject, write: () => Promise<T>): Promise<T> {
     try {
-      return await this.#patch(object, patch);
+      return await write();
     } catch (error) {
       await this.#rereadAfter(error, object);
       throw error;
