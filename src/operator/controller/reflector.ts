@@ -7,7 +7,7 @@ import type { KubeClient, Selection, WatchEvent } from '../kube/client.ts';
 import { isNothingThere, KubeConnectionError, KubeError, StoodStillError } from '../kube/errors.ts';
 import { lateMs } from '../kube/pulse.ts';
 import { type KubeObject, keyOf, type ResourceType } from '../kube/types.ts';
-import { classify } from './reflector-errors.ts';
+import { classify, GoneBackError } from './reflector-errors.ts';
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 const usualBackoff = { minMs: 800, maxMs: 30_000 };
@@ -89,7 +89,9 @@ export class Reflector<T extends KubeObject> {
   /** The server was found to have gone back in time, of which a watch that was resumed since tells nothing. */
   listAgain(): void {
     this.doubt();
-    this.#cut.abort(goneBack());
+    // It may be found many times before the list that is asked for then has come to its end.
+    const isListing = this.#version === undefined && this.#askedIn === this.#options.client.history.era;
+    if (!isListing) this.#cut.abort(new GoneBackError());
   }
 
   /** What was read may be of another history: whoever watches the server reads anew when its watch has ended. */
@@ -213,7 +215,7 @@ export class Reflector<T extends KubeObject> {
     // What came in between is not told of.
     if (version < BigInt(this.#version ?? 0)) {
       this.doubt();
-      throw goneBack();
+      throw new GoneBackError();
     }
     this.#backoff.forget();
     const kept = event.type === 'BOOKMARK' ? undefined : sink.slim(event.object, false);
@@ -277,8 +279,6 @@ class InitialEventsMissing extends Error {
     super(`watching ${plural}: ended before the initial events did`, { cause });
   }
 }
-
-const goneBack = () => new Error('the server has gone back in time');
 
 const newer = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 

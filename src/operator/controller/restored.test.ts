@@ -80,6 +80,26 @@ describe('a watch', () => {
     await until('a later change', () => told.includes('update a 4'));
   });
 
+  test('that was cut for that streams its list to the end, however often it is found meanwhile', async () => {
+    const known = api.put('a', { spec: { size: 1 } });
+    const { informer } = await watched.synced();
+    const older = { ...known, metadata: { ...known.metadata, resourceVersion: '1' } };
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const rest = { type: 'BOOKMARK', object: { metadata: { resourceVersion: '9', annotations } } };
+    const begun = Promise.withResolvers<() => void>();
+    api.script(isWatch, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(`${JSON.stringify({ type: 'ADDED', object: known })}\n`);
+      begun.resolve(() => response.end(`${JSON.stringify(rest)}\n`));
+    });
+    informer.learn(older, known);
+    const end = await begun.promise;
+    informer.learn(older, known);
+    end();
+    await until('the next watch', () => api.openWatches === 1);
+    expect(api.requests.filter((request) => !isWatch(request))).toEqual([]);
+  });
+
   test('that was resumed at a version which came again tells nothing of that: what is read and not there goes', async () => {
     api.put('a', { spec: { size: 1 } });
     const client = await api.client();
