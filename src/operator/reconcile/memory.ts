@@ -61,6 +61,8 @@ export interface Facts {
     readonly at: number;
     unshown?: { readonly content: string; readonly backTo: number; readonly upTo: number };
   };
+  /** Its last create was refused in other words than the service's, and so perhaps carried out; and so was the one before. */
+  refusedCreate?: { readonly content: string; readonly message: string; readonly isAgain: boolean };
   /** External objects that this resource made, and that were taken for gone; the latest first. */
   former?: readonly string[];
   /** How often what vanished was created again, and when for the last time. */

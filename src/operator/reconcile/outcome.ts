@@ -35,7 +35,7 @@ export type Outcome =
       readonly isPending?: boolean;
       /** Another installation manages the resource: nothing but the condition is ours to write. */
       readonly isForeign?: boolean;
-      /** What was attempted is in vain until something else changes: for how long it is left at first (refusals.ts). */
+      /** What was attempted is in vain until something else changes: for how long it is left at first (refusals.ts); 0: there is more to do. */
       readonly pauseMs?: number;
     };
 

@@ -25,8 +25,8 @@ export async function unlessRefused<Done extends Report | undefined>(
   const before = facts.refused?.get(what);
   forgetAged(facts, now);
   if (outcome === undefined || outcome.reason === 'Available') facts.refused?.delete(what);
-  const firstMs = outcome && firstPauseOf(outcome);
-  if (outcome === undefined || firstMs === undefined) return outcome;
+  const firstMs = outcome === undefined ? 0 : firstPauseOf(outcome);
+  if (outcome === undefined || firstMs === 0) return outcome;
   const { reason, message, stalled, retry } = outcome;
   // What was known before it was attempted is not to be relied on.
   if (retry.kind === 'backoff') facts.failedAt = now;
@@ -38,8 +38,8 @@ export async function unlessRefused<Done extends Report | undefined>(
   return { ...outcome, retry: { kind: 'after', ms: until - now } };
 }
 
-function firstPauseOf({ reason, pauseMs }: Report): number | undefined {
-  return reason === 'Rejected' ? rejectedRetryMs : pauseMs;
+function firstPauseOf({ reason, pauseMs }: Report): number {
+  return pauseMs ?? (reason === 'Rejected' ? rejectedRetryMs : 0);
 }
 
 /** What there is to report of an attempt that is not to be made yet, unless a person asks for it. */

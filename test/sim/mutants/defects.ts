@@ -369,8 +369,8 @@ export const defects: readonly Defect[] = [
     name: 'no-second-look-for-a-lost-create',
     sort: 'forgotten requeue',
     file: lostCreate,
-    find: `retry: { kind: 'after', ms } });`,
-    replace: `retry: { kind: 'never' } });`,
+    find: `const retry = { kind: 'after', ms } as const;`,
+    replace: `const retry = { kind: 'never' } as const;`,
     only: ['lost-answers', 'lost-requests'],
   },
   {

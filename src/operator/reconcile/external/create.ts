@@ -11,6 +11,7 @@ import { unless } from '../permits.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import type { ExternalContract } from './contract.ts';
+import { ofUnknownFate } from './refused-create.ts';
 import { clockSkewMs, isOlderThanMark } from './resolution.ts';
 
 type Context<Client> = Omit<ReconcileContext<Client>, 'occasion'>;
@@ -47,22 +48,22 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
    */
   async perform(spec: Spec, isLate = () => false): Promise<Report | undefined> {
     const { connection, call, time } = this.#context;
+    const content = fingerprint(this.#contract.content(spec));
     let reserved: Reserved | undefined;
     try {
       reserved = await connection.reserve?.(call);
     } catch (error) {
-      return this.#failed(error, time.now());
+      return this.#failed(error, time.now(), content);
     }
     using _ = reserved;
     if (isLate()) return undefined;
     if (this.#isRekeyed()) return this.#rekeyed();
     // Awaited here: what is reserved is given back as soon as this returns.
-    return await this.#perform(spec, reserved?.call ?? call);
+    return await this.#perform(spec, content, reserved?.call ?? call);
   }
 
-  async #perform(spec: Spec, call: Call): Promise<Report | undefined> {
+  async #perform(spec: Spec, content: string, call: Call): Promise<Report | undefined> {
     const { resource, facts, time, journal } = this.#context;
-    const content = fingerprint(this.#contract.content(spec));
     this.#objects.claims.unclaim(resource.uid);
     delete facts.unresolved;
     await this.#mark(content);
@@ -75,7 +76,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     try {
       id = await this.#objects.claims.creating(resource.uid, content, () => this.#post(spec, call));
     } catch (error) {
-      return this.#isRekeyed() && isDefinite(error) ? this.#rekeyed() : this.#failed(error, sentAt);
+      return this.#isRekeyed() && isDefinite(error) ? this.#rekeyed() : this.#failed(error, sentAt, content);
     }
     await recordCreated(resource, id);
     journal.event('Created', `created ${this.#contract.displayName} ${id}`);
@@ -126,6 +127,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     // With the key that was in force when it was sent.
     facts.seen = { id, at: sentAt, firstAt: time.now() };
     facts.made = { id, at: sentAt, unshown: this.#madeSince(sentAt, spec) };
+    delete facts.refusedCreate;
     this.#objects.lost.forget(resource.uid);
     return id;
   }
@@ -185,7 +187,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
   }
 
   /** Whatever the status showed is gone: this very create was to replace it. */
-  #failed(error: unknown, sentAt: number): Report {
+  #failed(error: unknown, sentAt: number, content: string): Report {
     const { facts, resource, time } = this.#context;
     const { lost } = this.#objects;
     const isLost = !isDefinite(error);
@@ -193,7 +195,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       facts.unresolved = { sentAt, since: time.now() };
       lost.next(resource.uid);
     }
-    const failure = isLost ? unknownFate(reportFailure(error)) : reportFailure(error);
+    const failure = isLost ? ofUnknownFate(facts, reportFailure(error), content) : reportFailure(error);
     if (failure.retry.kind !== 'backoff') return { ...failure, fields: {} };
     // Each create of unknown fate is looked up in short steps, which must not make the next one come as soon as the first.
     const atLeastMs = Math.max(lost.last(resource.uid), failure.retry.atLeastMs ?? 0);
@@ -210,11 +212,6 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
 function isDefinite(error: unknown): boolean {
   return error instanceof ApiError && error.definite;
-}
-
-/** Who refuses a create in other words than the service's may do so when it was carried out: that is found out soon. */
-function unknownFate(failure: Report): Report {
-  return failure.reason === 'Rejected' ? { ...failure, ...report('Unreachable', failure.message) } : failure;
 }
 
 /** The id, durably. What a person named meanwhile stays to be seen: it is not what this resource made. */

@@ -18,6 +18,7 @@ import type { ExternalContract } from './contract.ts';
 import { recordCreated, withdraw } from './create.ts';
 import { suspect } from './late-twins.ts';
 import type { ExternalFlowOptions } from './options.ts';
+import { refusalOf, whileSought } from './refused-create.ts';
 import {
   isAhead,
   isOlder,
@@ -78,6 +79,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const { resource, facts, occasion, peers, call, connection } = this.#context;
     const { startedAt } = occasion;
     const { object, uid } = resource;
+    if (occasion.requested) delete facts.refusedCreate;
     const content = intent.content ?? this.#contentOf(object);
     if (typeof content !== 'string') return content;
     const isSentHere = facts.unresolved?.sentAt !== undefined;
@@ -138,6 +140,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const keySince = keySinceOf(connection);
     facts.unresolved ??= { since: occasion.startedAt };
     if (facts.unresolved.since < keySince) {
+      delete facts.refusedCreate;
       facts.unresolved = { ...facts.unresolved, since: keySince, confirmed: false };
     }
     const { unresolved } = facts;
@@ -176,7 +179,8 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     await withdraw(resource);
     delete facts.unresolved;
     suspect(this.#objects, resource.uid, lost, startedAt);
-    return undefined;
+    const refusal = this.#refusal();
+    return refusal === undefined ? undefined : report('Rejected', refusal);
   }
 
   /** A person's word is for the key that is on record by now: he may have put that right in the same moment. */
@@ -245,6 +249,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (adopted !== undefined) this.#objects.cache.record(adopted, startedAt);
     this.#objects.claims.claim(resource.uid, id);
     facts.made = { id, at: occasion.startedAt };
+    delete facts.refusedCreate;
     await recordCreated(resource, id);
     const { displayName } = this.#contract;
     journal.event('Adopted', `adopted ${displayName} ${id}, made by a create whose answer was lost`);
@@ -296,10 +301,19 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     return report('AmbiguousCreate', message);
   }
 
+  /** Of what the spec asks for: as if it had been refused in the service's own words, but for what it may have made. */
+  #refusal(): string | undefined {
+    const { resource, facts } = this.#context;
+    return isDeleting(resource.object) ? undefined : refusalOf(facts, this.#contentOf(resource.object));
+  }
+
   #wait(ms: number): Report {
+    const retry = { kind: 'after', ms } as const;
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return whileSought(refusal, retry);
     const reason = isDeleting(this.#context.resource.object) ? 'Deleting' : 'Creating';
     const message = `looking for what an unanswered create of the ${this.#contract.displayName} may have made`;
-    return report(reason, message, { retry: { kind: 'after', ms } });
+    return report(reason, message, { retry });
   }
 }
 
