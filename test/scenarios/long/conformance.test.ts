@@ -157,6 +157,7 @@ describe.each(kindCases)('$kind', (row) => {
     await until('it to be made again', () => mutations().length >= externals.length);
     await rounds(2);
     expect(mutations()).toEqual(made());
+    expect(await stage.notesOf(object, 'DriftCorrected', externals.length)).toHaveLength(externals.length);
     await until('the status to show what is there', async () => {
       const found = await stage.world.get(object);
       return found && (await statuses(found)).every((status) => status === 200);

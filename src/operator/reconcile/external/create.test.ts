@@ -63,7 +63,7 @@ test('what a create made whose answer named what never was is told of, once anot
   await thing.reconcile({ drift: true });
   expect(thing.told).toEqual([
     'Created created thing thing_wrong',
-    'Created created thing thing_2',
+    'DriftCorrected made thing thing_2 in place of thing_wrong, which was gone',
     'Orphaned thing thing_right is held by no resource: an earlier create of this one may have made it',
   ]);
 });

@@ -6,7 +6,7 @@ import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
 import type { Facts } from '../memory.ts';
 import { type Report, report, reportFailure } from '../outcome.ts';
-import { nowhere, ownedIDOf, placeRecord } from '../ownership.ts';
+import { externalIDOf, nowhere, ownedIDOf, placeRecord } from '../ownership.ts';
 import { unless } from '../permits.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
@@ -64,6 +64,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
 
   async #perform(spec: Spec, content: string, call: Call): Promise<Report | undefined> {
     const { resource, facts, time, journal } = this.#context;
+    const vanished = externalIDOf(resource.object) ?? facts.former?.[0];
     this.#objects.claims.unclaim(resource.uid);
     delete facts.unresolved;
     await this.#mark(content);
@@ -79,7 +80,9 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       return this.#isRekeyed() && isDefinite(error) ? this.#rekeyed() : this.#failed(error, sentAt, content);
     }
     await recordCreated(resource, id);
-    journal.event('Created', `created ${this.#contract.displayName} ${id}`);
+    const what = `${this.#contract.displayName} ${id}`;
+    if (vanished === undefined) journal.event('Created', `created ${what}`);
+    else journal.event('DriftCorrected', `made ${what} in place of ${vanished}, which was gone`);
     return undefined;
   }
 

@@ -1,7 +1,8 @@
 import type { ReconcileContext } from '../context.ts';
+import { ownershipOf } from '../ownership.ts';
 import { conditionOf } from '../resource.ts';
 import type { InPlace } from './in-place.ts';
-import type { AnyPart, PartScope } from './part-scope.ts';
+import { type AnyPart, isProven, type PartScope } from './part-scope.ts';
 
 /** What is told of one part. */
 export class PartEvents<Spec, Client> {
@@ -30,10 +31,11 @@ export class PartEvents<Spec, Client> {
   /** Asked before a PUT: tells of it when it is known what the service did not take. */
   ofReplacing(body: unknown, isNew: boolean, fields: readonly string[]): (ignored: readonly string[]) => void {
     const { journal } = this.#context;
-    const isDrift = this.#isDrift(body);
+    const isDrift = isNew ? this.#wasThere() : this.#isDrift(body);
     return (ignored) => {
       const taken = fields.filter((field) => !ignored.includes(field));
-      if (isNew) journal.event('Created', `applied ${this.#what}`);
+      if (isNew && isDrift) journal.event('DriftCorrected', `made ${this.#what} again, which was gone`);
+      else if (isNew) journal.event('Created', `applied ${this.#what}`);
       else if (fields.length === 0) journal.event('Updated', `replaced ${this.#what}`);
       else if (taken.length === 0) return;
       else if (isDrift) journal.event('DriftCorrected', `put back ${taken.join(', ')} of ${this.#what}`);
@@ -47,9 +49,19 @@ export class PartEvents<Spec, Client> {
 
   /** Another part may be in trouble: what counts is that this one was as this generation asks. */
   #isDrift(body: unknown): boolean {
-    const { occasion, resource } = this.#context;
     // What it refers to has changed.
-    if (this.#inPlace.isOtherThan(body)) return false;
+    return !this.#inPlace.isOtherThan(body) && this.#wasAsAsked();
+  }
+
+  /** By its records; of a PUT without an answer nobody knows whether it put anything there. */
+  #wasThere(): boolean {
+    const { object } = this.#context.resource;
+    if (!this.#scope.applied || !isProven(this.#part, object)) return false;
+    return this.#wasAsAsked() || ownershipOf(object).unanswered?.includes(this.#part.name) !== true;
+  }
+
+  #wasAsAsked(): boolean {
+    const { occasion, resource } = this.#context;
     if (occasion.drift || this.#part.condition === undefined) return occasion.drift;
     const { object } = resource;
     const condition = conditionOf(object, this.#part.condition);
