@@ -229,8 +229,8 @@ export const defects: readonly Defect[] = [
     name: 'one-witness-is-enough',
     sort: 'wrong definite',
     file: 'reconcile/external/convergence.ts',
-    find: 'const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);',
-    replace: 'const unsure = presence.tooSoon(id);',
+    find: 'const unsure = (await presence.confirmGone(id)) ?? this.#tooSoon(id);',
+    replace: 'const unsure = this.#tooSoon(id);',
     only: ['wrong-key'],
   },
   {

@@ -12,6 +12,7 @@ import {
   ownedIDOf,
 } from '../ownership.ts';
 import { unlessTaken } from '../permits.ts';
+import { nextRecreation, noteRecreation } from '../recreation.ts';
 import { isSentAgain, notTaken } from '../refusals.ts';
 import type { ManagedSpec } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
@@ -201,11 +202,19 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   async #giveUp(id: string | undefined): Promise<Report | undefined> {
     const { presence, record } = this.#means;
     if (id === undefined) return undefined;
-    const unsure = (await presence.confirmGone(id)) ?? presence.tooSoon(id);
+    const unsure = (await presence.confirmGone(id)) ?? this.#tooSoon(id);
     if (unsure !== undefined) return unsure;
     this.#suspect(id);
     await record.disown();
     return undefined;
+  }
+
+  /** What vanishes again and again is created later and later. */
+  #tooSoon(id: string): Report | undefined {
+    const { times, waitMs } = nextRecreation(this.#context);
+    if (waitMs <= 0) return undefined;
+    const message = `${this.#asked.contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
+    return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
   }
 
   /** What nothing but the answer to its create has shown may never have been: what that made is told of. */
@@ -227,12 +236,12 @@ export class Convergence<Spec extends ManagedSpec, Observed, Client> {
   }
 
   async #create(): Promise<Report | undefined> {
-    const { create, presence } = this.#means;
+    const { create } = this.#means;
     const { resource } = this.#context;
     const vanished = externalIDOf(resource.object);
     const failure = await create.perform(this.#asked.spec, () => this.#isToLookAgain());
     // What was given up before its mark has replaced nothing.
-    if (vanished !== undefined && externalIDOf(resource.object) !== vanished) presence.recreated();
+    if (vanished !== undefined && externalIDOf(resource.object) !== vanished) noteRecreation(this.#context);
     return failure;
   }
 

@@ -7,7 +7,6 @@ import { type Facts, witnessesApartMs } from '../memory.ts';
 import { freshSince } from '../occasion.ts';
 import { firstPauseMs, type Report, report } from '../outcome.ts';
 import { accountKeyOf, ownedIDOf, recordedURLOf } from '../ownership.ts';
-import { nextRecreation, noteRecreation } from '../recreation.ts';
 import { conditionOf, isDeleting } from '../resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { doubtOf, doubtOfDeletedMs, doubtRetryMs, goneThenSay, isConfirmed, type Tally } from './census.ts';
@@ -299,18 +298,5 @@ export class Presence<Observed, Client> {
     const account = accountKeyOf(resource.object);
     const counting = { account, peers, connection, cache, identity, createSettleMs };
     return this.#options.census.add(connection, this.#contract, () => this.#objects.count.of(counting, time.now()));
-  }
-
-  /** What vanishes again and again is created later and later. */
-  tooSoon(id: string): Report | undefined {
-    const { times, waitMs } = nextRecreation(this.#context);
-    if (waitMs <= 0) return undefined;
-    const message = `${this.#contract.displayName} ${id} vanished again, after ${times} others: another is created later`;
-    return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
-  }
-
-  /** Another create was begun in place of what vanished. */
-  recreated(): void {
-    noteRecreation(this.#context);
   }
 }
