@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { excessOfDocument, excessOfText, isLarger, mostBytes } from './bounds.ts';
+import { excessOfDocument, excessOfText, holdsLostKey, isLarger, mostBytes } from './bounds.ts';
 
 test('a text may be so long, in bytes', () => {
   expect(excessOfText('x'.repeat(mostBytes))).toBeUndefined();
@@ -34,4 +34,13 @@ test('a document is measured at any depth', () => {
   const deep = JSON.parse(`${'['.repeat(9_000)}1${']'.repeat(9_000)}`);
   expect(isLarger(deep, 6_000)).toBe(true);
   expect(isLarger(deep, 100_000)).toBe(false);
+});
+
+test.each([
+  ['{"a":[{"__proto__":{"b":1}}]}', true],
+  [`${'['.repeat(9_000)}{"__proto__":1}${']'.repeat(9_000)}`, true],
+  ['{"a":["__proto__"],"proto":{}}', false],
+  [`[${'1,'.repeat(200_000)}1]`, false],
+])('whether a document has a key that would be lost', (text, isThere) => {
+  expect(holdsLostKey(JSON.parse(text))).toBe(isThere);
 });

@@ -62,6 +62,19 @@ export function bytesOf(document: unknown, most: number): number {
   return bytes;
 }
 
+/** Whether a JSON document of any depth has a key that is lost where it is read by a schema. */
+export function holdsLostKey(document: unknown): boolean {
+  const rest = [document];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, '__proto__')) return true;
+    // Not spread: of a long list that would be too many arguments.
+    for (const inner of Object.values(value)) rest.push(inner);
+  }
+  return false;
+}
+
 /** What is read as another number than was written would be sent as that. */
 function inexactness(document: unknown): string | undefined {
   return holdsInexact(document) ? 'holds a number with more digits than are kept: write it as a text' : undefined;

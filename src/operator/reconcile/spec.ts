@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isLarger } from './bounds.ts';
+import { holdsLostKey, isLarger } from './bounds.ts';
 import { type Report, report } from './outcome.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -14,9 +14,11 @@ export function parseSpec<Spec>(
   object: ManagedObject,
 ): { readonly spec: Spec } | { readonly report: Report } {
   // To check what cannot be taken anyway against a schema takes long.
-  const problems = Object.entries(object.spec)
-    .filter(([, value]) => isLarger(value, neverTakenBytes))
-    .map(([field]) => `spec.${field}: is more than ${neverTakenBytes} bytes long, which no field may be`);
+  const problems = Object.entries(object.spec).flatMap(([field, value]) => {
+    if (isLarger(value, neverTakenBytes))
+      return [`spec.${field}: is more than ${neverTakenBytes} bytes long, which no field may be`];
+    return holdsLostKey(value) ? [`spec.${field}: keys must not be __proto__`] : [];
+  });
   if (problems.length > 0) return { report: report('Rejected', problems.join('; ')) };
   const parsed = schema.safeParse(object.spec);
   if (parsed.success) return { spec: parsed.data };
