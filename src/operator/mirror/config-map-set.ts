@@ -38,6 +38,9 @@ export interface ConfigMapSetOptions extends Pick<Runtime, 'clock' | 'monotonic'
   readonly log: Log;
 }
 
+/** Want of a right to them, or one that is not the mirror's. */
+export type ConfigMapTrouble = 'no right' | 'in the way';
+
 /** Somebody else changes it again and again. */
 class ContestedConfigMapError extends Error {
   override readonly name = 'ContestedConfigMapError';
@@ -146,9 +149,10 @@ export class ConfigMapSet {
     return this.#stuck?.message;
   }
 
-  /** Whether that is for want of a right. */
-  get lacksRight(): boolean {
-    return this.#informer.refused || isForbidden(this.#stuck);
+  /** What only a person ends of that. */
+  get cause(): ConfigMapTrouble | undefined {
+    if (this.#informer.refused || isForbidden(this.#stuck)) return 'no right';
+    return this.#stuck instanceof ForeignConfigMapError ? 'in the way' : undefined;
   }
 
   get #stuck(): Error | undefined {

@@ -3,7 +3,7 @@ import type { OddItem } from '../../common/odd-item.ts';
 import type { Readable } from '../cloud/client.ts';
 import type { Endpoint } from '../cloud/schemas.ts';
 import { endpointJSON, endpointName } from './config-map.ts';
-import { ConfigMapSet, type ConfigMapSetOptions } from './config-map-set.ts';
+import { ConfigMapSet, type ConfigMapSetOptions, type ConfigMapTrouble } from './config-map-set.ts';
 import { Sweeps } from './sweeps.ts';
 
 export interface EndpointMirrorOptions extends ConfigMapSetOptions {
@@ -27,8 +27,8 @@ export interface MirrorStatus {
   readonly sweptAt: number | undefined;
   /** Why the last sweep failed, else why the ConfigMaps cannot be read, or one that is pending could not be written. */
   readonly error: string | undefined;
-  /** Whether that is for want of a right to ConfigMaps. */
-  readonly lacksRight: boolean;
+  /** What only a person ends of that. */
+  readonly cause: ConfigMapTrouble | undefined;
 }
 
 /**
@@ -79,14 +79,14 @@ export class EndpointMirror {
   }
 
   status(): MirrorStatus {
-    const { size, pending, error, lacksRight } = this.#configMaps;
+    const { size, pending, error, cause } = this.#configMaps;
     return {
       synced: this.#sweptAt !== undefined && pending === 0,
       endpoints: size,
       pending,
       sweptAt: this.#sweptAt,
       error: this.#sweepError ?? error,
-      lacksRight: this.#sweepError === undefined && lacksRight,
+      cause: this.#sweepError === undefined ? cause : undefined,
     };
   }
 

@@ -449,7 +449,7 @@ describe('a ConfigMap that somebody touches is restored within a second, without
     };
     expect(await until('that to be said', change)).toMatch(/^somebody else changes ConfigMap .* again and again/);
     expect(started.writes.length).toBeLessThanOrEqual(15);
-    expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 1, pending: 1 });
+    expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 1, pending: 1, cause: 'in the way' });
     expect(started.warnings).toHaveLength(1);
     await isSynced(started);
     expect((await get('ep_0'))?.data?.region).toBe('us');
@@ -502,7 +502,7 @@ describe("somebody else's ConfigMap", () => {
     const started = start();
     await until('the other endpoint', () => get('ep_1'));
     await until('the conflict to show', () => started.mirror.status().error);
-    expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 1, pending: 1 });
+    expect(started.mirror.status()).toMatchObject({ synced: false, endpoints: 1, pending: 1, cause: 'in the way' });
     const attempts = () => started.writes.filter((write) => write === 'POST configmaps').length;
     await until('another attempt', () => attempts() >= 4);
     expect(await get('ep_0')).toEqual(theirs);
@@ -750,7 +750,7 @@ test('ConfigMaps that may not be read are said to be in the way, until they may'
   expect(started.mirror.status()).toMatchObject({
     synced: false,
     error: `the operator may not list and watch the ConfigMaps of namespace ${namespace}`,
-    lacksRight: true,
+    cause: 'no right',
   });
   mayRead = true;
   await isSynced(started);
@@ -766,7 +766,7 @@ test('ConfigMaps that may not be written are said to be for want of a right', as
   await until('that to be said', () => started.mirror.status().error);
   expect(started.mirror.status()).toMatchObject({
     error: expect.stringMatching(/no right to that$/),
-    lacksRight: true,
+    cause: 'no right',
   });
 });
 

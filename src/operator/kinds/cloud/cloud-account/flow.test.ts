@@ -204,11 +204,12 @@ test('an account whose mirror was turned off is usable, and says what may not be
 test.each([
   [
     'of a right',
-    { error: 'creating ConfigMap team/e: no right to that', lacksRight: true },
+    { error: 'creating ConfigMap team/e: no right to that', cause: 'no right' as const },
     'DependencyNotReady',
     `creating ConfigMap team/e: no right to that; ${advice}`,
   ],
-  ['of an answer', { error: 'no answer', lacksRight: false }, 'Updating', 'no answer'],
+  ['of an answer', { error: 'no answer', cause: undefined }, 'Updating', 'no answer'],
+  ['of a name', { error: 'ConfigMap team/e is left alone', cause: 'in the way' as const }, 'Conflict', /left alone$/],
 ])('a mirror that fails for want %s says so', async (_, mirrored, reason, message) => {
   const { flow, context } = setup({ endpointMirror: {} }, { endpointsMirrored: 0 }, {}, [], mirrored);
   const now = { ...context, peers: { isCached: () => true } } as unknown as Context;

@@ -232,9 +232,11 @@ async function check(context: Context, entry: AccountEntry, account: CloudConnec
   facts.observed = true;
 }
 
-function mirrorReport(shown: boolean, status: Pick<MirrorStatus, 'error' | 'lacksRight'> | undefined): Report {
-  const { error, lacksRight = false } = status ?? {};
-  if (error !== undefined) return lacksRight ? notPermitted(error) : report('Updating', error);
+function mirrorReport(shown: boolean, status: Pick<MirrorStatus, 'error' | 'cause'> | undefined): Report {
+  const { error, cause } = status ?? {};
+  if (error !== undefined && cause === 'no right') return notPermitted(error);
+  // Nobody but a person ends that.
+  if (error !== undefined) return report(cause === 'in the way' ? 'Conflict' : 'Updating', error);
   if (shown)
     return report(
       'Available',
