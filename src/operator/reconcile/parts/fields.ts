@@ -1,26 +1,31 @@
 import type { Part } from './part.ts';
 
-/** A field of the spec as a PUT takes it, by its name there, and what a GET shows of it in the same form. */
+/** A field as a PUT takes it, by its name there, and what a GET shows of it in the same form, where that is another field. */
 type Field<Body, Observed> = {
-  readonly [Name in keyof Body]-?: readonly [name: Name, shown: (observed: Observed) => Body[Name] | null];
+  readonly [Name in keyof Body]-?:
+    | (Name extends keyof Observed ? Name : never)
+    | readonly [name: Name, shown: (observed: Observed) => Body[Name]];
 }[keyof Body];
 
 /** By their names in the spec. */
 export type Fields<Body, Observed> = Readonly<Record<string, Field<Body, Observed>>>;
 
 /** How a part is compared, and filled: what the spec leaves out is not compared, and stays as it is there. */
-export function fieldsOf<Body extends object, Observed>(
+export function fieldsOf<Body extends object, Observed extends object>(
   fields: Fields<Body, Observed>,
 ): Required<Pick<Part<never, never, Body, Observed>, 'diff' | 'filled'>> {
-  const all = Object.entries(fields);
+  const each = (body: Body, observed: Observed) =>
+    Object.entries(fields).map(([field, as]) => {
+      const [name, shown] = Array.isArray(as) ? [as[0], as[1](observed)] : [as, observed[as as keyof Observed]];
+      return { field, name, asked: body[name as keyof Body] as unknown, shown: shown as unknown };
+    });
   return {
-    diff: (body, observed) =>
-      all.flatMap(([field, [name, shown]]) => (isAsAsked(body[name], shown(observed)) ? [] : [field])),
+    diff: (body, observed) => each(body, observed).flatMap((it) => (isAsAsked(it.asked, it.shown) ? [] : [it.field])),
     filled: (body, observed, leftOut) => {
-      const kept = all
-        .filter(([field, [name]]) => body[name] === undefined && !leftOut.includes(field))
-        .map(([, [name, shown]]) => [name, shown(observed)] as const);
-      return { ...body, ...Object.fromEntries(kept.filter(([, value]) => !isNothing(value))) };
+      const isKept = ({ field, asked, shown }: ReturnType<typeof each>[number]) =>
+        asked === undefined && !leftOut.includes(field) && !isNothing(shown);
+      const kept = each(body, observed).filter(isKept);
+      return { ...body, ...Object.fromEntries(kept.map(({ name, shown }) => [name, shown])) };
     },
   };
 }

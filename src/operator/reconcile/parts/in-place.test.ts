@@ -29,9 +29,9 @@ const part: Part<never, undefined, Body, Body> = {
   ...{ name: 'thing', condition: 'ThingReady', displayName: 'thing' },
   desired: async ({ thing }: { thing: Body }) => thing,
   ...fieldsOf<Body, Body>({
-    size: ['size', ({ size }) => size],
-    colour: ['colour', ({ colour }) => colour],
-    shape: ['shape', ({ shape }) => shape],
+    size: 'size',
+    colour: 'colour',
+    shape: 'shape',
   }),
   status: () => ({}),
   get: async () => there,

@@ -9,7 +9,7 @@ import type { ReferenceSession } from '../references.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
-import { PartEvents } from './part-events.ts';
+import { tellAdopted, tellerOf } from './part-events.ts';
 import { PartRemoval } from './part-removal.ts';
 import {
   type AnyPart,
@@ -52,7 +52,6 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   readonly #context: ReconcileContext<Client>;
   readonly #scope: PartScope<Spec>;
   readonly #inPlace: InPlace;
-  readonly #events: PartEvents<Spec, Client>;
   #metRival = false;
 
   constructor(part: AnyPart<Spec, Client>, context: ReconcileContext<Client>, scope: PartScope<Spec>) {
@@ -61,7 +60,6 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     this.#context = context;
     this.#scope = scope;
     this.#inPlace = new InPlace(context, { ...part, spec: scope.spec });
-    this.#events = new PartEvents(part, context, scope, this.#inPlace);
   }
 
   /** Reads, and changes nothing. One part's failure is its own: it becomes a report. */
@@ -79,13 +77,13 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   async act({ action, body, filled, observed, report: known }: PartPlan): Promise<PartResult> {
     if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
     if (action.kind === 'none') {
-      if (this.#isWanted && !this.#scope.applied) this.#events.adopted();
+      if (this.#isWanted && !this.#scope.applied) tellAdopted(this.part, this.#context, this.#scope);
       return { observed, report: this.named ? this.#available() : undefined };
     }
     if (action.kind === 'delete') return this.#removed();
     const conflict = this.#conflict();
     if (conflict !== undefined) return { observed, report: conflict.report, isDropped: !this.#scope.applied };
-    const tell = this.#events.ofReplacing(body, observed === undefined, action.fields);
+    const tell = tellerOf(this.part, this.#context, this.#scope, this.#inPlace, body);
     let shown = observed;
     let isDropped = false;
     const attempt = this.#attemptTo('put', body);
@@ -103,7 +101,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
         shown = await this.#read();
       }
       const ignored = shown === undefined ? undefined : this.part.diff(body, shown);
-      if (ignored !== undefined) tell(ignored);
+      if (ignored !== undefined) tell(observed === undefined, action.fields, ignored);
       return this.#taken(ignored);
     });
     return { observed: shown, report: outcome, isDropped };

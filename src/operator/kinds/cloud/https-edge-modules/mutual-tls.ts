@@ -12,7 +12,7 @@ export const mutualTLS: Part<Spec, CloudClient, MutualTLSReplace, MutualTLS> = {
     part && { enabled: part.enabled, certificate_authority_ids: part.certificateAuthorityIDs },
   status: () => ({}),
   ...fieldsOf<MutualTLSReplace, MutualTLS>({
-    enabled: ['enabled', ({ enabled }) => enabled],
+    enabled: 'enabled',
     // The API takes ids and shows references, in an order of its own.
     certificateAuthorityIDs: [
       'certificate_authority_ids',

@@ -12,8 +12,8 @@ export const tlsTermination: Part<Spec, CloudClient, TLSTerminationReplace, TLST
   refusal,
   status: toStatus,
   ...fieldsOf<TLSTerminationReplace, TLSTermination>({
-    enabled: ['enabled', ({ enabled }) => enabled],
-    minVersion: ['min_version', ({ min_version }) => min_version],
+    enabled: 'enabled',
+    minVersion: 'min_version',
   }),
   get: (cloud, { edgeID }, call) => cloud.httpsEdges.tlsTermination.get(edgeID, call),
   replace: (cloud, { edgeID }, body, call) => cloud.httpsEdges.tlsTermination.replace(edgeID, body, call),

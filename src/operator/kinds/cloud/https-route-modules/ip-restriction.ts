@@ -11,7 +11,7 @@ export const ipRestriction: Part<Spec, CloudClient, IPRestrictionReplace, IPRest
   desired: async ({ ipRestriction: part }) => part && { enabled: part.enabled, ip_policy_ids: part.ipPolicyIDs },
   status: () => ({}),
   ...fieldsOf<IPRestrictionReplace, IPRestriction>({
-    enabled: ['enabled', ({ enabled }) => enabled],
+    enabled: 'enabled',
     // The API takes ids and shows references, in an order of its own.
     ipPolicyIDs: ['ip_policy_ids', ({ ip_policies }) => ip_policies.map(({ id }) => id)],
   }),

@@ -18,9 +18,9 @@ export const webhookVerification: Part<Spec, CloudClient, WebhookVerificationRep
       : undefined,
   status: () => ({}),
   ...fieldsOf<WebhookVerificationReplace, WebhookVerification>({
-    enabled: ['enabled', ({ enabled }) => enabled],
-    provider: ['provider', ({ provider }) => provider],
-    secretRef: ['secret', ({ secret }) => secret],
+    enabled: 'enabled',
+    provider: 'provider',
+    secretRef: 'secret',
   }),
   get: (cloud, route, call) => cloud.routeModules.webhookVerification.get(route, call),
   replace: (cloud, route, body, call) => cloud.routeModules.webhookVerification.replace(route, body, call),
