@@ -64,13 +64,12 @@ export function bytesOf(document: unknown, most: number): number {
 
 /** Whether a JSON document of any depth has a key that is lost where it is read by a schema. */
 export function holdsLostKey(document: unknown): boolean {
-  const rest = [document];
-  while (rest.length > 0) {
-    const value = rest.pop();
+  const all = [document];
+  for (const value of all) {
     if (typeof value !== 'object' || value === null) continue;
     if (Object.hasOwn(value, '__proto__')) return true;
     // Not spread: of a long list that would be too many arguments.
-    for (const inner of Object.values(value)) rest.push(inner);
+    for (const inner of Object.values(value)) all.push(inner);
   }
   return false;
 }

@@ -45,7 +45,7 @@ export class References {
   /** @param user key of the resource (`namespace/name`); it can name objects of its own namespace only */
   session(user: string): ReferenceSession {
     const read = new Map<Referent, Set<string>>();
-    const values: (readonly [referent: Referent, key: string, as: Value | undefined])[] = [];
+    const values: (readonly [referent: Referent, key: string, as: Value])[] = [];
     return {
       read: async (reference) => {
         const referent = this.follow(user, reference);
@@ -54,7 +54,7 @@ export class References {
         values.push([referent, reference.key, referent.valueOf(reference.key)]);
         return referent.readWhole(reference.key);
       },
-      hasChanged: () => values.some(([referent, key, as]) => !isSame(referent.valueOf(key), as)),
+      hasChanged: () => values.some(([referent, key, as]) => !sameValue(referent.valueOf(key), as)),
       end: () => {
         this.#release(user, new Set(read.keys()));
         for (const [referent, keys] of read) referent.keep(this.#owner, user, keys);
@@ -90,10 +90,6 @@ export class References {
     }
     if (following?.size === 0) this.#following.delete(user);
   }
-}
-
-function isSame(one: Value | undefined, other: Value | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : sameValue(one, other);
 }
 
 function namespaceOf(user: string): string {

@@ -38,5 +38,5 @@ function isAsAsked(asked: unknown, shown: unknown): boolean {
 
 /** What a list of none, or an empty text, would be taken for is not known where it is sent. */
 function isNothing(shown: unknown): boolean {
-  return shown === undefined || shown === null || (shown as { readonly length?: number }).length === 0;
+  return (shown as { readonly length?: number } | null | undefined)?.length === 0 || (shown ?? null) === null;
 }

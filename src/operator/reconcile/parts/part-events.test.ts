@@ -29,7 +29,7 @@ async function put(shown: Partial<Condition>, ownership: Omit<Ownership, 'instal
   return told;
 }
 
-const again = ['DriftCorrected made thing of p again, which was gone'];
+const again = ['DriftCorrected made thing of p again: it was gone'];
 const anew = ['Created applied thing of p'];
 const unreachable = { status: 'False', reason: 'Unreachable' } as const;
 

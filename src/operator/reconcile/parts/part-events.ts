@@ -29,7 +29,7 @@ export function tellerOf(
   return (isNew, fields, ignored) => {
     const taken = fields.filter((field) => !ignored.includes(field)).join(', ');
     if (isNew && wasThere(part, context, scope, wasAsAsked))
-      journal.event('DriftCorrected', `made ${what} again, which was gone`);
+      journal.event('DriftCorrected', `made ${what} again: it was gone`);
     else if (isNew) journal.event('Created', `applied ${what}`);
     else if (fields.length === 0) journal.event('Updated', `replaced ${what}`);
     else if (taken === '') return;

@@ -118,9 +118,9 @@ export class Referent implements Target {
     return this.#answered >= own && !this.#isDenied;
   }
 
-  /** What is known of the value of a key as it was last read; undefined before. */
-  valueOf(key: string): Value | undefined {
-    return this.#values.get(key);
+  /** What is known of the value of a key as it was last read. */
+  valueOf(key: string): Value {
+    return this.#values.get(key) ?? { kind: 'missing' };
   }
 
   /** A value that is short, as text. Throws DependencyError, naming what is missing or too long. */
