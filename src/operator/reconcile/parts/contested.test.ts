@@ -113,8 +113,10 @@ describe('what two are proven to have, of which one lost it to the other, whose 
     return outcome;
   }
 
+  const edited = { ...ours, metadata: { ...ours.metadata, generation: 9 } };
+
   test.each<['ensure' | 'remove', string, Partial<ManagedObject>]>([
-    ['ensure', 'is asked for no more', { spec: { managementPolicy: 'Manage' } }],
+    ['ensure', 'is asked for no more', { spec: { managementPolicy: 'Manage' }, metadata: edited.metadata }],
     ['remove', 'is to go', { metadata: deleted(ours).metadata }],
   ])('is not removed after a wait for that one: %s, where it %s', async (how, _, changes) => {
     fate = 'changed';

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { notSent } from '../../../common/http/failure.ts';
 import { annotation } from '../annotations.ts';
@@ -87,7 +87,7 @@ test('nothing is put or removed for a resource that has gone and is listed still
   const differing = scene.flow([{ ...scene.part, diff: () => ['size'] }]);
   const writer = { record: async (same: ManagedObject) => same, confirm: () => Promise.reject(gone) };
   await expect(differing.ensure(scene.contextFor(object, writer))).rejects.toBe(gone);
-  const without = left({}, { generation: 1, spec: {} });
+  const without = left({}, { spec: {} });
   await expect(differing.ensure(scene.contextFor(without, writer))).rejects.toBe(gone);
   expect(scene.calls).toEqual([]);
   let asked = 0;
@@ -100,6 +100,35 @@ test('nothing is put or removed for a resource that has gone and is listed still
   };
   for (let n = 0; n < 2; n += 1) await differing.ensure(scene.contextFor(object, there));
   expect([asked, scene.calls]).toEqual([2, ['put', 'put']]);
+});
+
+describe('a part that the spec names no more', () => {
+  const ensureOf = (object: ManagedObject) =>
+    scene.flow().ensure(scene.contextFor(object, { ...annotating(object), confirm: async (same) => same }));
+
+  test('at the generation that was in place with it was taken out by a definition, and stays', async () => {
+    const object = left({ observedGeneration: 2, message: 'as it was' }, { spec: {} });
+    for (let n = 0; n < 2; n += 1) {
+      expect(await ensureOf(object)).toMatchObject({
+        reason: 'DependencyNotReady',
+        message: expect.stringContaining('the definition of Things does not know spec.thing'),
+        parts: [{ condition: 'ThingReady', report: { reason: 'Available', message: 'as it was' } }],
+      });
+      scene.now += createSettleMs;
+    }
+    expect(scene.calls).toEqual([]);
+  });
+
+  test.each([
+    ['by an edit', { observedGeneration: 1 }],
+    ['and is on its way out', { status: 'False', observedGeneration: 2 }],
+  ] as const)('%s, is removed', async (_, shown) => {
+    const object = left(shown, { spec: {} });
+    await ensureOf(object);
+    scene.now += createSettleMs;
+    await ensureOf(object);
+    expect(scene.calls).toContain('delete');
+  });
 });
 
 test('what is gone is not proven any more by the status of a resource whose other parts are still to go', async () => {

@@ -162,8 +162,8 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   #summary(object: ManagedObject, spec: Spec, acted: readonly Acted[], now: number): Report {
-    const named = acted.flatMap(({ part: { part }, result: { report, at } }): NamedReport[] =>
-      report === undefined ? [] : [{ ...part, report, at }],
+    const named = acted.flatMap(({ part: { part }, result: { report, at, standing } }): NamedReport[] =>
+      report === undefined ? [] : [{ ...part, report, at, standing }],
     );
     const parent = this.#contract.parent(spec);
     const whenAvailable = named.length === 0 ? `nothing of ${parent} is asked for` : `${parent} is as the spec asks`;

@@ -7,7 +7,7 @@ import { rivalName } from '../ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import type { ReferenceSession } from '../references.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
 import { tellAdopted, tellerOf } from './part-events.ts';
 import { PartRemoval } from './part-removal.ts';
@@ -34,11 +34,14 @@ export interface PartPlan {
   readonly filled?: unknown;
   readonly observed?: unknown;
   readonly report?: Report;
+  /** What the condition of the part goes on saying all the same; default the report. */
+  readonly standing?: Report | undefined;
 }
 
 export interface PartResult {
   /** undefined for a part that the spec does not name and that is gone. */
   readonly report: Report | undefined;
+  readonly standing?: Report | undefined;
   /** What is out there, as far as this context learned it. */
   readonly observed?: unknown;
   /** What this resource is not to remove: it is gone, or was never applied. */
@@ -66,7 +69,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   async plan(referred: Referred): Promise<PartPlan> {
     if (this.#isWanted) this.#context.facts.left?.delete(this.#scope.claim);
     try {
-      const plan = this.#conflict() ?? this.#unsettled() ?? (await this.#compare(referred));
+      const plan = this.#pruned() ?? this.#conflict() ?? this.#unsettled() ?? (await this.#compare(referred));
       // Once more: reading waits for its turn, for minutes where the budget is small.
       return this.#conflict() ?? plan;
     } catch (error) {
@@ -74,8 +77,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  async act({ action, body, filled, observed, report: known }: PartPlan): Promise<PartResult> {
-    if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
+  async act({ action, body, filled, observed, report: known, standing }: PartPlan): Promise<PartResult> {
+    if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message), standing };
     if (action.kind === 'none') {
       if (this.#isWanted && !this.#scope.applied) tellAdopted(this.part, this.#context, this.#scope);
       return { observed, report: this.named ? this.#available() : undefined };
@@ -277,6 +280,19 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
+  /**
+   * A definition of an older release takes the part out of what is served, at the very generation that was in place with it:
+   * whoever takes it out himself makes another one. What its condition says is kept, for only that tells.
+   */
+  #pruned(): PartPlan | undefined {
+    const { object } = this.#context.resource;
+    const was = conditionOf(object, this.part.condition ?? 'Ready');
+    const isInPlace = was?.status === 'True' && was.observedGeneration === object.metadata.generation;
+    if (this.named || !this.#scope.applied || !isInPlace) return undefined;
+    const message = `the definition of ${object.kind} does not know spec.${this.part.name}, or did not, and took it out; the ${this.part.displayName} is left as it is: install the definitions of this release, and apply the resource again`;
+    return { ...stop(report('DependencyNotReady', message)), standing: report('Available', was.message) };
+  }
+
   #unsettled(): StoppedPlan | undefined {
     const { lostDeletes, createSettleMs } = this.#scope;
     const claim = claimThere(this.#scope, this.#context);
