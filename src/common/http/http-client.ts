@@ -11,8 +11,11 @@ import { type Permit, PermittedSending } from './permitted-sending.ts';
 import { proxied } from './proxy.ts';
 import { RecentSecrets } from './recent-secrets.ts';
 import type { Service, Timeouts } from './service.ts';
+import { hasMoreValues } from './text.ts';
 
 const MiB = 1024 * 1024;
+/** Parsed, each takes some fifty bytes, however short it is written. */
+const valuesPerMiB = 32_768;
 
 export interface HttpClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Scheme, host and optional path prefix. */
@@ -38,7 +41,7 @@ export interface Operation<T> {
   readonly isSecret?: boolean;
   /** More of what is sent that no message about it may repeat. */
   readonly secrets?: readonly string[];
-  /** Largest body of an answer in MiB, default 8. */
+  /** Largest body of an answer in MiB, default 8; for each it may have 32,768 values. */
   readonly largestAnswerMiB?: number;
 }
 
@@ -96,6 +99,10 @@ export class HttpClient {
     );
     if (text === undefined) {
       throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`, { isTooLarge: true });
+    }
+    const mostValues = largestAnswerMiB * valuesPerMiB;
+    if (hasMoreValues(text, mostValues)) {
+      throw malformed({ operation: name, status }, `more than ${mostValues} values`, { isTooLarge: true });
     }
     const service = this.#service;
     const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;

@@ -11,6 +11,30 @@ export function parseJSON(text: string): unknown {
   }
 }
 
+/** Whether it has more values than so many, as JSON; told without parsing it. */
+export function hasMoreValues(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let values = 0;
+  for (let at = 0; at < text.length && values <= most; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '[' || character === '{' || character === ',') values++;
+  }
+  return values > most;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first--;
+  return (at - first) % 2 === 1;
+}
+
 /**
  * The field and what it should be, or what a schema of ours says of it; never the value, which may be a secret. Keys of a map are
  * the service's own words.

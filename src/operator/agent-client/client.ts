@@ -64,7 +64,9 @@ const tunnelsPath = '/api/tunnels';
 const requestsPath = '/api/requests/http';
 // Captures hold whole messages, in base64, and the list has all of them.
 const largestAnswerMiB = 256;
-const largestOtherMiB = 8;
+const largestListMiB = 8;
+/** A tunnel repeats the options that it was asked for. */
+const largestOneMiB = 1;
 const mostSecrets = 100;
 
 const read = {
@@ -81,7 +83,7 @@ const read = {
 /**
  * All ten operations of the Local Agent API, section 4. Absent is undefined; every failure is an ApiError, which says
  * whether the request can have been carried out, or what `admit` rejected with. Nothing is retried here, and what was sent is always seen through.
- * Answers may have 8 MiB, those with captured requests 256 MiB. Safe to use concurrently.
+ * A list of tunnels may have 8 MiB, captured requests 256 MiB, and all else 1 MiB. Safe to use concurrently.
  */
 export class AgentClient {
   readonly #http: HttpClient;
@@ -104,13 +106,13 @@ export class AgentClient {
   }
 
   /** GET /api/status */
-  status({ mostMiB = largestOtherMiB } = {}): Promise<AgentStatus> {
+  status({ mostMiB = largestOneMiB } = {}): Promise<AgentStatus> {
     const request = { name: 'status.get', method: 'GET', path: '/api/status', read: read.status } as const;
     return this.#send({ ...request, largestAnswerMiB: mostMiB });
   }
 
   /** GET /api/tunnels: those that run. An odd one is left out where `onOdd` is told of it, and else an error. */
-  listTunnels({ mostMiB = largestOtherMiB, onOdd }: ListOptions = {}): Promise<TunnelList> {
+  listTunnels({ mostMiB = largestListMiB, onOdd }: ListOptions = {}): Promise<TunnelList> {
     const readList = onOdd === undefined ? read.tunnelList : tunnelsExcept(onOdd);
     const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: readList } as const;
     return this.#send({ ...request, largestAnswerMiB: mostMiB });
@@ -181,7 +183,7 @@ export class AgentClient {
     } catch (cause) {
       throw notSent(operation.name, cause);
     }
-    return this.#http.send(operation);
+    return this.#http.send({ largestAnswerMiB: largestOneMiB, ...operation });
   }
 }
 

@@ -174,6 +174,22 @@ describe('an answer that cannot be understood', () => {
     const message = 'tunnels.list: the response is malformed: larger than 8 MiB';
     expect(failed).toMatchObject({ message, isTooLarge: true });
   });
+
+  test.each([
+    ['nested', '['.repeat(600_000) + ']'.repeat(300_000)],
+    ['side by side', `{"x":[${'[],'.repeat(100_000)}[]]}`],
+    ['behind a string', `{"x":"${'\\\\\\"['.repeat(9)}","y":[${'0,'.repeat(100_000)}0]}`],
+  ])('that has more values than anybody needs (%s) is not parsed', async (_, body) => {
+    server.play(text(200, body, { 'content-type': 'application/json' }));
+    const message = 'status.get: the response is malformed: more than 32768 values';
+    expect(await failure(open().status())).toMatchObject({ message, isTooLarge: true });
+  });
+
+  test('of a single thing may have less than a list', async () => {
+    server.play(json(201, { name: 'x', config: { x: 'x'.repeat(1024 * 1024) } }));
+    const failed = await failure(open().startTunnel({ name: 'x', proto: 'http', addr: '1' }));
+    expect(failed.message).toBe('tunnels.start: the response is malformed: larger than 1 MiB');
+  });
 });
 
 describe('no answer', () => {
