@@ -111,6 +111,20 @@ test('an id that a person names while the create is under way is told of, and wh
   });
 });
 
+test('the id of what it made before, which a restored backup brings back meanwhile, is nobody’s wish', async () => {
+  thing.serve({
+    create: async () => {
+      await thing.annotate(thing.object, { [annotation.externalID]: 'thing_old', [annotation.createdID]: 'thing_old' });
+      return { id: 'thing_made' };
+    },
+  });
+  await thing.reconcile();
+  expect(thing.object.metadata.annotations).toMatchObject({
+    [annotation.externalID]: 'thing_made',
+    [annotation.createdID]: 'thing_made',
+  });
+});
+
 test('what was made is known to be of the key that it was sent with, whatever came before the answer', async () => {
   const sentAt = thing.clock.now();
   const create: typeof thing.contract.create = async () => {

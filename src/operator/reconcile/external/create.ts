@@ -217,13 +217,20 @@ function isDefinite(error: unknown): boolean {
   return error instanceof ApiError && error.definite;
 }
 
-/** The id, durably. What a person named meanwhile stays to be seen: it is not what this resource made. */
+/**
+ * The id, durably. What a person named meanwhile stays to be seen: it is not what this resource made. What it made before, as a
+ * restored backup has it, is no wish of anybody's.
+ */
 export function recordCreated(resource: CurrentResource, id: string): Promise<void> {
-  return resource.insist((latest) => ({
-    [annotation.createIntent]: null,
-    [annotation.createdID]: id,
-    ...(isNamed(latest) ? {} : { [annotation.externalID]: id }),
-  }));
+  return resource.insist((latest) => {
+    const isWish =
+      isNamed(latest) && annotationOf(latest, annotation.externalID) !== annotationOf(latest, annotation.createdID);
+    return {
+      [annotation.createIntent]: null,
+      [annotation.createdID]: id,
+      ...(isWish ? {} : { [annotation.externalID]: id }),
+    };
+  });
 }
 
 /** The create certainly did not happen. */
