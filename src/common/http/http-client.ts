@@ -101,14 +101,17 @@ export class HttpClient {
       throw malformed({ operation: name, status }, `larger than ${largestAnswerMiB} MiB`, { isTooLarge: true });
     }
     const mostValues = largestAnswerMiB * valuesPerMiB;
-    if (hasMoreValues(text, mostValues)) {
+    const hasMore = hasMoreValues(text, mostValues);
+    // As for what is larger: what a 429 says is in its headers.
+    if (hasMore && status !== 429) {
       throw malformed({ operation: name, status }, `more than ${mostValues} values`, { isTooLarge: true });
     }
     const service = this.#service;
     const isSecret = operation.isSecret === true || service.secretStatuses?.includes(status) === true;
     const known = [...(key === undefined ? [] : [key]), ...secrets, ...this.#sent.all()];
     const said = () => this.#saidIn(operation);
-    return { service, operation: name, at: this.#clock.now(), status, headers, text, secrets: known, said, isSecret };
+    const given = { status, headers, text: hasMore ? '' : text };
+    return { service, operation: name, at: this.#clock.now(), ...given, secrets: known, said, isSecret };
   }
 
   /** Waits for the requests under way; may be called again. */

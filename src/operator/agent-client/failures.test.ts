@@ -185,6 +185,11 @@ describe('an answer that cannot be understood', () => {
     expect(await failure(open().status())).toMatchObject({ message, isTooLarge: true });
   });
 
+  test('of a rate limit is one all the same, however many values it has', async () => {
+    server.play(text(429, `[${'0,'.repeat(100_000)}0]`, { 'content-type': 'application/json' }));
+    expect(await failure(open().status())).toMatchObject({ reason: 'RateLimited' });
+  });
+
   test('of a single thing may have less than a list', async () => {
     server.play(json(201, { name: 'x', config: { x: 'x'.repeat(1024 * 1024) } }));
     const failed = await failure(open().startTunnel({ name: 'x', proto: 'http', addr: '1' }));
