@@ -256,10 +256,10 @@ export class Presence<Observed, Client> {
     return isSameURL(recorded, connection.url) ? undefined : recorded;
   }
 
-  /** When this process asked for it of those times that it was there: when it was made, first and last. */
+  /** When this process asked for it, of those times that it was there: when it was made, and last. */
   #had(id: string): readonly number[] {
     const { seen, made } = this.#context.facts;
-    return [...(made?.id === id ? [made.at] : []), ...(seen?.id === id ? [seen.firstAt, seen.at] : [])];
+    return [made, seen].flatMap((each) => (each?.id === id ? each.at : []));
   }
 
   /**
