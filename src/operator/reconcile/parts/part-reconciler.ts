@@ -279,20 +279,21 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return this.#scope.applied ? 'Updating' : 'Creating';
   }
 
-  /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
   /**
    * A definition of an older release takes the part out of what is served, at the very generation that was in place with it:
    * whoever takes it out himself makes another one. What its condition says is kept, for only that tells.
    */
   #pruned(): PartPlan | undefined {
     const { object } = this.#context.resource;
-    const was = conditionOf(object, this.part.condition ?? 'Ready');
-    const isInPlace = was?.status === 'True' && was.observedGeneration === object.metadata.generation;
-    if (this.named || !this.#scope.applied || !isInPlace) return undefined;
-    const message = `the definition of ${object.kind} does not know spec.${this.part.name}, or did not, and took it out; the ${this.part.displayName} is left as it is: install the definitions of this release, and apply the resource again`;
+    const { condition, name, displayName } = this.part;
+    if (this.named || !this.#scope.applied || condition === undefined) return undefined;
+    const was = conditionOf(object, condition);
+    if (was?.status !== 'True' || was.observedGeneration !== object.metadata.generation) return undefined;
+    const message = `the definition of ${object.kind} does not know spec.${name}, or did not, and took it out; the ${displayName} is left as it is: install the definitions of this release, and apply the resource again`;
     return { ...stop(report('DependencyNotReady', message)), standing: report('Available', was.message) };
   }
 
+  /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
   #unsettled(): StoppedPlan | undefined {
     const { lostDeletes, createSettleMs } = this.#scope;
     const claim = claimThere(this.#scope, this.#context);
