@@ -11,7 +11,9 @@ import type { Occasion } from '../occasion.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { type ManagedObject, managedSpecSchema } from '../resource.ts';
 import type { Annotations, ObjectWriter } from '../writer.ts';
+import { AccountObjects } from './account-objects.ts';
 import { Census } from './census.ts';
+import { Claims } from './claims.ts';
 import type { ExternalContract } from './contract.ts';
 import { ExternalFlow } from './flow.ts';
 
@@ -84,6 +86,16 @@ export class ThingFixture {
     const listResources = async () => [this.object, ...others];
     const options = { listResources, createSettleMs: settleMs, census: this.census };
     this.#flow = new ExternalFlow({ ...this.contract, ...changes }, options);
+  }
+
+  /** Of an account that has nothing yet. */
+  accountObjects(): AccountObjects<Thing> {
+    return new AccountObjects({
+      claims: new Claims(),
+      list: this.contract.list.bind(this.contract, undefined),
+      identityOf: ({ id }) => ({ id, createdAt: '' }),
+      now: () => 0,
+    });
   }
 
   async annotate(given: ManagedObject, changes: Annotations): Promise<ManagedObject> {
