@@ -9,6 +9,8 @@ export interface PartInPlace {
   readonly fingerprint: string | undefined;
   /** The fields that the spec set, then or in a change of unknown fate since; undefined: any. */
   readonly fields: readonly string[] | undefined;
+  /** Of the spec that it is as asked by; undefined where this process has not seen it so. */
+  readonly generation: number | undefined;
   /** When it was asked for: with the key that was in force then. */
   readonly at: number;
 }

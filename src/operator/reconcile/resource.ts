@@ -49,6 +49,13 @@ export type Condition = z.infer<typeof conditionSchema>;
 const partNames = (description: string) =>
   z.array(z.string().max(63)).max(16).optional().meta({ 'x-kubernetes-list-type': 'set' }).describe(description);
 
+const partGenerationsSchema = z.object({
+  asked: z.int().min(0).optional().describe('The last one that asked for the part.'),
+  inPlace: z.int().min(0).optional().describe('The last one as which the part was found to be, or was put in place.'),
+});
+
+export type PartGenerations = z.infer<typeof partGenerationsSchema>;
+
 export const ownershipSchema = z.object({
   installation: z.string().max(253).optional().describe('The installation of the operator that manages this resource.'),
   account: z
@@ -63,6 +70,11 @@ export const ownershipSchema = z.object({
     .describe('How the external object came to be managed by this resource.'),
   id: z.string().max(256).optional().describe('The external object that this resource manages.'),
   parts: partNames('The parts that this resource applied.'),
+  generations: z
+    .record(z.string(), partGenerationsSchema)
+    .optional()
+    .meta({ maxProperties: 16 })
+    .describe('Of each part that this resource applied, which metadata.generation it was for.'),
   contested: partNames('The parts that this resource asks for and another one has.'),
   unanswered: partNames(
     'The parts of which a change had no answer when it was sent: it may have been carried out late.',

@@ -106,28 +106,60 @@ describe('a part that the spec names no more', () => {
   const ensureOf = (object: ManagedObject) =>
     scene.flow().ensure(scene.contextFor(object, { ...annotating(object), confirm: async (same) => same }));
 
-  test('at the generation that was in place with it was taken out by a definition, and stays', async () => {
-    const object = left({ observedGeneration: 2, message: 'as it was' }, { spec: {} });
+  const asked = (generation: number) => ({
+    ...left(undefined, { spec: {} }),
+    status: { ownership: { generations: { thing: { asked: generation } } } },
+  });
+
+  test('at the generation that asked for it was taken out by a definition, and stays', async () => {
     for (let n = 0; n < 2; n += 1) {
-      expect(await ensureOf(object)).toMatchObject({
+      expect(await ensureOf(asked(2))).toMatchObject({
         reason: 'DependencyNotReady',
         message: expect.stringContaining('the definition of Things does not know spec.thing'),
-        parts: [{ condition: 'ThingReady', report: { reason: 'Available', message: 'as it was' } }],
       });
       scene.now += createSettleMs;
     }
     expect(scene.calls).toEqual([]);
   });
 
-  test.each([
-    ['by an edit', { observedGeneration: 1 }],
-    ['and is on its way out', { status: 'False', observedGeneration: 2 }],
-  ] as const)('%s, is removed', async (_, shown) => {
-    const object = left(shown, { spec: {} });
-    await ensureOf(object);
+  test('by an edit, is removed', async () => {
+    await ensureOf(asked(1));
     scene.now += createSettleMs;
-    await ensureOf(object);
+    await ensureOf(asked(1));
     expect(scene.calls).toContain('delete');
+  });
+});
+
+describe('which generation a part was for', () => {
+  /** As the status has it after a reconcile. */
+  async function recordedAfter(generation: number, spec: object, before: object, part = scene.part) {
+    const object = left(undefined, { generation, spec });
+    const shown = { ...object, status: { ownership: { parts: ['thing'], generations: { thing: before } } } };
+    const writer = { ...annotating(shown), confirm: async (same: ManagedObject) => same };
+    const outcome = await scene.flow([part]).ensure(scene.contextFor(shown, writer));
+    return 'ownership' in outcome ? outcome.ownership?.generations : undefined;
+  }
+  const thing = { thing: {} };
+
+  test('is on record: that it was asked for, and in place', async () => {
+    expect(await recordedAfter(1, thing, {})).toEqual({ thing: { asked: 1, inPlace: 1 } });
+  });
+
+  test('stays on record while the cloud is away', async () => {
+    const away = {
+      ...scene.part,
+      get: () => Promise.reject(new ApiError('x', { reason: 'Unreachable', definite: true })),
+    };
+    const before = { asked: 2, inPlace: 2 };
+    expect(await recordedAfter(2, thing, before, away)).toEqual({ thing: before });
+    expect(await recordedAfter(3, thing, before, away)).toEqual({ thing: { asked: 3, inPlace: 2 } });
+    expect(await recordedAfter(2, {}, before)).toEqual({ thing: before });
+  });
+
+  test('is not changed by who only observes', async () => {
+    const before = { asked: 2, inPlace: 2 };
+    const observed = await recordedAfter(3, { ...thing, managementPolicy: 'Observe' }, before);
+    expect(observed ?? { thing: before }).toEqual({ thing: before });
   });
 });
 

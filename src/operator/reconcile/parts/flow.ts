@@ -4,7 +4,7 @@ import { type Flow, isKept } from '../flow.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { appliedParts, isObserver, ownershipOf } from '../ownership.ts';
 import type { References } from '../references.ts';
-import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec, type PartGenerations } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
@@ -77,7 +77,12 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const unanswered = this.#unanswered(context, namesOf(acted.filter(isReplaced)));
     return {
       ...this.#summary(object, parsed.spec, settled, time.now()),
-      ...record.ownership(namesOf(acted.filter(isTried)), unanswered, contested(resource.object, parts)),
+      ...record.ownership({
+        tried: namesOf(acted.filter(isTried)),
+        unanswered,
+        contested: contested(resource.object, parts),
+        generations: generations(object, settled),
+      }),
     };
   }
 
@@ -101,7 +106,7 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
     const record = new PartsRecord(context);
     await record.remove(applied.difference(new Set(failed.map(({ name }) => name))));
     const summary = summarise(failed, '', time.now());
-    const ownership = record.ownership([], this.#unanswered(context));
+    const ownership = record.ownership({ unanswered: this.#unanswered(context) });
     return { ...summary, message: `deleting: ${summary.message}`, ...ownership };
   }
 
@@ -162,8 +167,8 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   }
 
   #summary(object: ManagedObject, spec: Spec, acted: readonly Acted[], now: number): Report {
-    const named = acted.flatMap(({ part: { part }, result: { report, at, standing } }): NamedReport[] =>
-      report === undefined ? [] : [{ ...part, report, at, standing }],
+    const named = acted.flatMap(({ part: { part }, result: { report, at } }): NamedReport[] =>
+      report === undefined ? [] : [{ ...part, report, at }],
     );
     const parent = this.#contract.parent(spec);
     const whenAvailable = named.length === 0 ? `nothing of ${parent} is asked for` : `${parent} is as the spec asks`;
@@ -217,6 +222,17 @@ const isReplaced = ({ plan, result }: Acted): boolean =>
 
 /** And nobody else turned out to have it meanwhile. */
 const isTried = (acted: Acted): boolean => isToApply(acted) && acted.result.report?.reason !== 'Conflict';
+
+/** Of what the spec names. */
+function generations(
+  { metadata: { generation = 1 } }: ManagedObject,
+  acted: readonly Acted[],
+): Readonly<Record<string, PartGenerations>> {
+  const named = acted.filter(({ part }) => part.named);
+  const of = ({ report }: PartResult) =>
+    report?.reason === 'Available' ? { asked: generation, inPlace: generation } : { asked: generation };
+  return Object.fromEntries(named.map(({ part: { part }, result }) => [part.name, of(result)]));
+}
 
 /** Those that another one has; of what is asked for no more and not removed yet, those that he had. */
 function contested(object: ManagedObject, parts: readonly AnyReconciler[]): readonly string[] {

@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import type { PartInPlace } from '../memory.ts';
-import { conditionOf } from '../resource.ts';
+import { generationsOf } from '../ownership.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts' | 'connection' | 'time'>;
 
@@ -31,22 +31,28 @@ export class InPlace {
     return known !== undefined && known !== fingerprint(body);
   }
 
-  /** Fields that were set and are not asked for any more; undefined where an earlier process may have set any. */
+  /**
+   * Fields that were set and are not asked for any more; undefined where an earlier process may have set any. What is missing at
+   * the very generation that set it was taken out by a definition that does not know it, and is asked for still.
+   */
   leftOut(): readonly string[] | undefined {
-    const { fields } = this.#known() ?? { fields: [] };
+    const { fields, generation } = this.#known() ?? { fields: [] };
+    if (generation === this.#generation) return [];
     const asked = this.#fields();
     return fields?.filter((field) => !asked.includes(field));
   }
 
   /** @param at when it was asked for, or read */
   set(body: unknown, at: number): void {
-    this.#set({ fingerprint: fingerprint(body), fields: this.#fields(), at });
+    const known = this.#known();
+    const fields = known?.generation === this.#generation ? this.#fieldsWith(known) : this.#fields();
+    this.#set({ fingerprint: fingerprint(body), fields, generation: this.#generation, at });
   }
 
   /** What is asked for was sent at that time, and may have been carried out. */
   setLost(at: number): void {
-    const known = this.#known() ?? { fingerprint: undefined, fields: [] };
-    this.#set({ ...known, fields: known.fields && [...new Set([...known.fields, ...this.#fields()])], at });
+    const known = this.#known() ?? { fingerprint: undefined, fields: [], generation: undefined };
+    this.#set({ ...known, fields: this.#fieldsWith(known), at });
   }
 
   /** This process put it there, or found it as asked, with the key in force; the status may not say so yet. */
@@ -67,13 +73,16 @@ export class InPlace {
     // A key that is new may be of the same account; one that is back is of the account that it was of.
     const known = all?.find((each) => !this.#isOfAnotherKey(each)) ?? all?.[0];
     if (known !== undefined) return known;
-    const { generation = 1 } = resource.object.metadata;
-    const { status, observedGeneration = 0 } = conditionOf(resource.object, condition ?? '') ?? {};
+    const generation = this.#generation;
     // Else it may be as an earlier spec asked: of that no status tells.
-    const isAsAsked = generation === 1 || (status === 'True' && observedGeneration >= generation);
+    const isAsAsked = generation === 1 || generationsOf(resource.object, name).inPlace === generation;
     if (condition === undefined || isAsAsked) return undefined;
     // Not remembered: what was read may be behind.
-    return { fingerprint: undefined, fields: undefined, at: time.now() };
+    return { fingerprint: undefined, fields: undefined, generation: undefined, at: time.now() };
+  }
+
+  get #generation(): number {
+    return this.#context.resource.object.metadata.generation ?? 1;
   }
 
   #isOfAnotherKey({ at }: PartInPlace): boolean {
@@ -86,6 +95,10 @@ export class InPlace {
     facts.inPlace ??= new Map();
     const others = facts.inPlace.get(name)?.filter((each) => this.#isOfAnotherKey(each)) ?? [];
     facts.inPlace.set(name, [known, ...others].slice(0, mostKeys));
+  }
+
+  #fieldsWith({ fields }: Pick<PartInPlace, 'fields'>): readonly string[] | undefined {
+    return fields && [...new Set([...fields, ...this.#fields()])];
   }
 
   /** None where the part is the whole resource, in which no field may be left out. */

@@ -3,11 +3,11 @@ import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
-import { rivalName } from '../ownership.ts';
+import { generationsOf, rivalName } from '../ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import type { ReferenceSession } from '../references.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
-import { conditionOf, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
 import { tellAdopted, tellerOf } from './part-events.ts';
 import { PartRemoval } from './part-removal.ts';
@@ -34,14 +34,11 @@ export interface PartPlan {
   readonly filled?: unknown;
   readonly observed?: unknown;
   readonly report?: Report;
-  /** What the condition of the part goes on saying all the same; default the report. */
-  readonly standing?: Report | undefined;
 }
 
 export interface PartResult {
   /** undefined for a part that the spec does not name and that is gone. */
   readonly report: Report | undefined;
-  readonly standing?: Report | undefined;
   /** What is out there, as far as this context learned it. */
   readonly observed?: unknown;
   /** What this resource is not to remove: it is gone, or was never applied. */
@@ -77,8 +74,8 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
   }
 
-  async act({ action, body, filled, observed, report: known, standing }: PartPlan): Promise<PartResult> {
-    if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message), standing };
+  async act({ action, body, filled, observed, report: known }: PartPlan): Promise<PartResult> {
+    if (action.kind === 'stop') return { observed, report: known ?? report(action.reason, action.message) };
     if (action.kind === 'none') {
       if (this.#isWanted && !this.#scope.applied) tellAdopted(this.part, this.#context, this.#scope);
       return { observed, report: this.named ? this.#available() : undefined };
@@ -280,17 +277,16 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   /**
-   * A definition of an older release takes the part out of what is served, at the very generation that was in place with it:
-   * whoever takes it out himself makes another one. What its condition says is kept, for only that tells.
+   * A definition of an older release takes the part out of what is served, at the very generation that asked for it: whoever takes
+   * it out himself makes another one.
    */
-  #pruned(): PartPlan | undefined {
+  #pruned(): StoppedPlan | undefined {
     const { object } = this.#context.resource;
-    const { condition, name, displayName } = this.part;
-    if (this.named || !this.#scope.applied || condition === undefined) return undefined;
-    const was = conditionOf(object, condition);
-    if (was?.status !== 'True' || was.observedGeneration !== object.metadata.generation) return undefined;
+    const { name, displayName } = this.part;
+    if (this.named || !this.#scope.applied) return undefined;
+    if (generationsOf(object, name).asked !== object.metadata.generation) return undefined;
     const message = `the definition of ${object.kind} does not know spec.${name}, or did not, and took it out; the ${displayName} is left as it is: install the definitions of this release, and apply the resource again`;
-    return { ...stop(report('DependencyNotReady', message)), standing: report('Available', was.message) };
+    return stop(report('DependencyNotReady', message));
   }
 
   /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */

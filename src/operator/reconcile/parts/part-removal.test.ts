@@ -189,13 +189,15 @@ describe('what annotations alone say is this resource’s', () => {
   ])('is removed beside that where this process put it %s: the answer may have been lost', async (_, at, call) => {
     const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['thing'], apiURL: 'http://api' } };
     elsewhere = [{ ...other(younger), status }];
-    memory.of('u').inPlace = new Map([['thing', [{ fingerprint: undefined, fields: [], at }]]]);
+    memory.of('u').inPlace = new Map([['thing', [{ fingerprint: undefined, fields: [], generation: undefined, at }]]]);
     expect(await remove()).toBeUndefined();
     expect(calls).toEqual(call === undefined ? [] : [call]);
   });
 
   test('is not removed beside that where this process has removed what it put', async () => {
-    memory.of('u').inPlace = new Map([['thing', [{ fingerprint: undefined, fields: [], at: 0 }]]]);
+    memory.of('u').inPlace = new Map([
+      ['thing', [{ fingerprint: undefined, fields: [], generation: undefined, at: 0 }]],
+    ]);
     expect(await remove()).toBeUndefined();
     const status: ManagedObject['status'] = { ownership: { how: 'Applied', parts: ['thing'], apiURL: 'http://api' } };
     elsewhere = [{ ...other(younger), status }];

@@ -2,10 +2,21 @@ import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { Report } from '../outcome.ts';
 import { appliedParts, isObserver, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
-import type { Ownership } from '../resource.ts';
+import type { Ownership, PartGenerations } from '../resource.ts';
 import type { Annotations } from '../writer.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection'>;
+
+/** What one reconcile came to know, by the names of the parts. */
+interface Learned {
+  /** For which a call was made, or which are as asked for. */
+  readonly tried?: readonly string[];
+  /** Of which a change had no answer. */
+  readonly unanswered: readonly string[];
+  /** That another one has; as before where none is looked for. */
+  readonly contested?: readonly string[];
+  readonly generations?: Readonly<Record<string, PartGenerations>>;
+}
 
 /** Which parts are one resource's: those that it applied. */
 export class PartsRecord {
@@ -35,30 +46,25 @@ export class PartsRecord {
   }
 
   /**
-   * What is this resource's from now on, for the status: what that said before, and `tried`, those for which a call was made or
-   * which are as asked for. An annotation alone, which anyone may have written, does not become proof.
-   *
-   * @param unanswered those of which a change had no answer
-   * @param contested those that another one has; as before where none is looked for
+   * What is this resource's from now on, for the status: what that said before, and what was learned. An annotation alone, which
+   * anyone may have written, does not become proof.
    */
-  ownership(
-    tried: readonly string[],
-    unanswered: readonly string[],
-    contested?: readonly string[],
-  ): Pick<Report, 'ownership'> {
+  ownership({ tried = [], unanswered, contested, generations = {} }: Learned): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
     const before = ownershipOf(object);
     if (isObserver(object)) return asObserved(before);
     const proven = new Set([...(before.parts ?? []), ...tried]);
     const parts = [...appliedParts(object).intersection(proven)].sort();
-    const known = contested ?? before.contested ?? [];
+    const lost = contested ?? before.contested ?? [];
     const more = {
-      ...(known.length === 0 ? {} : { contested: known.toSorted() }),
+      ...(lost.length === 0 ? {} : { contested: lost.toSorted() }),
       ...(unanswered.length === 0 ? {} : { unanswered: unanswered.toSorted() }),
     };
     if (parts.length === 0) return { ownership: more };
-    return { ownership: { ...placeOf(connection), how: 'Applied', parts, ...more } };
+    const of = (name: string) => ({ ...before.generations?.[name], ...generations[name] });
+    const known = Object.fromEntries(parts.map((name) => [name, of(name)]));
+    return { ownership: { ...placeOf(connection), how: 'Applied', parts, generations: known, ...more } };
   }
 }
 

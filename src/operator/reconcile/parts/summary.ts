@@ -4,8 +4,6 @@ export interface NamedReport {
   readonly name: string;
   readonly condition: string | undefined;
   readonly report: Report;
-  /** What its condition says, where that is not the report. */
-  readonly standing?: Report | undefined;
   /** When it was known: others may have waited for hours since, as for a budget. */
   readonly at: number;
 }
@@ -16,8 +14,8 @@ export interface NamedReport {
  */
 export function summarise(parts: readonly NamedReport[], whenAvailable: string, now: number): Report {
   const failing = parts.filter((part) => part.report.reason !== 'Available');
-  const conditions = parts.flatMap(({ condition, report: own, standing = own }): PartReport[] =>
-    condition === undefined ? [] : [{ condition, report: standing }],
+  const conditions = parts.flatMap(({ condition, report: own }): PartReport[] =>
+    condition === undefined ? [] : [{ condition, report: own }],
   );
   // While only a person can help with one of them, the whole will not get ready by itself.
   const first = failing.find((part) => part.report.stalled) ?? failing[0];
