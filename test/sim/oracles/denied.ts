@@ -12,9 +12,11 @@ import { minute, type Witness } from './witness.ts';
  * It was taken for gone when the service denied it in words of its own, alone and in lists, and its account had nothing else
  * before that to tell by: that is what a deleted one looks like (docs/reliability.md).
  *
- * @param at default when another was made for the resource, or it went, or had it on record no more
+ * @param by when something was done for that reason, if not when another was made for the resource, or it went: its record may
+ * have been taken off long before
  */
-export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, at = endOf(world, resource, thing)) {
+export function wasDeniedAlone(world: Witness, resource: Resource, thing: Thing, by = endOf(world, resource, thing)) {
+  const at = Math.min(by, forgottenAt(resource, thing) ?? by);
   const began = denial(world, thing, at)?.at;
   if (began === undefined) return false;
   const { account, collection } = thing;
@@ -31,7 +33,7 @@ function endOf(world: Witness, resource: Resource, thing: Thing): number {
   const next = ownershipOf(world)
     .madeFor(resource)
     .find(({ made }) => made.sentAt > thing.made.at);
-  return next?.made.sentAt ?? resource.goneAt ?? forgottenAt(resource, thing) ?? Number.NaN;
+  return next?.made.sentAt ?? resource.goneAt ?? Number.POSITIVE_INFINITY;
 }
 
 function forgottenAt({ versions: { all } }: Resource, { name }: Thing): number | undefined {

@@ -430,6 +430,19 @@ describe('objects', () => {
   });
 
   test.each([
+    ['10 s after that began', 10_000, 0],
+    ['long after that', 200_000, 1],
+  ])('one that the service denied alone, forgotten %s and made anew much later', async (_, afterMs, times) => {
+    beginDenied();
+    await madeBotUser(world);
+    await world.pass(5_000 + afterMs);
+    await world.write('BotUser', 'bot', { annotations: { [createdID]: null, [externalID]: null }, by: operator });
+    await world.pass(200_000);
+    await madeBotUser(world);
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['another installation manages', 'edge-operator-two-679d1bcf', 0],
     ['its own manages', 'edge-operator-op-679d1bcf', 1],
   ])('one that the service denied with two others, which %s', async (_, manager, times) => {
