@@ -344,6 +344,12 @@ function immutableDiffers(world: Witness, { kind, version, status }: Resource): 
   return content !== undefined && content.region !== (version.spec.region ?? 'us');
 }
 
+/** Where what it made is, by its status: what is to go is deleted there, whatever its spec names by then. */
+function holdingAccountOf({ version, status }: Resource): string | undefined {
+  const name = textOf(fieldsOf(status?.fields.ownership).account)?.replace(/^CloudAccount\//, '');
+  return version.deleting && name !== undefined && name !== 'default' ? name : accountNameOf(version);
+}
+
 /** What is referred to is there, and is empty or no policy. */
 function hasEmptyReference(world: Witness, resource: Resource): boolean {
   const { now } = world.scheduler;
@@ -362,13 +368,13 @@ function lacksSomething(world: Witness, resource: Resource): boolean {
       .valuesOf(kind, resource.namespace, name, key, now, now)
       .some((value) => value === undefined || value.trim() === '');
   if (referencesOf(resource).some(isMissing) || isForged(resource)) return true;
-  const account = accountNameOf(resource.version);
   if (resource.kind === 'CloudAccount') return false;
-  if (account === undefined && servants(world, resource).some((each) => each.at(now)?.apiKey === undefined))
-    return true;
-  const named = account === undefined ? undefined : kube.get('CloudAccount', resource.namespace, account);
-  if (account !== undefined && (named === undefined || named.ready?.status !== 'True' || named.version.deleting))
-    return true;
+  const isUnusable = (account: string | undefined) => {
+    if (account === undefined) return servants(world, resource).some((each) => each.at(now)?.apiKey === undefined);
+    const { ready, version } = kube.get('CloudAccount', resource.namespace, account) ?? {};
+    return ready?.status !== 'True' || version?.deleting === true;
+  };
+  if (isUnusable(accountNameOf(resource.version)) || isUnusable(holdingAccountOf(resource))) return true;
   return accessesOf(world, resource).some((access) =>
     modulePaths(resource.kind, resource.version.spec).some(
       ({ path }) => refusalsOf(world).of(access.account, path).length > 0,

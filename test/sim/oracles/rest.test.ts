@@ -390,6 +390,18 @@ describe('converges', () => {
   });
 
   test.each([
+    ['waits for', { account: 'CloudAccount/acct' }, 0],
+    ['waits for none but', { account: 'default' }, 1],
+  ])('what is to go %s the account that holds what it made', async (_, ownership, times) => {
+    await world.write('CloudAccount', 'acct', { spec: { apiKeySecretRef: { name: 'key', key: 'key' } } });
+    await say('CloudAccount', 'acct', 'DependencyNotReady', 'Reconciling');
+    await world.write('BotUser', 'bot', { spec: { name: 'bot' }, deleting: true });
+    const status = { ...unready(1, 'DependencyNotReady', 'Reconciling'), ownership };
+    await world.write('BotUser', 'bot', { status, by: operator });
+    expect(await spoke()).toHaveLength(times);
+  });
+
+  test.each([
     ['has not any more', [], []],
     ['has', [secondKey], [expect.stringContaining('CloudAccount a/acct is not Ready: DependencyNotReady')]],
   ])('what depends on a Secret that a restored backup %s', async (_, keys, said) => {
