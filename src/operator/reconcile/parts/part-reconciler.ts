@@ -3,24 +3,16 @@ import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import { DependencyError, MissingError, type Report, report, reportFailure } from '../outcome.ts';
-import { generationsOf, rivalName } from '../ownership.ts';
+import { rivalName } from '../ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import type { ReferenceSession } from '../references.ts';
 import { isSentAgain, notTaken, refusedLately, unlessRefused } from '../refusals.ts';
 import type { ManagedObject, ManagedSpec } from '../resource.ts';
 import { InPlace } from './in-place.ts';
+import { takenOut, underway, unsettledDelete } from './obstacles.ts';
 import { tellAdopted, tellerOf } from './part-events.ts';
 import { PartRemoval } from './part-removal.ts';
-import {
-  type AnyPart,
-  claimThere,
-  isProven,
-  mayBeKept,
-  type PartScope,
-  rivalOf,
-  sightOf,
-  unreadMs,
-} from './part-scope.ts';
+import { type AnyPart, isProven, mayBeKept, type PartScope, rivalOf, sightOf, unreadMs } from './part-scope.ts';
 import { type PartAction, planPart } from './plan.ts';
 
 /** What the resource refers to. */
@@ -66,9 +58,12 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   async plan(referred: Referred): Promise<PartPlan> {
     if (this.#isWanted) this.#context.facts.left?.delete(this.#scope.claim);
     try {
-      const plan = this.#pruned() ?? this.#conflict() ?? this.#unsettled() ?? (await this.#compare(referred));
+      const known = [this.part, this.#context, this.#scope] as const;
+      const left = takenOut(...known) ?? this.#conflict() ?? unsettledDelete(...known);
+      const plan = left === undefined ? await this.#compare(referred) : stop(left);
       // Once more: reading waits for its turn, for minutes where the budget is small.
-      return this.#conflict() ?? plan;
+      const conflict = this.#conflict();
+      return conflict === undefined ? plan : stop(conflict);
     } catch (error) {
       return stop(reportFailure(error));
     }
@@ -82,7 +77,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
     if (action.kind === 'delete') return this.#removed();
     const conflict = this.#conflict();
-    if (conflict !== undefined) return { observed, report: conflict.report, isDropped: !this.#scope.applied };
+    if (conflict !== undefined) return { observed, report: conflict, isDropped: !this.#scope.applied };
     const tell = tellerOf(this.part, this.#context, this.#scope, this.#inPlace, body);
     let shown = observed;
     let isDropped = false;
@@ -246,7 +241,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     return this.named && this.#scope.spec.managementPolicy !== 'Observe';
   }
 
-  #conflict(): StoppedPlan | undefined {
+  #conflict(): Report | undefined {
     const { object } = this.#context.resource;
     const { rival } = this;
     if (rival === undefined) {
@@ -255,13 +250,13 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
     }
     this.#metRival = true;
     const who = rivalName(object, rival);
-    return stop(report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`));
+    return report('Conflict', `the ${this.part.displayName} is managed by ${who}: remove it from one of the two`);
   }
 
   /** Applied now, it might be taken from who has it, whose account is not read yet. */
-  #unknownOwner(): StoppedPlan {
+  #unknownOwner(): Report {
     const message = `it is not known yet whose the ${this.part.displayName} is`;
-    return stop(report(this.#underway, message, { retry: { kind: 'after', ms: unreadMs } }));
+    return report(this.#underway, message, { retry: { kind: 'after', ms: unreadMs } });
   }
 
   /** @param at before the call: while it was under way another key may have been put in force */
@@ -273,35 +268,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 
   get #underway(): 'Updating' | 'Creating' {
-    return this.#scope.applied ? 'Updating' : 'Creating';
-  }
-
-  /**
-   * A definition of an older release takes the part out of what is served, at the very generation that asked for it: whoever takes
-   * it out himself makes another one.
-   */
-  #pruned(): StoppedPlan | undefined {
-    const { object } = this.#context.resource;
-    const { name, displayName } = this.part;
-    if (this.named || !this.#scope.applied) return undefined;
-    if (generationsOf(object, name).asked !== object.metadata.generation) return undefined;
-    const message = `the definition of ${object.kind} does not know spec.${name}, or did not, and took it out; the ${displayName} is left as it is: install the definitions of this release, and apply the resource again`;
-    return stop(report('DependencyNotReady', message));
-  }
-
-  /** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
-  #unsettled(): StoppedPlan | undefined {
-    const { lostDeletes, createSettleMs } = this.#scope;
-    const claim = claimThere(this.#scope, this.#context);
-    const lostAt = this.named ? lostDeletes.get(claim) : undefined;
-    if (lostAt === undefined) return undefined;
-    const ms = lostAt + createSettleMs - this.#context.time.now();
-    if (ms > 0) {
-      const message = `an unanswered delete of the ${this.part.displayName} may still be carried out`;
-      return stop(report(this.#underway, message, { retry: { kind: 'after', ms } }));
-    }
-    lostDeletes.delete(claim);
-    return undefined;
+    return underway(this.#scope.applied);
   }
 
   /** The service may accept a PUT and do otherwise. */
@@ -318,9 +285,7 @@ export class PartReconciler<Spec extends ManagedSpec, Client> {
   }
 }
 
-type StoppedPlan = PartPlan & { readonly report: Report };
-
-function stop(known: Report): StoppedPlan {
+function stop(known: Report): PartPlan {
   return { action: { kind: 'stop', reason: known.reason, message: known.message }, report: known };
 }
 

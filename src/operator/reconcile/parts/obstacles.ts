@@ -1,0 +1,46 @@
+import type { ReconcileContext } from '../context.ts';
+import { type Report, report } from '../outcome.ts';
+import { generationsOf } from '../ownership.ts';
+import { type AnyPart, claimThere, type PartScope } from './part-scope.ts';
+
+type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'time'>;
+
+/* Why a part is left as it is, which no call is needed to know. */
+
+/**
+ * A definition of an older release takes the part out of what is served, at the very generation that asked for it: whoever takes
+ * it out himself makes another one.
+ */
+export function takenOut<Spec, Client>(
+  { name, displayName }: AnyPart<Spec, Client>,
+  { resource: { object } }: Context,
+  { named, applied }: PartScope<Spec>,
+): Report | undefined {
+  if (named || !applied || generationsOf(object, name).asked !== object.metadata.generation) return undefined;
+  return report(
+    'DependencyNotReady',
+    `the definition of ${object.kind} does not know spec.${name}, or did not, and took it out; the ${displayName} is left as it is: install the definitions of this release, and apply the resource again`,
+  );
+}
+
+/** A DELETE that was sent and not answered may be carried out after the PUT, and would take what that put there. */
+export function unsettledDelete<Spec, Client>(
+  { displayName }: AnyPart<Spec, Client>,
+  context: Context,
+  scope: PartScope<Spec>,
+): Report | undefined {
+  const { named, applied, lostDeletes, createSettleMs } = scope;
+  const claim = claimThere(scope, context);
+  const lostAt = named ? lostDeletes.get(claim) : undefined;
+  if (lostAt === undefined) return undefined;
+  const ms = lostAt + createSettleMs - context.time.now();
+  if (ms > 0) {
+    const message = `an unanswered delete of the ${displayName} may still be carried out`;
+    return report(underway(applied), message, { retry: { kind: 'after', ms } });
+  }
+  lostDeletes.delete(claim);
+  return undefined;
+}
+
+/** What is being done about a part that is not as asked. */
+export const underway = (applied: boolean): 'Updating' | 'Creating' => (applied ? 'Updating' : 'Creating');
