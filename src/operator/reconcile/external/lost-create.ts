@@ -1,5 +1,5 @@
 import type { OddItem } from '../../../common/odd-item.ts';
-import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
+import { annotation, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
 import type { Recent } from '../cache.ts';
 import { keySinceOf } from '../connection.ts';
 import type { ReconcileContext } from '../context.ts';
@@ -8,9 +8,10 @@ import type { Facts } from '../memory.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
 import { type Report, report } from '../outcome.ts';
 import { ownershipOf } from '../ownership.ts';
-import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
+import { isDeleting, type ManagedObject, type ManagedSpec } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
 import type { AccountObjects, Suspect } from './account-objects.ts';
+import { ambiguous, chosenOf, isAmbiguous, mostNamed } from './ambiguity.ts';
 import { doubtOf, doubtOfDeletedMs, doubtRetryMs, isConfirmed } from './census.ts';
 import { mayBeHeldByOthers } from './claims.ts';
 import { Contenders } from './contenders.ts';
@@ -34,8 +35,6 @@ import {
 const looksAfterMs = [0, 2_000, 10_000, 30_000];
 /** Two lists that are to say the same of something are this far apart. */
 const apartMs = 2_000;
-/** Of what a create may have made: the condition must have room for what to do about it. */
-const mostNamed = 5;
 
 /** A create of one resource's external object that was begun and never recorded. */
 export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
@@ -118,7 +117,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     }
     if (resolution.kind === 'ambiguous') {
       delete unresolved.lookedAt;
-      return this.#ambiguous(resolution.ids);
+      return ambiguous(resource.object, resolution.ids);
     }
     const odd = found.odd.filter(({ id }) => id === undefined || !claimed.has(id));
     const unread = mayBeMade(mine, odd);
@@ -130,7 +129,7 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     if (looks.nextInMs !== undefined) return this.#wait(looks.nextInMs);
     if (isFree && resolution.kind === 'none' && this.#isMadeSince(mine, answered, found))
       return this.#adopt(answered, found);
-    if (ids.length > 0) return this.#ambiguous(ids);
+    if (ids.length > 0) return ambiguous(resource.object, ids);
     return this.#madeNothing(firstLook, { content, backTo, unread });
   }
 
@@ -289,18 +288,6 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     };
   }
 
-  #ambiguous(ids: readonly string[]): Report {
-    const named = ids.slice(0, mostNamed).join(', ');
-    const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
-    const [kept, other] = isDeleting(this.#context.resource.object)
-      ? ['delete with this resource', 'leave them all']
-      : ['keep', 'create another'];
-    const message =
-      `an unanswered create may have made any of ${named}${more}: set the annotation ${annotation.externalID} to the ` +
-      `one to ${kept}, or remove the annotation ${annotation.createIntent} to ${other}`;
-    return report('AmbiguousCreate', message);
-  }
-
   /** Of what the spec asks for: as if it had been refused in the service's own words, but for what it may have made. */
   #refusal(): string | undefined {
     const { resource, facts } = this.#context;
@@ -315,17 +302,4 @@ export class LostCreate<Spec extends ManagedSpec, Observed, Client> {
     const message = `looking for what an unanswered create of the ${this.#contract.displayName} may have made`;
     return report(reason, message, { retry });
   }
-}
-
-/**
- * A person who was asked which object to keep named it: that settles what an unrecorded create made. What else is named,
- * perhaps before anybody was asked, does not.
- */
-function chosenOf(object: ManagedObject, ids: readonly string[]): string | undefined {
-  const named = annotationOf(object, annotation.externalID);
-  return named !== undefined && ids.includes(named) && isAmbiguous(object) ? named : undefined;
-}
-
-function isAmbiguous(object: ManagedObject): boolean {
-  return conditionOf(object, 'Ready')?.reason === 'AmbiguousCreate';
 }
