@@ -68,3 +68,13 @@ export class Journal {
     this.#telling.log.info(message);
   }
 }
+
+/** Knows whether anything was recorded. */
+export function heard(events: Recorder) {
+  let hasTold = false;
+  const record: Recorder['record'] = (event) => {
+    hasTold = true;
+    events.record(event);
+  };
+  return { events: { record }, hasTold: () => hasTold };
+}

@@ -15,7 +15,8 @@ function resource(
   said: 'theirs' | 'ours',
   { generation = 1, observed = 1, namespace = 'ns' } = {},
 ): ManagedObject {
-  const [reason, message] = said === 'ours' ? ['Conflict', foreignMessage('blue')] : ['Available', ''];
+  const [reason, message] =
+    said === 'ours' ? ['Conflict', foreignMessage('blue', { metadata: {} } as never)] : ['Available', ''];
   const ready = {
     type: 'Ready',
     status: 'True',
@@ -100,4 +101,16 @@ test('of those that a tenant makes up the last few are known, and who is at work
   expect(ask('d', 'theirs', { namespace: 'another' })).toBe('now');
   for (let number = 0; number < 100; number += 1) madeUp(number);
   expect(ask('d', 'theirs', { namespace: 'another' })).toBe('never');
+});
+
+test('of one that is deleted it is said how it goes without what it stands for, and what a take-over would do', () => {
+  const { metadata, ...rest } = resource('a', 'theirs');
+  const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } };
+  const message = foreignMessage('blue', deleted);
+  expect(message).toContain('set the annotation edge-operator.dev/force-orphan to "true"');
+  expect(message).toMatch(/take-over, set to blue, .* then DELETE what it made$/);
+  expect(message).not.toContain('--take-over');
+  const ready = { type: 'Ready', reason: 'Conflict', message } as never;
+  const said = () => neighbours.ask('blue', { ...deleted, status: { conditions: [ready] } }).kind;
+  expect([said(), said()]).toEqual(['now', 'now']);
 });

@@ -1,5 +1,5 @@
 import { annotation } from './annotations.ts';
-import { conditionOf, type ManagedObject } from './resource.ts';
+import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
 
 /** Who is at work there puts a condition right at once, or after a failover. */
 const rightingMs = 20_000;
@@ -98,16 +98,25 @@ function isAnswered(object: ManagedObject): boolean {
   return conditionOf(object, 'Ready')?.observedGeneration === object.metadata.generation;
 }
 
-/** What the condition says of a resource that is another installation's. */
-export function foreignMessage(installation: string): string {
+const foreignStart = 'this resource is managed by another installation';
+
+/** What the condition says of a resource that is another installation's: of a deleted one, what each way out does to what it made. */
+export function foreignMessage(installation: string, object: ManagedObject): string {
+  const managed = `${foreignStart} of the operator, ${installation}: `;
+  if (isDeleting(object)) {
+    return (
+      `${managed}it goes when that removes what it made; to let it go and leave that as it is, set the annotation ` +
+      `${annotation.forceOrphan} to "true"; the annotation ${annotation.takeOver}, set to ${installation}, would have this ` +
+      'installation take it over, and then DELETE what it made'
+    );
+  }
   return (
-    `this resource is managed by another installation of the operator, ${installation}: let one of the two watch its ` +
-    `namespace, or have this one take it over: set the annotation ${annotation.takeOver} to ${installation}, ` +
-    'or start the operator with --take-over for all'
+    `${managed}let one of the two watch its namespace, or have this one take it over: set the annotation ` +
+    `${annotation.takeOver} to ${installation}, or start the operator with --take-over for all`
   );
 }
 
 function isForeign(object: ManagedObject): boolean {
   const ready = conditionOf(object, 'Ready');
-  return ready?.reason === 'Conflict' && ready.message.startsWith('this resource is managed by another installation');
+  return ready?.reason === 'Conflict' && ready.message.startsWith(foreignStart);
 }

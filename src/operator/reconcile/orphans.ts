@@ -40,7 +40,7 @@ function hasMet({ wasThere, recordsOpenUntil = Number.POSITIVE_INFINITY }: Known
 }
 
 /** Whoever took the finalizer may have taken the records with it. */
-function asRecorded(object: ManagedObject, records: Known['records']): ManagedObject {
+export function asRecorded(object: ManagedObject, records: Known['records']): ManagedObject {
   if (records === undefined) return object;
   const all = Object.entries({ ...object.metadata.annotations, ...recordsFor(object, records) });
   const annotations = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));

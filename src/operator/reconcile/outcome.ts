@@ -176,3 +176,8 @@ export class BehindError extends Error {
 export class RefusedError extends DependencyError {
   override readonly name = 'RefusedError';
 }
+
+/** Something is not read yet, or not as it is now: soon it will be. */
+export function isTooSoon(error: unknown): error is UnreadError | BehindError {
+  return error instanceof UnreadError || error instanceof BehindError;
+}

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
 import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
+import { Installation } from './installation.ts';
 import { BehindError, report } from './outcome.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
 import type { ReconcilerOptions } from './reconciler.ts';
@@ -51,6 +52,31 @@ test.each([
   const remove = () => Promise.reject(new Error('called'));
   await fixture.reconcile(() => {}, { writer }, { remove, leftBehind: () => 'x' });
   expect(released).toBe(count);
+});
+
+describe('of another installation, where a person has it go without a call', () => {
+  const annotations = { [annotation.forceOrphan]: 'true', [annotation.externalID]: 'x', [annotation.recordOf]: 'u' };
+  const ending = { finalizers: [finalizer], deletionTimestamp: '2026-01-02T03:04:05Z', annotations };
+  const status = { id: 'x', ownership: { installation: 'two', account: 'default', how: 'Created', id: 'x' } } as never;
+  const installation = new Installation({ name: () => 'one', takeOver: false, now: () => 0 });
+  const remove = () => Promise.reject(new Error('called'));
+  const flow = { remove, leavesNothing: () => false, leftBehind: () => 'x' };
+
+  test('one that is deleted goes, and nothing is put on record for it', async () => {
+    fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
+    const done: string[] = [];
+    const events = { record: ({ note }: { note: string }) => void done.push(note) };
+    const writer = { removeFinalizer: async () => void done.push('let go') } as never;
+    const said = await fixture.reconcile(() => {}, { writer, events, installation }, flow);
+    expect(said).toEqual({ kind: 'done' });
+    expect(done).toEqual(['x is left behind, as asked', 'let go']);
+  });
+
+  test('one that is not deleted is left alone', async () => {
+    fixture.cached = { ...object, metadata: { ...object.metadata, annotations }, status };
+    await fixture.reconcile(() => {}, { installation }, flow);
+    expect([fixture.held, fixture.writes]).toEqual([0, 1]);
+  });
 });
 
 const made = { installation: 'one', account: 'default', how: 'Created', id: 'x' } as const;

@@ -6,22 +6,21 @@ import { annotation, annotationOf, isForcedOrphan, isPaused, recordIn } from './
 import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
-import { emit, Journal, type Recorder, type Telling } from './events.ts';
+import { emit, heard, Journal, type Telling } from './events.ts';
 import { type Flow, leftByPolicy } from './flow.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { isRequested, occasionOf, priorityOf } from './occasion.ts';
-import { orphanOf } from './orphans.ts';
+import { asRecorded, orphanOf } from './orphans.ts';
 import {
-  BehindError,
   ContestedError,
+  isTooSoon,
   type Outcome,
   type Report,
   report,
   reportDeleteFailure,
   reportFailure,
-  UnreadError,
 } from './outcome.ts';
 import { isSameInstallation, movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
 import type { Peers } from './peers.ts';
@@ -83,7 +82,7 @@ export class Reconciler<Client> {
       ...heard(this.#options.events),
     };
     const foreign = options.installation.otherOf(object);
-    if (foreign !== undefined) {
+    if (foreign !== undefined && !isForced(object)) {
       const facts = this.#factsOf(object);
       facts.isElsewhere = true;
       this.#flow.standDown?.(object);
@@ -93,7 +92,7 @@ export class Reconciler<Client> {
       const say = options.installation.ask(foreign, object);
       if (say.kind === 'never') return { kind: 'done' };
       if (say.kind === 'after') return { ...say, priority: 'resync' };
-      const said = report('Conflict', foreignMessage(foreign), { isForeign: true });
+      const said = report('Conflict', foreignMessage(foreign, object), { isForeign: true });
       return conclude(options, key, object, said).catch((error: unknown) => {
         options.installation.unsaid(foreign, object);
         throw error;
@@ -115,7 +114,9 @@ export class Reconciler<Client> {
     if (outcome === undefined || (isOver && !isFinal(outcome, object))) return { kind: 'done' };
     this.#remember(object, outcome);
     const ms = this.#unsaidMs(object, outcome);
-    return ms > 0 ? { kind: 'after', ms: Math.min(ms, retryMs(outcome)) } : conclude(options, key, object, outcome);
+    if (ms > 0) return { kind: 'after', ms: Math.min(ms, retryMs(outcome)) };
+    const isForeign = foreign !== undefined && outcome.kind === 'reported';
+    return conclude(options, key, object, isForeign ? { ...outcome, isForeign } : outcome);
   }
 
   /**
@@ -156,7 +157,10 @@ export class Reconciler<Client> {
       const says = annotationOf(object, annotation.paused) === 'true' ? 'is "true"' : 'does not say "false"';
       return report('Paused', `no call is made while the annotation ${annotation.paused} ${says}`);
     }
-    const recorded = await this.#recorded(options, object);
+    // What is large is not as the cache has it, and whose it is may have changed without it.
+    this.note(object);
+    // What goes as it is needs no record, which may be refused, and would make another installation's this one's.
+    const recorded = isForced(object) ? object : await this.#recorded(options, object);
     return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
   }
 
@@ -196,8 +200,6 @@ export class Reconciler<Client> {
    * and again is not answered as fast: throws a ContestedError meanwhile, for nothing may be done that relies on the record.
    */
   async #recorded(options: ReconcilerOptions<Client>, object: ManagedObject): Promise<ManagedObject> {
-    // What is large is not as the cache has it, and whose it is may have changed without it.
-    this.note(object);
     const facts = this.#factsOf(object);
     const { records } = facts;
     const isKnown = records !== undefined || provenAccountOf(object) !== undefined;
@@ -229,13 +231,14 @@ export class Reconciler<Client> {
 
   async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
     const flow = this.#flow;
-    if (flow.remove === undefined || flow.leavesNothing?.(object) === true) {
+    const held = isForced(object) ? asRecorded(object, this.#factsOf(object).records) : object;
+    if (flow.remove === undefined || flow.leavesNothing?.(held) === true) {
       await options.writer.removeFinalizerAsRead(object);
-      this.#tellOfKept(options, object);
+      this.#tellOfKept(options, held);
       return { kind: 'finished' };
     }
     if (isForced(object)) {
-      emit(options, object, 'Orphaned', `${flow.leftBehind?.(object)} is left behind, as asked`);
+      emit(options, object, 'Orphaned', `${flow.leftBehind?.(held)} is left behind, as asked`);
       await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
       return { kind: 'finished' };
     }
@@ -325,19 +328,4 @@ function isFinal(outcome: Outcome, object: ManagedObject): boolean {
   if (outcome.kind === 'finished' || outcome.reason === 'Available') return true;
   const made = outcome.ownership?.id;
   return made !== undefined && made !== ownershipOf(object).id;
-}
-
-/** Something is not read yet, or not as it is now: soon it will be. */
-function isTooSoon(error: unknown): error is UnreadError | BehindError {
-  return error instanceof UnreadError || error instanceof BehindError;
-}
-
-/** Knows whether anything was recorded. */
-function heard(events: Recorder) {
-  let hasTold = false;
-  const record: Recorder['record'] = (event) => {
-    hasTold = true;
-    events.record(event);
-  };
-  return { events: { record }, hasTold: () => hasTold };
 }
