@@ -1,5 +1,6 @@
 import { intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
+import { isKept } from '../flow.ts';
 import { type Report, report } from '../outcome.ts';
 import { claimOf, ownershipOf, rivalName, standingOn } from '../ownership.ts';
 import type { ManagedObject } from '../resource.ts';
@@ -22,7 +23,7 @@ export class Rivals {
     const rival = id === undefined ? undefined : this.#rivalOf(context, id);
     if (rival === undefined) return undefined;
     const name = rivalName(object, rival);
-    return report('Conflict', `the ${displayName} is managed by ${name}: remove one of the two`);
+    return report('Conflict', `the ${displayName} is managed by ${name}: ${wayOut(displayName, rival)}`);
   }
 
   /** Who has a better claim to it. */
@@ -43,4 +44,13 @@ export class Rivals {
     if (holder === undefined || holder === object.metadata.uid || ownershipOf(object).id === id) return undefined;
     return peers.list().find((each) => each.metadata.uid === holder && intentOf(each) !== undefined);
   }
+}
+
+/** Who reads that one of the two is to go would otherwise remove the one that has it, and the object with it. */
+function wayOut(displayName: string, rival: ManagedObject): string {
+  if (isKept(rival)) return `remove one of the two; the ${displayName} stays`;
+  return (
+    `remove this one; or, to hand the ${displayName} over, set spec.deletionPolicy of the other to Retain and then remove ` +
+    'that: without Retain it is DELETED with it'
+  );
 }
