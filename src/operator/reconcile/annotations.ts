@@ -68,9 +68,12 @@ export function isPaused(object: KubeObject): boolean {
   return isWished(object, annotation.paused);
 }
 
-/** Whatever it says but no: what somebody meant to leave behind cannot be had back once it is deleted. */
-export function isForcedOrphan(object: KubeObject): boolean {
-  return isWished(object, annotation.forceOrphan);
+/**
+ * A person has it go without a call, which a pause is no reason against. Whatever the annotation says but no: what somebody meant
+ * to leave behind cannot be had back once it is deleted.
+ */
+export function isForced(object: KubeObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined && isWished(object, annotation.forceOrphan);
 }
 
 function isWished(object: KubeObject, name: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation, isForcedOrphan, isPaused } from './annotations.ts';
+import { annotation, isForced, isPaused } from './annotations.ts';
 import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
 import type { ManagedObject } from './resource.ts';
@@ -26,9 +26,12 @@ test.each([
   ['', false],
 ])('paused and force-orphan: "%s" is a yes: %s', (value, isYes) => {
   const { metadata, ...object } = resource('Available');
-  const having = (name: string) => ({ ...object, metadata: { ...metadata, annotations: { [name]: value } } });
+  const having = (name: string, more = {}) => ({
+    ...object,
+    metadata: { ...metadata, ...more, annotations: { [name]: value } },
+  });
   expect(isPaused(having(annotation.paused))).toBe(isYes);
-  expect(isForcedOrphan(having(annotation.forceOrphan))).toBe(isYes);
+  expect(isForced(having(annotation.forceOrphan, { deletionTimestamp: '2030-01-01T00:00:00Z' }))).toBe(isYes);
 });
 
 describe('what a reconcile is worth', () => {

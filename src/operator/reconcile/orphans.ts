@@ -1,6 +1,6 @@
 import type { Flow } from './flow.ts';
 import type { Facts } from './memory.ts';
-import { installationOf, isSameInstallation, ownedIDOf } from './ownership.ts';
+import { installationOf, isRemoved, isSameInstallation, ownedIDOf } from './ownership.ts';
 import { recordsFor } from './records.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -29,7 +29,7 @@ export function orphanOf(
   const manager = installationOf(held);
   if (manager !== undefined && !isSameInstallation(manager, installation())) return undefined;
   const id = ownedIDOf(held);
-  const isDeleted = id !== undefined && id === known.deletedID;
+  const isDeleted = isRemoved(held) || (id !== undefined && id === known.deletedID);
   // What has no say in that stands for what others made, whose resources tell of it.
   return isDeleted || flow.leavesNothing?.(held) !== false ? undefined : flow.leftBehind?.(held);
 }

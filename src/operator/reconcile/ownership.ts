@@ -15,6 +15,11 @@ export function ownershipOf({ status }: ManagedObject): Ownership {
   return status?.ownership ?? {};
 }
 
+/** What it had is removed for it, and it could not be let go yet. A backup brings the word along to what is not deleted. */
+export function isRemoved(object: ManagedObject): boolean {
+  return isDeleting(object) && ownershipOf(object).removed === true;
+}
+
 /** The installation of the operator that manages the resource; undefined when none has begun to. */
 export function installationOf(object: ManagedObject): string | undefined {
   return ownershipOf(object).installation ?? recordIn(object, annotation.installation);

@@ -2,27 +2,20 @@ import type { Call } from '../../common/call.ts';
 import type { Log, LogFields } from '../../common/log.ts';
 import type { Restorations } from '../../common/restorations.ts';
 import type { ReconcileRequest, ReconcileResult } from '../controller/controller.ts';
-import { annotation, annotationOf, isForcedOrphan, isPaused, recordIn } from './annotations.ts';
+import { annotation, annotationOf, isForced, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import type { ReconcileContext, Time } from './context.ts';
 import { CurrentResource } from './current-resource.ts';
+import { deleteResource, reportReleased } from './deletion.ts';
 import { emit, heard, Journal, type Telling } from './events.ts';
-import { type Flow, leftByPolicy } from './flow.ts';
+import type { Flow } from './flow.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
 import { foreignMessage } from './neighbours.ts';
 import { isRequested, occasionOf, priorityOf } from './occasion.ts';
-import { asRecorded, orphanOf } from './orphans.ts';
-import {
-  ContestedError,
-  isTooSoon,
-  type Outcome,
-  type Report,
-  report,
-  reportDeleteFailure,
-  reportFailure,
-} from './outcome.ts';
-import { isSameInstallation, movedAccount, ownershipOf, provenAccountOf, unprovenAccount } from './ownership.ts';
+import { orphanOf } from './orphans.ts';
+import { ContestedError, isTooSoon, type Outcome, type Report, report, reportFailure } from './outcome.ts';
+import { isSameInstallation, movedAccount, ownershipOf, provenAccountOf } from './ownership.ts';
 import type { Peers } from './peers.ts';
 import { isAsWritten, isHeld, noteOthers, noteRecords, recordsFor } from './records.ts';
 import { isDeleting, type ManagedObject, type ResourceCache } from './resource.ts';
@@ -152,7 +145,7 @@ export class Reconciler<Client> {
   }
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
-    if (isReleased(object)) return { kind: 'finished' };
+    if (isReleased(object)) return reportReleased(this.#flow, object);
     if (isPaused(object) && !isForced(object) && this.#flow.isOver?.(object) !== true) {
       const says = annotationOf(object, annotation.paused) === 'true' ? 'is "true"' : 'does not say "false"';
       return report('Paused', `no call is made while the annotation ${annotation.paused} ${says}`);
@@ -161,13 +154,14 @@ export class Reconciler<Client> {
     this.note(object);
     // What goes as it is needs no record, which may be refused, and would make another installation's this one's.
     const recorded = isForced(object) ? object : await this.#recorded(options, object);
-    return isDeleting(recorded) ? this.#delete(options, recorded, waiting) : this.#ensure(options, recorded, waiting);
-  }
-
-  /** Once nothing holds it any more. */
-  #tellOfKept(options: ReconcilerOptions<Client>, object: ManagedObject): void {
-    const left = leftByPolicy(this.#flow, object);
-    if (left !== undefined) emit(options, object, 'Orphaned', left);
+    if (!isDeleting(recorded)) return this.#ensure(options, recorded, waiting);
+    return deleteResource(recorded, {
+      ...options,
+      flow: this.#flow,
+      facts: this.#factsOf(recorded),
+      contextOf: () => this.#context(options, recorded, waiting),
+      movedAddress: (context) => this.#movedAddress(context),
+    });
   }
 
   /** A person had it go without the operator, which would have removed what it made. */
@@ -229,38 +223,6 @@ export class Reconciler<Client> {
     return report('Rejected', moved);
   }
 
-  async #delete(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
-    const flow = this.#flow;
-    const held = isForced(object) ? asRecorded(object, this.#factsOf(object).records) : object;
-    if (flow.remove === undefined || flow.leavesNothing?.(held) === true) {
-      await options.writer.removeFinalizerAsRead(object);
-      this.#tellOfKept(options, held);
-      return { kind: 'finished' };
-    }
-    if (isForced(object)) {
-      emit(options, object, 'Orphaned', `${flow.leftBehind?.(held)} is left behind, as asked`);
-      await new CurrentResource(object, options.writer, this.#factsOf(object)).release();
-      return { kind: 'finished' };
-    }
-    try {
-      const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);
-      if (unproven !== undefined) return report('Rejected', `deleting: ${unproven}`);
-      const context = this.#context(options, object, waiting);
-      const moved = this.#movedAddress(context);
-      if (moved !== undefined) return moved;
-      const { resource } = context;
-      await resource.confirm();
-      const outcome = await flow.remove(context);
-      if (outcome.kind !== 'finished') return outcome;
-      await resource.release();
-      this.#tellOfKept(options, resource.object);
-      return outcome;
-    } catch (error) {
-      if (isTooSoon(error)) throw error;
-      return reportDeleteFailure(error);
-    }
-  }
-
   #remember(object: ManagedObject, outcome: Outcome): void {
     if (outcome.kind !== 'reported') return;
     const facts = this.#factsOf(object);
@@ -313,11 +275,6 @@ export class Reconciler<Client> {
 
 /** An account's first check takes no longer, unless it says itself what stands in its way. */
 const onItsWayMs = 5_000;
-
-/** A person has it go without a call, which a pause is no reason against. */
-function isForced(object: ManagedObject): boolean {
-  return isDeleting(object) && isForcedOrphan(object);
-}
 
 function retryMs(outcome: Outcome): number {
   return outcome.kind === 'reported' && outcome.retry.kind === 'after' ? outcome.retry.ms : Number.POSITIVE_INFINITY;

@@ -79,6 +79,10 @@ export const ownershipSchema = z.object({
   unanswered: partNames(
     'The parts of which a change had no answer when it was sent: it may have been carried out late.',
   ),
+  removed: z
+    .boolean()
+    .optional()
+    .describe('All of that is removed, and only the finalizer of the deleted resource could not be taken off.'),
 });
 
 /** Whose an external object is: one record per resource (ownership.ts reads it). */

@@ -296,9 +296,13 @@ describe('records that Kubernetes takes no part of', () => {
   test.each([
     ['removeFinalizer', unguard, /kept the finalizer edge-operator.dev\/external-resource: /],
     ['removeFinalizerAsRead', unguard, /kept the finalizer/],
+    ['removeFinalizer', deny(403), /^its finalizer cannot be taken off: .*denied by a policy$/],
+    ['removeFinalizerAsRead', deny(422), /^its finalizer cannot be taken off: /],
   ] as const)('a finalizer that stays: %s', async (method, admit, message) => {
     const held = { ...object, metadata: { ...object.metadata, finalizers: [finalizer] } };
-    await expect(writerOf(admit, held)[method](held)).rejects.toThrow(message);
+    const failure = writerOf(admit, held)[method](held);
+    await expect(failure).rejects.toThrow(UnrecordedError);
+    await expect(failure).rejects.toThrow(message);
     await expect(writerOf((patch) => patch, held)[method](held)).resolves.toBeUndefined();
   });
 });

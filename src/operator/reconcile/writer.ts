@@ -169,7 +169,8 @@ export class ObjectWriter {
   async #release(object: ManagedObject, perform: () => Promise<ManagedObject>): Promise<void> {
     if (!hasFinalizer(object)) return;
     try {
-      if (hasFinalizer(await perform())) throw ignored(`kept the finalizer ${finalizer}`);
+      if (hasFinalizer(await admitted('its finalizer cannot be taken off', perform)))
+        throw ignored(`kept the finalizer ${finalizer}`);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -243,13 +244,17 @@ export class ObjectWriter {
  * UnrecordedError then.
  */
 async function keeping(write: () => Promise<ManagedObject>, written: () => Annotations): Promise<ManagedObject> {
-  const latest = await write().catch((error: unknown) => {
-    if (!isDenied(error)) throw error;
-    throw new UnrecordedError(`no record of it can be kept: ${error.message}`, { cause: error });
-  });
+  const latest = await admitted('no record of it can be kept', write);
   const missing = Object.entries(written()).find(([name, value]) => !hasAnnotations(latest, { [name]: value }));
   if (missing !== undefined) throw ignored(`did not keep the annotation ${missing[0]}`);
   return latest;
+}
+
+function admitted<T>(failure: string, write: () => Promise<T>): Promise<T> {
+  return write().catch((error: unknown) => {
+    if (!isDenied(error)) throw error;
+    throw new UnrecordedError(`${failure}: ${error.message}`, { cause: error });
+  });
 }
 
 function ignored(what: string): UnrecordedError {

@@ -2,7 +2,7 @@ import { annotation, isPaused, recordIn } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
 import { type Connection, keySinceOf } from '../connection.ts';
 import { mayBeTwoKeys } from '../key-mark.ts';
-import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
+import { accountKeyOf, isObserver, isRemoved, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import { isReleased } from '../writer.ts';
@@ -64,7 +64,7 @@ function countOf<Observed>(counting: Counting<Observed>): Counts {
     const { deletedID, made, isElsewhere } = peers.factsOf(other);
     // Neither says anything of this place: what is deleted is gone, and what is at another address, or of another
     // installation, whose account of this name may be another one, is not looked for here.
-    if (deletedID === id || isElsewhere === true) continue;
+    if (deletedID === id || isRemoved(other) || isElsewhere === true) continue;
     const madeAt = made?.id === id && made.at >= since ? made.at : undefined;
     const isThere = there.has(id);
     // What was made since the missing were last there is wherever the key and the address lead now.

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { annotation } from '../annotations.ts';
+import { annotation, finalizer } from '../annotations.ts';
 import { Census } from './census.ts';
 import { presenceOf, proven, saidBy, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
 
@@ -41,6 +41,19 @@ test('nor what is deleted already, and somebody else still holds', async () => {
     };
   };
   expect(await saidOf(proven('a'), proven('b'), released('c'), released('d'))).toBeUndefined();
+});
+
+test('nor what an earlier process removed, and could not let go', async () => {
+  scene.there = [{ id: 'b' }];
+  const removed = (name: string) => {
+    const { metadata, status, ...made } = proven(name);
+    return {
+      ...made,
+      metadata: { ...metadata, deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: [finalizer] },
+      status: { ownership: { ...status?.ownership, removed: true } },
+    };
+  };
+  expect(await saidOf(proven('a'), proven('b'), removed('c'), removed('d'))).toBeUndefined();
 });
 
 test('nor what was made at another address, and is not looked for at this one', async () => {
