@@ -40,3 +40,82 @@ const policy = readFileSync(join(import.meta.dirname, '../../deploy/hardening/an
   },
   180_000,
 );
+
+/** As of a role without the verb: whoever it is, the finalizer of what is deleted stays. */
+const stays = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: finalizers-stay }
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    namespaceSelector: {}
+    objectSelector: {}
+    resourceRules:
+      - { apiGroups: [edge-operator.dev], apiVersions: ["*"], resources: ["*"], operations: [UPDATE] }
+  validations:
+    - message: no finalizer goes
+      expression: "!has(oldObject.metadata.finalizers) || has(object.metadata.finalizers)"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: finalizers-stay }
+spec: { policyName: finalizers-stay, validationActions: [Deny] }
+`;
+
+(process.env.TEST_KUBE_APISERVER && hasKubectl ? test : test.skip)(
+  'a finalizer that may not be taken off: the condition says so, and another process misses nothing of what is removed',
+  async () => {
+    const world = await startWorld();
+    try {
+      const namespace = await world.namespace();
+      const operator = world.startOperator(['--watch-namespaces', namespace]);
+      const apply = (name: string) => world.apply('BotUser', namespace, name, { name });
+      const [gone, forced, other] = [await apply('gone'), await apply('forced'), await apply('other')];
+      for (const each of [gone, forced, other]) await world.reason(each, 'Available');
+      expect(await kubectl(world.kube, ['apply', '-f', '-'], stays)).toMatchObject({ status: 0 });
+      const probe = await world.apply('Agent', namespace, 'probe', { url: 'http://127.0.0.1:9' });
+      const finalizers = (list: readonly string[]) =>
+        kubectl(world.kube, [
+          '-n',
+          namespace,
+          'patch',
+          'agents.edge-operator.dev',
+          probe.metadata.name,
+          '--type=merge',
+          '-p',
+          JSON.stringify({ metadata: { finalizers: list } }),
+        ]);
+      const isInForce = async () => {
+        await finalizers(['test.test/held']);
+        return (await finalizers([])).status !== 0;
+      };
+      await until('the policy to be in force', isInForce, 60_000);
+      await world.annotate(forced, { 'edge-operator.dev/force-orphan': 'true' });
+      await world.delete(gone);
+      await world.delete(forced);
+      const told = await world.reason(gone, 'DependencyNotReady');
+      expect(conditionOf(told, 'Ready')?.message).toMatch(
+        /^deleting: its finalizer cannot be taken off: .*no finalizer goes/,
+      );
+      expect(told.status?.ownership?.removed).toBe(true);
+      expect((await world.reason(forced, 'DependencyNotReady')).status?.ownership?.removed).toBeUndefined();
+      await operator.stop('SIGKILL');
+      world.cloud.clearRequests();
+      world.startOperator(['--watch-namespaces', namespace]);
+      await world.annotate(other, { 'edge-operator.dev/reconcile-at': 'now' });
+      await until(
+        'the next process to be at work',
+        async () => (await world.get(other))?.status?.lastHandledReconcileAt,
+      );
+      expect(await kubectl(world.kube, ['delete', '-f', '-'], stays)).toMatchObject({ status: 0 });
+      await world.gone(gone, 90_000);
+      await world.gone(forced, 90_000);
+      expect(world.cloud.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+      expect((await world.events(gone)).map(({ reason }) => reason)).not.toContain('Orphaned');
+    } finally {
+      await world.stop();
+    }
+  },
+  240_000,
+);
