@@ -104,6 +104,44 @@ describe('a tunnel where nobody is any more', () => {
   });
 });
 
+describe('a tunnel that cannot be told from what its agent lists', () => {
+  beforeEach(async () => {
+    here.starts();
+    await here.settle();
+    here.isOdd = true;
+  });
+
+  test('keeps its deleted resource for two minutes, and is left behind then', async () => {
+    here.object = { ...here.object, metadata: { ...here.object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    const message = expect.stringMatching(
+      /^deleting: tunnel web may still run .* may be web: .*; stop it in the agent, or/,
+    );
+    expect(await here.remove()).toMatchObject({ reason: 'Unreachable', message, retry: { kind: 'after', ms: 5_000 } });
+    here.now += 119_999;
+    expect(await here.remove()).toMatchObject({ reason: 'Unreachable' });
+    here.now += 1;
+    expect(await here.remove()).toEqual({ kind: 'finished' });
+  });
+
+  test('is stopped with it where it can be told meanwhile', async () => {
+    await here.remove();
+    here.isOdd = false;
+    expect(await here.remove()).toEqual({ kind: 'finished' });
+    expect(here.running).toBeUndefined();
+  });
+
+  test('keeps one that asks for another for as long', async () => {
+    here.edit({ tunnelName: 'other' });
+    expect(await here.reconcile()).toBe('Unreachable');
+    expect(startedOf(here.object)?.name).toBe('web');
+    here.now += 120_000;
+    await expect(here.ensure()).resolves.toMatchObject({ message: expect.stringContaining('no name') });
+    here.isOdd = false;
+    await here.reconcile();
+    expect(startedOf(here.object)?.name).toBe('other');
+  });
+});
+
 test('a tunnel runs on for as long as the Agent that its resource names is paused', async () => {
   here.starts();
   await here.settle();

@@ -1,5 +1,6 @@
 import { RefusedError, type Report, report } from '../../../reconcile/outcome.ts';
 import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
+import { OddTunnelError } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { agentIdentity, hasMade, isElsewhere } from '../registry/ownership.ts';
@@ -7,7 +8,10 @@ import { isOf } from './decide.ts';
 import { rivalOf } from './rival.ts';
 import { isAnswered, recordOf, type Started, startedOf } from './started.ts';
 
-/** Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment. */
+/**
+ * Where it cannot be reached for less long, a flag or a Service may be wrong by mistake, or an agent be away for a moment; where
+ * it cannot be told from what an agent lists, a person may stop that.
+ */
 const cutOffMs = 120_000;
 const lookAgainMs = 5_000;
 
@@ -61,7 +65,8 @@ export class Leaving {
         if (!isShutOut(error)) delete facts.cutOffSince;
         throw error;
       }
-      const doubtful = isDeleting(resource.object) ? undefined : stillCutOff(context, started, error);
+      const isGivenUp = isDeleting(resource.object) && !(error instanceof OddTunnelError);
+      const doubtful = isGivenUp ? undefined : stillCutOff(context, started, error);
       if (doubtful !== undefined) return doubtful;
       journal.event('Orphaned', `${leftBehind(started)} is left behind, if it still runs: ${error.message}`);
       return undefined;
@@ -78,6 +83,7 @@ export class Leaving {
 
   /** Whether it has to be left, at once or in a while: docs/adr/0007-agents.md. */
   #isLost({ resource }: Context, url: string, error: unknown): error is Error {
+    if (error instanceof OddTunnelError) return true;
     if (isShutOut(error)) return !isDeleting(resource.object);
     return isNobodyThere(error) && !this.#agents.isInUse(url);
   }
@@ -111,8 +117,10 @@ function isShutOut(error: unknown): error is Error {
 }
 
 /** Whether that may be for a moment: what runs there would be nobody's. */
-function stillCutOff({ facts, time }: Context, { url, name }: Started, error: Error): Report | undefined {
+function stillCutOff(context: Context, { url, name }: Started, error: Error): Report | undefined {
+  const { resource, facts, time } = context;
   const { message } = error;
+  const wayOut = error instanceof OddTunnelError ? '; stop it in the agent, or it is left behind' : '';
   facts.cutOffSince ??= time.now();
   const ms = facts.cutOffSince + cutOffMs - time.now();
   if (ms <= 0) {
@@ -122,7 +130,8 @@ function stillCutOff({ facts, time }: Context, { url, name }: Started, error: Er
   // Of what the operator itself allows it is told by a change.
   if (isShutOut(error)) return report('Updating', message, { retry: { kind: 'after', ms } });
   const doubt = `tunnel ${name} may still run at ${url}, and is waited for, two minutes at most: ${message}`;
-  return report('Unreachable', doubt, { retry: { kind: 'after', ms: Math.min(ms, lookAgainMs) } });
+  const what = isDeleting(resource.object) ? `deleting: ${doubt}` : doubt;
+  return report('Unreachable', what + wayOut, { retry: { kind: 'after', ms: Math.min(ms, lookAgainMs) } });
 }
 
 /** Nothing listens at the address, or it is none: no agent runs there. */

@@ -7,6 +7,7 @@ import { Memory } from '../../../reconcile/memory.ts';
 import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
 import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
+import { OddTunnelError } from '../registry/agent-connection.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';
 
@@ -45,6 +46,8 @@ export class TunnelWorld {
   isShutOut = false;
   /** Nothing listens there, and no Agent has the address. */
   isAway = false;
+  /** What it lists cannot be read, and may be any. */
+  isOdd = false;
   /** What the agent does with the next POST. */
   onStart: (asked: Tunnel) => Tunnel = (asked) => this.run(asked);
   readonly flow: TunnelFlow;
@@ -53,7 +56,10 @@ export class TunnelWorld {
   constructor() {
     const agent = {
       url: agentURL,
-      find: async () => this.running,
+      find: async () => {
+        if (this.isOdd) throw new OddTunnelError('a tunnel that has no name, and may be web: name: expected string');
+        return this.running;
+      },
       start: async (definition: TunnelDefinition) => this.onStart(shown(definition)),
       stop: async () => {
         this.running = undefined;

@@ -1,7 +1,6 @@
 import { Breaker } from '../../../../common/breaker.ts';
 import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Clock } from '../../../../common/clock.ts';
-import { malformed } from '../../../../common/http/answer.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { OddItem } from '../../../../common/odd-item.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
@@ -29,6 +28,14 @@ export interface AgentConnectionOptions extends AgentClientOptions {
   readonly onChange?: (() => void) | undefined;
   /** The number of tunnels may have changed. */
   readonly onCount?: (() => void) | undefined;
+}
+
+/** Something is listed that cannot be read, and is the tunnel that is asked for, or may be. */
+export class OddTunnelError extends ApiError {
+  constructor(problem: string) {
+    const message = `the response is malformed: ${problem}`;
+    super(message, { operation: 'tunnels.list', reason: 'Unreachable', definite: false, status: 200 });
+  }
 }
 
 /** One agent, with the one client and list of tunnels that everything using it shares. */
@@ -73,8 +80,8 @@ export class AgentConnection {
   }
 
   /**
-   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an ApiError, also where one that
-   * cannot be read is it, or may be; while the agent is away at once, without a call.
+   * The tunnel of this name as of `since` or later, by a list that all who ask share. Throws an ApiError, an OddTunnelError where
+   * one that cannot be read is it, or may be; while the agent is away at once, without a call.
    */
   async find(name: string, since: number, call: Call): Promise<Tunnel | undefined> {
     this.#breaker.check();
@@ -127,7 +134,7 @@ export class AgentConnection {
     const one = odd.find(({ id }) => id === name) ?? odd.find(({ id }) => id === undefined);
     if (one === undefined) return;
     const which = one.id === undefined ? `a tunnel that has no name, and may be ${name}` : `tunnel ${name}`;
-    throw malformed({ operation: 'tunnels.list', status: 200 }, `${which}: ${one.problem}`);
+    throw new OddTunnelError(`${which}: ${one.problem}`);
   }
 
   /** What was seen before the agent was away is not relied on: it may have ended meanwhile. */
