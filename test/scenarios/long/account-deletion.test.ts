@@ -158,6 +158,23 @@ describe('deletion', () => {
       await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
     }));
 
+  test.concurrent('of a Secret that was replaced without its finalizer waits all the same', () =>
+    withSetting(async ({ namespace, start, account, writeSecret, deleteSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      const body = { metadata: { finalizers: null } };
+      await world.client.patch(secretType, { name: ref.name, namespace }, { type: 'merge', body });
+      await until('the Secret to be held again', async () =>
+        (await secretIn(namespace))?.metadata.finalizers?.includes(holderFinalizer(acct)),
+      );
+      await world.delete(acct);
+      await world.gone(acct);
+      await deleteSecret();
+      await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
   test.concurrent('with the key lost for good, the users say so and can be let go by force', () =>
     withSetting(async ({ cloud, start, account, bot, writeSecret, loseSecret }) => {
       const first = start('--resync-interval', '1h');

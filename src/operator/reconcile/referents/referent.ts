@@ -4,6 +4,7 @@ import type { Runtime } from '../../../common/runtime.ts';
 import { unlessAborted } from '../../../common/unless-aborted.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
+import { isHolderFinalizer } from '../annotations.ts';
 import { DependencyError } from '../outcome.ts';
 import type { Target } from './scope.ts';
 import { contentOf, type DataObject, keptValue, mostKeptBytes, sameValue, type Value } from './values.ts';
@@ -280,11 +281,18 @@ function keptMetadata({ metadata: { name, namespace, uid, finalizers, deletionTi
   };
 }
 
-/** It is to be deleted now, or is another of that name, which nobody may have seen come: whatever is in it. */
+/**
+ * It is to be deleted now, is another of that name, which nobody may have seen come, or has lost a holder, as to a manifest that it
+ * was replaced by: whatever is in it.
+ */
 function mustBeHeldAnew(before: ObjectMeta | undefined, now: ObjectMeta | undefined): boolean {
-  if (now === undefined) return false;
-  const isMarked = now.deletionTimestamp !== undefined && before?.deletionTimestamp === undefined;
-  return isMarked || (before !== undefined && before.uid !== now.uid);
+  if (now === undefined || before === undefined) return now?.deletionTimestamp !== undefined;
+  const isMarked = now.deletionTimestamp !== undefined && before.deletionTimestamp === undefined;
+  return isMarked || before.uid !== now.uid || !holdersOf(before).isSubsetOf(holdersOf(now));
+}
+
+function holdersOf({ finalizers = [] }: ObjectMeta): ReadonlySet<string> {
+  return new Set(finalizers.filter(isHolderFinalizer));
 }
 
 /** What to do where the operator is not let. */

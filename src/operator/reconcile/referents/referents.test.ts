@@ -4,7 +4,8 @@ import { silentLog } from '../../../common/log.ts';
 import { systemRuntime } from '../../../common/runtime.ts';
 import type { KubeClient, Selection } from '../../kube/client.ts';
 import { KubeConnectionError, KubeError } from '../../kube/errors.ts';
-import type { ResourceType } from '../../kube/types.ts';
+import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
+import { holderFinalizer } from '../annotations.ts';
 import { References } from '../references.ts';
 import { Referents } from './referents.ts';
 import type { DataObject } from './values.ts';
@@ -46,15 +47,15 @@ function client(): KubeClient {
   return { list, watch } as unknown as KubeClient;
 }
 
-function put(name: string, data: Readonly<Record<string, string>>, uid = 'u'): string {
+function put(name: string, data: Readonly<Record<string, string>>, more: Partial<ObjectMeta> = {}): string {
   const resourceVersion = String(++version);
-  const metadata = { namespace: 'a', name, uid, resourceVersion };
+  const metadata = { namespace: 'a', name, uid: 'u', resourceVersion, ...more };
   stored.set(`a/${name}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
   return resourceVersion;
 }
 
-const change = (name: string, data: Readonly<Record<string, string>>, uid?: string) =>
-  referents.at('ConfigMap', 'a', name).changed(put(name, data, uid));
+const change = (name: string, data: Readonly<Record<string, string>>, more?: Partial<ObjectMeta>) =>
+  referents.at('ConfigMap', 'a', name).changed(put(name, data, more));
 
 async function read(user: string, name: string, key = 'k'): Promise<string> {
   const session = references.session(user);
@@ -141,10 +142,26 @@ test('another of the same name and content wakes', async () => {
   put('two', { k: '1' });
   await read('a/one', 'two');
   woken = [];
-  change('two', { k: '1' }, 'another');
+  change('two', { k: '1' }, { uid: 'another' });
   await until('the news', () => woken.length > 0);
   expect(woken).toEqual(['a/one']);
   expect(referents.at('ConfigMap', 'a', 'two').metadata?.uid).toBe('another');
+});
+
+test('one that loses a holder wakes, and one that gets a holder, or loses another finalizer, does not', async () => {
+  const holder = holderFinalizer({ metadata: { uid: 'h' } });
+  put('held', { k: '1' }, { finalizers: [holder, 'other'] });
+  await read('a/one', 'held');
+  woken = [];
+  const held = async (...finalizers: readonly string[]) => {
+    const before = reads;
+    change('held', { k: '1' }, { finalizers });
+    await until('the read', () => reads > before);
+    return woken.splice(0);
+  };
+  expect(await held(holder)).toEqual([]);
+  expect(await held()).toEqual(['a/one']);
+  expect(await held(holder)).toEqual([]);
 });
 
 test('however often an object changes it is read twice a second at most', async () => {
