@@ -98,8 +98,8 @@ spec: { policyName: finalizers-stay, validationActions: [Deny] }
       expect(conditionOf(told, 'Ready')?.message).toMatch(
         /^deleting: its finalizer cannot be taken off: .*no finalizer goes/,
       );
-      expect(told.status?.ownership?.removed).toBe(true);
-      expect((await world.reason(forced, 'DependencyNotReady')).status?.ownership?.removed).toBeUndefined();
+      expect(told.status?.ownership?.removedFor).toBe(gone.metadata.uid);
+      expect((await world.reason(forced, 'DependencyNotReady')).status?.ownership?.removedFor).toBeUndefined();
       await operator.stop('SIGKILL');
       world.cloud.clearRequests();
       world.startOperator(['--watch-namespaces', namespace]);

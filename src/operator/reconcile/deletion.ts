@@ -76,7 +76,7 @@ async function release(resource: CurrentResource): Promise<Outcome> {
     await resource.release();
     return { kind: 'finished' };
   } catch (error) {
-    return { ...reportDeleteFailure(error), ownership: { ...ownershipOf(resource.object), removed: true } };
+    return { ...reportDeleteFailure(error), ownership: { ...ownershipOf(resource.object), removedFor: resource.uid } };
   }
 }
 

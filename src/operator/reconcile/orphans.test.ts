@@ -21,24 +21,23 @@ function left(object: ManagedObject, known: Partial<Facts>, of: Parameters<typeo
   return orphanOf(of, object, { known, installation: () => 'one', now: 300_000 });
 }
 
+const removed = (uid: string) => thing(records, {}, { removedFor: uid });
+
 test.each<[string, ManagedObject, Partial<Facts>]>([
   ['by its records', thing(records), { wasThere: true }],
   ['by what this process has on record, where they were taken too', thing({}), { wasThere: true, records }],
   ['by its status', thing({}, {}, { id: 'x', installation: 'one' }), { wasThere: true }],
   ['that was met long ago, and not written to', thing(records), { recordsOpenUntil: 300_000 }],
-  ['restored with the word that it was removed', thing(records, {}, { removed: true }), { wasThere: true }],
+  ['restored, with the word that what another had was removed', removed('v'), { wasThere: true }],
   ['of which another thing was deleted', thing(records), { wasThere: true, deletedID: 'y' }],
 ])('what is had is left behind by one %s', (_, object, known) => {
   expect(left(object, known)).toBe('thing x');
 });
 
-const removed = thing(records, {}, { removed: true });
-Object.assign(removed.metadata, { deletionTimestamp: '2026-01-01T00:00:00Z' });
-
 test.each<[string, ManagedObject, Partial<Facts>]>([
   ['was let go', thing(records), { wasThere: true, isLetGo: true }],
   ['has nothing any more', thing(records), { wasThere: true, deletedID: 'x' }],
-  ['had it removed by an earlier process', removed, { wasThere: true }],
+  ['had it removed by an earlier process', removed('u'), { wasThere: true }],
   ['never had anything', thing({}), { wasThere: true }],
   ['leaves it on purpose', thing(records, { deletionPolicy: 'Retain' }), { wasThere: true }],
   ['this process has not met', thing(records), {}],

@@ -15,9 +15,10 @@ export function ownershipOf({ status }: ManagedObject): Ownership {
   return status?.ownership ?? {};
 }
 
-/** What it had is removed for it, and it could not be let go yet. A backup brings the word along to what is not deleted. */
+/** What it had is removed, and it could not be let go yet. A backup brings the word along to another resource, of which it says nothing. */
 export function isRemoved(object: ManagedObject): boolean {
-  return isDeleting(object) && ownershipOf(object).removed === true;
+  const { removedFor } = ownershipOf(object);
+  return removedFor !== undefined && removedFor === object.metadata.uid;
 }
 
 /** The installation of the operator that manages the resource; undefined when none has begun to. */

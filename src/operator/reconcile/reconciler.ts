@@ -75,7 +75,7 @@ export class Reconciler<Client> {
       ...heard(this.#options.events),
     };
     const foreign = options.installation.otherOf(object);
-    if (foreign !== undefined && !isForced(object)) {
+    if (foreign !== undefined && !isForced(object) && !isReleased(object)) {
       const facts = this.#factsOf(object);
       facts.isElsewhere = true;
       this.#flow.standDown?.(object);

@@ -79,10 +79,13 @@ export const ownershipSchema = z.object({
   unanswered: partNames(
     'The parts of which a change had no answer when it was sent: it may have been carried out late.',
   ),
-  removed: z
-    .boolean()
+  removedFor: z
+    .string()
+    .max(64)
     .optional()
-    .describe('All of that is removed, and only the finalizer of the deleted resource could not be taken off.'),
+    .describe(
+      'The uid of the deleted resource for which all of that is removed, and whose finalizer could not be taken off.',
+    ),
 });
 
 /** Whose an external object is: one record per resource (ownership.ts reads it). */

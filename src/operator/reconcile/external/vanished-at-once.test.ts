@@ -50,7 +50,7 @@ test('nor what an earlier process removed, and could not let go', async () => {
     return {
       ...made,
       metadata: { ...metadata, deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: [finalizer] },
-      status: { ownership: { ...status?.ownership, removed: true } },
+      status: { ownership: { ...status?.ownership, removedFor: name } },
     };
   };
   expect(await saidOf(proven('a'), proven('b'), removed('c'), removed('d'))).toBeUndefined();
