@@ -6,7 +6,6 @@ import { version } from '../common/version.ts';
 import { refuseMissingValues } from './missing-values.ts';
 import { print } from './print.ts';
 import type { Commands } from './production.ts';
-import { refuseRepeatedFlags } from './repeated-flags.ts';
 import { endUnread, outliveStreams } from './std-streams.ts';
 import { takeSwitchValues } from './switches.ts';
 
@@ -73,7 +72,6 @@ function takeOver(command: Command, onHelp: (text: string) => void): void {
   for (const child of command.commands) {
     takeSwitchValues(child);
     refuseMissingValues(child);
-    refuseRepeatedFlags(child);
     takeOver(child, onHelp);
   }
 }

@@ -36,15 +36,11 @@ export function startOperatorProcess(options: OperatorOptions): OperatorProcess 
   const dir = mkdtempSync(join(tmpdir(), 'edge-operator-test-'));
   const keyFile = join(dir, 'api-key');
   writeFileSync(keyFile, options.apiKey);
-  const { args = [] } = options;
-  const defaults = {
-    ...{ '--kubeconfig': options.kubeconfig, '--api-url': options.apiURL, '--api-key-file': keyFile },
-    ...{ '--metrics-addr': '127.0.0.1:0', '--health-addr': '127.0.0.1:0' },
-    // So that no request is seen that the test did not cause.
-    ...{ '--mirror-interval': '0', '--create-settle': '4s' },
-  };
-  const unsaid = Object.entries(defaults).filter(([flag]) => !args.some((arg) => arg.split('=')[0] === flag));
-  const child = spawn(process.execPath, [main, 'run', ...unsaid.flat(), ...args], {
+  const fixed = ['--kubeconfig', options.kubeconfig, '--api-url', options.apiURL, '--api-key-file', keyFile];
+  const addresses = ['--metrics-addr', '127.0.0.1:0', '--health-addr', '127.0.0.1:0'];
+  // So that no request is seen that the test did not cause.
+  const quiet = ['--mirror-interval', '0', '--create-settle', '4s'];
+  const child = spawn(process.execPath, [main, 'run', ...fixed, ...addresses, ...quiet, ...(options.args ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: dir },
   });
