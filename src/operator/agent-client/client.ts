@@ -1,11 +1,12 @@
 import type { LookupFunction } from 'node:net';
-import { body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
+import type { Clock } from '../../common/clock.ts';
+import { type Answer, body, bodyOrAbsent, done, doneOrAbsent } from '../../common/http/answer.ts';
 import { notSent } from '../../common/http/failure.ts';
 import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL, pathOf } from '../../common/http/url.ts';
-import type { OddItem } from '../../common/odd-item.ts';
 import type { Runtime } from '../../common/runtime.ts';
+import { Turn, Turns } from '../../common/turns.ts';
 import type { AgentRoot, AgentStatus, CapturedRequest, RequestList, Tunnel, TunnelList } from './schemas.ts';
 import {
   agentStatusSchema,
@@ -16,7 +17,7 @@ import {
   tunnelSchema,
 } from './schemas.ts';
 import { agentService } from './service.ts';
-import { tunnelsExcept } from './tunnel-list.ts';
+import { readTunnels, type TunnelReader } from './tunnel-list.ts';
 
 export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
@@ -30,6 +31,8 @@ export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' 
   readonly lookup?: LookupFunction;
   /** Called right before a request is sent; what it throws stops the request. */
   readonly guard?: () => void;
+  /** In which long answers are read; default turns of its own. */
+  readonly turns?: Turns;
 }
 
 /** A tunnel as the agent's configuration file has it; which further parameters there are, the agent says. */
@@ -43,7 +46,10 @@ export interface TunnelDefinition {
 
 export interface ListOptions {
   readonly mostMiB?: number;
-  readonly onOdd?: (item: OddItem) => void;
+  /** Without it a tunnel that cannot be read is an error. */
+  readonly reader?: TunnelReader;
+  /** Told how long it took to read a long answer, well or not, in milliseconds. */
+  readonly onSpent?: (ms: number) => void;
 }
 
 export interface RequestFilter {
@@ -68,6 +74,8 @@ const largestListMiB = 8;
 /** A tunnel repeats the options that it was asked for. */
 const largestOneMiB = 1;
 const mostSecrets = 100;
+/** A longer one is read in its turn: some hundred tunnels. */
+const longAnswer = 32_768;
 
 const read = {
   root: body(rootSchema),
@@ -89,6 +97,8 @@ export class AgentClient {
   readonly #http: HttpClient;
   readonly #admit: (() => Promise<unknown>) | undefined;
   readonly #guard: (() => void) | undefined;
+  readonly #turns: Turns;
+  readonly #monotonic: Clock;
 
   /** @throws TypeError for a URL that is not usable. */
   constructor(options: AgentClientOptions) {
@@ -98,6 +108,8 @@ export class AgentClient {
     this.#http = new HttpClient(agentService, { ...options, baseURL });
     this.#admit = options.admit;
     this.#guard = options.guard;
+    this.#monotonic = options.monotonic;
+    this.#turns = options.turns ?? new Turns(options.monotonic);
   }
 
   /** GET /api/ */
@@ -111,11 +123,13 @@ export class AgentClient {
     return this.#send({ ...request, largestAnswerMiB: mostMiB });
   }
 
-  /** GET /api/tunnels: those that run. An odd one is left out where `onOdd` is told of it, and else an error. */
-  listTunnels({ mostMiB = largestListMiB, onOdd }: ListOptions = {}): Promise<TunnelList> {
-    const readList = onOdd === undefined ? read.tunnelList : tunnelsExcept(onOdd);
-    const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: readList } as const;
-    return this.#send({ ...request, largestAnswerMiB: mostMiB });
+  /** GET /api/tunnels: those that run. An odd one is left out where a reader is told of it, and else an error. */
+  async listTunnels({ mostMiB = largestListMiB, reader, onSpent }: ListOptions = {}): Promise<TunnelList> {
+    const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList } as const;
+    const answer = await this.#exchange({ ...request, largestAnswerMiB: mostMiB });
+    const readList = (turn: Turn) =>
+      reader === undefined ? read.tunnelList(answer) : readTunnels(answer, reader, turn);
+    return this.#inTurn(answer, readList, onSpent);
   }
 
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */
@@ -177,13 +191,34 @@ export class AgentClient {
   }
 
   async #send<T>(operation: Operation<T>): Promise<T> {
+    const answer = await this.#exchange(operation);
+    return this.#inTurn(answer, () => operation.read(answer));
+  }
+
+  async #exchange(operation: Operation<unknown>): Promise<Answer> {
     await this.#admit?.();
     try {
       this.#guard?.();
     } catch (cause) {
       throw notSent(operation.name, cause);
     }
-    return this.#http.send({ largestAnswerMiB: largestOneMiB, ...operation });
+    return this.#http.exchange({ largestAnswerMiB: largestOneMiB, ...operation });
+  }
+
+  /** What is short is read at once. */
+  async #inTurn<T>(
+    { text }: Answer,
+    readIn: (turn: Turn) => T | Promise<T>,
+    onSpent: (ms: number) => void = () => {},
+  ): Promise<T> {
+    if (text.length <= longAnswer) return readIn(new Turn(this.#monotonic));
+    return this.#turns.take(async (turn) => {
+      try {
+        return await readIn(turn);
+      } finally {
+        onSpent(turn.spentMs);
+      }
+    });
   }
 }
 

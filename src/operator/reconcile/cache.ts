@@ -49,6 +49,8 @@ export interface ExternalCacheOptions<Observed> {
   readonly identityOf: (observed: Observed) => Identity;
   /** On the monotonic clock, in milliseconds. */
   readonly now: () => number;
+  /** What a sweep waits for before it begins; default nothing. */
+  readonly rest?: ((call: Call) => Promise<void> | undefined) | undefined;
 }
 
 /** So many of what others made and deleted there are remembered as well. */
@@ -63,6 +65,7 @@ export class ExternalCache<Observed> {
   readonly #list: ExternalCacheOptions<Observed>['list'];
   readonly #identityOf: (observed: Observed) => Identity;
   readonly #now: () => number;
+  readonly #rest: (call: Call) => Promise<void> | undefined;
   readonly #seen = new Map<string, Seen<Observed>>();
   readonly #closing = new AbortController();
   /** By id; the latest last. */
@@ -79,6 +82,7 @@ export class ExternalCache<Observed> {
     this.#list = options.list;
     this.#identityOf = options.identityOf;
     this.#now = options.now;
+    this.#rest = options.rest ?? (() => undefined);
   }
 
   /** The object as of `since` (on the monotonic clock) or later; undefined when nothing that fresh is known. */
@@ -138,8 +142,8 @@ export class ExternalCache<Observed> {
    * the call's signal ends the caller's wait, not the list that others may wait for.
    */
   async sweep(since: number, call: Call): Promise<readonly Observed[]> {
-    while (this.#running !== undefined && this.#running.startedAt < since) {
-      await this.#wait(this.#running.done, call).catch(() => {});
+    for (let before = this.#before(since, call); before !== undefined; before = this.#before(since, call)) {
+      await this.#wait(before, call).catch(() => {});
       call.signal?.throwIfAborted();
     }
     if (this.#running === undefined && this.#last !== undefined && this.#last.startedAt >= since) {
@@ -148,6 +152,12 @@ export class ExternalCache<Observed> {
     this.#running ??= this.#start(call);
     await this.#wait(this.#running.done, call);
     return this.current();
+  }
+
+  /** What is to end before a list can serve whoever asks for one that began at `since`. */
+  #before(since: number, call: Call): Promise<void> | undefined {
+    if (this.#running !== undefined) return this.#running.startedAt < since ? this.#running.done : undefined;
+    return this.#last !== undefined && this.#last.startedAt >= since ? undefined : this.#rest(call);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { Turns } from '../../../common/turns.ts';
 import { userAgent } from '../../../common/version.ts';
 import type { Tunnel } from '../../agent-client/schemas.ts';
 import { isPaused } from '../../reconcile/annotations.ts';
@@ -32,7 +33,7 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     const { clock, random, dispatcher, reader, monotonic } = shared;
     const hosts = new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts');
     const services = new ServiceRoutes({ reader, monotonic });
-    const runtime = { clock, monotonic, random, dispatcher };
+    const runtime = { clock, monotonic, random, dispatcher, turns: new Turns(monotonic) };
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
       monotonic,

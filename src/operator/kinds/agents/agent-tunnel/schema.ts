@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { holdsMore } from '../../../../common/nesting.ts';
 import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
 import { managedStatus } from '../../../reconcile/resource.ts';
 
 /** Without control characters. */
 const noControls = /^\P{Cc}+$/u;
+
+/** An agent shows them in each list. */
+const mostOptionValues = 4_096;
 
 const notADotSegment = 'must be neither . nor ..';
 
@@ -32,6 +36,7 @@ export const spec = z.object({
   options: z
     .looseObject({})
     .superRefine(bounded)
+    .refine((options) => !holdsMore(options, mostOptionValues), `holds more than ${mostOptionValues} values`)
     // Else server-side apply makes null of options that are applied empty.
     .meta({ 'x-kubernetes-map-type': 'atomic' })
     .optional()

@@ -29,6 +29,11 @@ let held: (() => void)[];
 /** What every request is answered with instead. */
 let broken: number | undefined;
 let now: number;
+/** How far the clock goes on each time that it is looked at. */
+let tick: number;
+/** How long was waited for what. */
+let slept: number[];
+let neverWakes: boolean;
 let changes: number;
 let counts: number;
 let agent: AgentConnection;
@@ -36,6 +41,7 @@ let agent: AgentConnection;
 beforeEach(async () => {
   [asked, tunnels, broken, now, changes, counts] = [[], [tunnelOf('web')], undefined, 1_000, 0, 0];
   [silent, held, said] = [false, [], status];
+  [tick, slept, neverWakes] = [0, [], false];
   server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const body = request.url === '/api/status' ? said : { tunnels, uri: '/api/tunnels' };
@@ -49,7 +55,18 @@ beforeEach(async () => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: 'test',
     clock: systemClock,
-    monotonic: { ...systemClock, now: () => now, sleep: async () => {} },
+    monotonic: {
+      ...systemClock,
+      now: () => {
+        now += tick;
+        return now;
+      },
+      sleep: async (ms) => {
+        slept.push(ms);
+        if (neverWakes) await new Promise(() => {});
+        now += ms;
+      },
+    },
     random: () => 1,
     retryMs: 15_000,
     onChange: () => {
@@ -172,12 +189,92 @@ describe('tunnels that came, went or changed', () => {
 });
 
 test('an agent that says more than is to be kept is away, and of its status only what is shown is kept', async () => {
-  said = { ...status, agent_version: 'x'.repeat(1_000_000), session: { legs: [], more: 'y' }, more: 'y' };
+  said = { ...status, agent_version: 'x'.repeat(200_000), session: { legs: [], more: 'y' }, more: 'y' };
   const { status: kept } = await agent.check(now, call);
   expect(kept).toEqual({ ...status, agent_version: `${'x'.repeat(255)}…` });
   tunnels = [{ ...tunnelOf('web'), more: 'y'.repeat(2 * 1024 * 1024) }];
   now += 1;
   await expect(agent.check(now, call)).rejects.toThrow('larger than 2 MiB');
+  tunnels = [tunnelOf('web')];
+  said = { ...status, agent_version: 'x'.repeat(300_000) };
+  now += agent.retryInMs();
+  await expect(agent.check(now, call)).rejects.toThrow('status.get: the response is malformed: larger than 0.25 MiB');
+});
+
+describe('a list that takes long to be read', () => {
+  const many = () => Array.from({ length: 500 }, (_, at) => tunnelOf(`web-${at}`));
+
+  beforeEach(() => {
+    [tunnels, tick] = [many(), 0.1];
+  });
+
+  test('is followed by a pause in which the agent is not listed again, whoever asks, and those who ask share the next', async () => {
+    await find('web-1', now);
+    const since = now;
+    const waits = slept.length;
+    await Promise.all(Array.from({ length: 5 }, () => find('web-1', since)));
+    expect(lists()).toBe(2);
+    // 500 tunnels, each of which is asked for the time twice at least.
+    expect(slept.slice(waits).some((ms) => ms > 200 * 100)).toBe(true);
+    expect(now - since).toBeGreaterThan(200 * 100);
+  });
+
+  test('serves who asks for nothing fresher', async () => {
+    const since = now;
+    await find('web-1', since);
+    const waits = slept.length;
+    expect(await find('web-2', since)).toMatchObject({ name: 'web-2' });
+    expect([lists(), slept.length]).toEqual([1, waits]);
+  });
+
+  test('is read with rests', async () => {
+    await find('web-1', now);
+    expect(slept.filter((ms) => ms > 30 && ms < 60).length).toBeGreaterThan(5);
+  });
+
+  test('is followed by one of two minutes at most', async () => {
+    tick = 10;
+    await find('web-1', now);
+    const waits = slept.length;
+    await find('web-1', now);
+    expect(Math.max(...slept.slice(waits))).toBeLessThanOrEqual(120_000);
+  });
+
+  test('and fails is too', async () => {
+    tunnels = Array.from({ length: 20_000 }, () => ({}));
+    await expect(find('web-1', now)).rejects.toThrow('more than 1000 tunnels cannot be read');
+    [tunnels, tick] = [[tunnelOf('web')], 0];
+    now += agent.retryInMs();
+    const since = now;
+    expect(await find('web', since)).toMatchObject({ name: 'web' });
+    expect(now - since).toBeGreaterThan(1_000);
+  });
+
+  test('holds up nobody who does not wait for it any more', async () => {
+    await find('web-1', now);
+    const giveUp = new AbortController();
+    neverWakes = true;
+    const look = agent.find('web-1', now, { ...call, signal: giveUp.signal });
+    giveUp.abort(new Error('stopped'));
+    await expect(look).rejects.toThrow('stopped');
+    expect(lists()).toBe(1);
+  });
+
+  test('is not what a short one is', async () => {
+    tunnels = [tunnelOf('web')];
+    await find('web', now);
+    const waits = slept.length;
+    await find('web', now);
+    expect([lists(), slept.length]).toEqual([2, waits]);
+  });
+});
+
+test('a tunnel with more in it than options may have is not looked at further', async () => {
+  const values = Array.from({ length: 9_000 }, (_, at) => at);
+  tunnels = [tunnelOf('web'), { ...tunnelOf('odd'), more: values }];
+  await agent.check(now, call);
+  expect(await find('web')).toMatchObject({ name: 'web' });
+  await expect(find('odd')).rejects.toThrow('tunnel odd: it has more than 8192 values');
 });
 
 describe('a tunnel that cannot be read', () => {

@@ -6,13 +6,19 @@ import type { OddItem } from '../../../../common/odd-item.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
 import { ExternalCache } from '../../../reconcile/cache.ts';
-import { canonical, fingerprint } from '../../../reconcile/json.ts';
+import { fingerprint } from '../../../reconcile/json.ts';
 import { saidIn } from './words.ts';
 
 const minRetryMs = 500;
 
 /** Thousands of tunnels. Whatever listens there may answer more, and the lists of all agents are kept. */
 const mostMiB = 2;
+/** A status is short, and read in one step. */
+const mostStatusMiB = 0.25;
+
+/** A long list is followed by a pause: so many times what it took to read, for half a percent of a core each agent. */
+const restPerWork = 200;
+const longestRestMs = 120_000;
 
 export interface AgentConnectionOptions extends AgentClientOptions {
   /** For order: what was seen when. */
@@ -52,6 +58,8 @@ export class AgentConnection {
   /** Of the list that was last told of, without what changes all the time. */
   #shape: string | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
+  /** Until when the agent is not listed again. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: AgentConnectionOptions) {
     const { url, monotonic } = options;
@@ -61,10 +69,11 @@ export class AgentConnection {
     const { random, retryMs: maxMs } = options;
     this.#breaker = new Breaker({ minMs: minRetryMs, maxMs, now: () => monotonic.now(), random });
     this.#tunnels = new ExternalCache({
-      list: (_, onOdd) => Array.fromAsync(this.#list(onOdd)),
+      list: (_, onOdd) => this.#list(onOdd),
       // An unnamed tunnel is told apart by its address.
       identityOf: ({ name, uri }) => ({ id: name || uri, createdAt: '' }),
       now: () => monotonic.now(),
+      rest: (call) => this.#rest(call),
     });
   }
 
@@ -146,19 +155,39 @@ export class AgentConnection {
     const known = this.#status;
     if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
     const at = this.#options.monotonic.now();
-    const status = saidIn(await this.client.status({ mostMiB }));
+    const status = saidIn(await this.client.status({ mostMiB: mostStatusMiB }));
     this.#status = { at, status };
     return status;
   }
 
-  async *#list(onOdd: (item: OddItem) => void): AsyncIterable<Tunnel> {
-    const odd: OddItem[] = [];
-    const { tunnels } = await this.client.listTunnels({ mostMiB, onOdd: (item) => odd.push(item) });
-    odd.forEach(onOdd);
-    yield* tunnels;
-    if (!this.#isNews(shapeOf(tunnels, odd))) return;
-    this.#options.onChange?.();
-    this.#options.onCount?.();
+  async #list(onOdd: (item: OddItem) => void): Promise<readonly Tunnel[]> {
+    const shapes: string[] = [];
+    const { tunnels } = await this.client.listTunnels({
+      mostMiB,
+      reader: {
+        onOdd: (item) => {
+          shapes.push(fingerprint(item));
+          onOdd(item);
+        },
+        onTunnel: ({ metrics: _, ...rest }) => shapes.push(fingerprint(rest)),
+      },
+      onSpent: (ms) => {
+        this.#restsUntil = this.#options.monotonic.now() + Math.min(ms * restPerWork, longestRestMs);
+      },
+    });
+    // The same whatever order they come in.
+    if (this.#isNews(fingerprint(shapes.sort()))) {
+      this.#options.onChange?.();
+      this.#options.onCount?.();
+    }
+    return tunnels;
+  }
+
+  /** Whatever listens there may answer at any length, and whoever may write a resource has it asked at any time. */
+  #rest({ signal }: Call): Promise<void> | undefined {
+    const { monotonic } = this.#options;
+    const ms = this.#restsUntil - monotonic.now();
+    return ms > 0 ? monotonic.sleep(ms, signal) : undefined;
   }
 
   #isNews(shape: string): boolean {
@@ -169,11 +198,6 @@ export class AgentConnection {
     if (!isFirst) this.#toldAt = now;
     return !isFirst;
   }
-}
-
-/** The same whatever order they come in. */
-function shapeOf(tunnels: readonly Tunnel[], odd: readonly OddItem[]): string {
-  return fingerprint([...tunnels.map(({ metrics: _, ...rest }) => rest), ...odd].map(canonical).sort());
 }
 
 /** What has no status and no tunnels is no agent. */

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { systemClock } from './clock.ts';
+import { type Turn, Turns } from './turns.ts';
+
+let now = 0;
+let slept: number[] = [];
+const turns = () => {
+  [now, slept] = [0, []];
+  return new Turns({
+    ...systemClock,
+    now: () => now,
+    sleep: async (ms) => {
+      slept.push(ms);
+      now += ms;
+    },
+  });
+};
+const steps = async (turn: Turn, count: number, ms: number) => {
+  for (let step = 0; step < count; step++) {
+    if (turn.isOver) await turn.rest();
+    now += ms;
+  }
+  return turn.spentMs;
+};
+
+test('long work rests three times as long as it works, and knows what it took', async () => {
+  expect(await turns().take((turn) => steps(turn, 20, 4))).toBe(80);
+  expect(slept.slice(0, 6)).toEqual([36, 36, 36, 36, 36, 36]);
+});
+
+test('one piece is done at a time, the next after the rest of the last, and a failure ends a turn too', async () => {
+  const all = turns();
+  const done: string[] = [];
+  const piece = (name: string) =>
+    all.take(async () => {
+      done.push(`${name} at ${now}`);
+      await Promise.resolve();
+      now += 5;
+      if (name === 'b') throw new Error(name);
+    });
+  const [a, b, c] = await Promise.allSettled([piece('a'), piece('b'), piece('c')]);
+  expect([a?.status, b?.status, c?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(done).toEqual(['a at 0', 'b at 20', 'c at 40']);
+});
+
+test('work that takes no time waits for nothing', async () => {
+  expect(await turns().take(() => 1)).toBe(1);
+  expect(slept).toEqual([]);
+});
