@@ -592,8 +592,8 @@ export const defects: readonly Defect[] = [
     name: 'an-edited-tunnel-goes-on',
     sort: 'wrong content',
     file: 'kinds/agents/agent-tunnel/decide.ts',
-    find: 'return fields.length === 0 && !isUnsure ?',
-    replace: 'return fields.length >= 0 ?',
+    find: 'if (fields.length > 0 || isUnsure) return',
+    replace: 'if (fields.length < 0) return',
     only: ['tunnels'],
   },
   {

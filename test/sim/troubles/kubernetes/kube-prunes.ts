@@ -7,7 +7,7 @@ import { lasting } from '../plan.ts';
 import { toRequests } from '../requests.ts';
 
 /** What a definition may be too old for; not for whose a resource is, without which two installations are not kept apart. */
-const fields = ['startedAt', 'shard', 'endpointsMirrored', 'uri', 'appliedPolicyHash', 'completedAt'];
+const fields = ['startedAt', 'shownOptions', 'shard', 'endpointsMirrored', 'uri', 'appliedPolicyHash', 'completedAt'];
 
 interface Patch {
   readonly status?: Readonly<Record<string, unknown>>;

@@ -1,11 +1,13 @@
 import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { canonical } from '../../../reconcile/json.ts';
-import { differingField, lookOf, looksLike, shownOf } from './look.ts';
+import { differingField, lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
 import type { Spec } from './schema.ts';
-import type { Started } from './started.ts';
+import { type Started, sentOptionsOf } from './started.ts';
 
 export type TunnelAction =
   | { readonly kind: 'none' | 'start' | 'adopt' }
+  /** It was started with other options, by somebody else. */
+  | { readonly kind: 'correct' }
   /** Names of the spec fields that changed. */
   | { readonly kind: 'replace'; readonly fields: readonly string[] }
   /** Another's tunnel has the name; the field that differs. */
@@ -19,12 +21,14 @@ export interface TunnelSituation {
   readonly started: Started | undefined;
   /** The start of that was answered. */
   readonly isAnswered: boolean;
+  /** The options that the agent showed when it started that, as a fingerprint, if that is known. */
+  readonly baseline?: string | undefined;
   /** What runs there under that name. */
   readonly running: Tunnel | undefined;
 }
 
 /** What to do about the difference between the tunnel that is asked for and the one that runs. Pure. */
-export function decide({ spec, wanted, started, isAnswered, running }: TunnelSituation): TunnelAction {
+export function decide({ spec, wanted, started, isAnswered, baseline, running }: TunnelSituation): TunnelAction {
   if (running === undefined) return { kind: 'start' };
   if (started === undefined || !isOf(running, started)) return whenForeign(running, spec);
   const { shown, before = [] } = started;
@@ -34,7 +38,10 @@ export function decide({ spec, wanted, started, isAnswered, running }: TunnelSit
   const fields = (['proto', 'addr', 'inspect', 'options'] as const).filter(
     (field) => started.asked[field] !== wanted.asked[field],
   );
-  return fields.length === 0 && !isUnsure ? { kind: 'none' } : { kind: 'replace', fields };
+  if (fields.length > 0 || isUnsure) return { kind: 'replace', fields };
+  // What an agent adds to what is asked for is its own matter, but not to change.
+  const expected = [baseline, sentOptionsOf(spec)];
+  return baseline === undefined || expected.includes(shownOptionsOf(running)) ? { kind: 'none' } : { kind: 'correct' };
 }
 
 /** A tunnel never changes: one that looks otherwise than what was started is another's. */

@@ -164,12 +164,13 @@ describe('what an earlier version started', () => {
   const record = { uid: 'u', url: agentURL, name: 'web', proto: 'http', addr: '8080', options: fingerprint({}) };
   const shownAs = (generation: number) => here.leftBy({ ...record, generation });
 
-  test('is left as it is, status and record', async () => {
+  test('is left as it is, and its record, and its status but for what else is told now', async () => {
     shownAs(1);
     const { metadata, status } = here.object;
     const { fields } = (await here.ensure()) as Report;
     expect(here.object.metadata).toEqual(metadata);
-    expect({ ...status, ...fields }).toEqual({ ...status, publicURL: 'http://web.localhost' });
+    const told = { publicURL: 'http://web.localhost', shownOptions: fingerprint({}) };
+    expect({ ...status, ...fields }).toEqual({ ...status, ...told });
   });
 
   test.each([

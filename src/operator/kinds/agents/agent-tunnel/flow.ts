@@ -15,10 +15,20 @@ import { claimsOf } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';
 import { decide, following } from './decide.ts';
 import { Leaving, leftBehind } from './leaving.ts';
-import { lookOf, looksLike, shownOf } from './look.ts';
+import { lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
-import { definitionOf, ignoredOf, isAnswered, placeIn, recordOf, type Started, startedOf, wanted } from './started.ts';
+import {
+  baselineIn,
+  definitionOf,
+  ignoredOf,
+  isAnswered,
+  placeIn,
+  recordOf,
+  type Started,
+  startedOf,
+  wanted,
+} from './started.ts';
 
 /** A tunnel that a context is about. */
 interface Asked {
@@ -98,7 +108,8 @@ export class TunnelFlow implements Flow<undefined> {
     if (rival !== undefined) return conflict(context, tunnel, rival);
     const started = startedOf(resource.object);
     const isProven = started !== undefined && isAnswered(resource.object, started, facts);
-    const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, running });
+    const baseline = started && baselineIn(resource.object, started);
+    const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, baseline, running });
     switch (action.kind) {
       case 'none':
         noteStanding(context);
@@ -117,8 +128,18 @@ export class TunnelFlow implements Flow<undefined> {
           const changed = action.fields.length === 0 ? '' : `: ${action.fields.join(', ')}`;
           journal.event('Updated', `replaced tunnel ${name}${changed}`);
         });
+      case 'correct': {
+        const early = tooSoon(context, `tunnel ${name} has other options again`);
+        if (early !== undefined) return early;
+        await resource.confirm();
+        await agent.stop(name, call);
+        const again = await this.#start(context, { ...asked, before: started?.before && started }, () =>
+          journal.event('DriftCorrected', `replaced tunnel ${name}: it had other options than it was started with`),
+        );
+        return again.reason === 'Available' ? startedAgain(context, name, again) : again;
+      }
       case 'start': {
-        const early = isProven ? tooSoon(context, name) : undefined;
+        const early = isProven ? tooSoon(context, `tunnel ${name} vanished again`) : undefined;
         if (early !== undefined) return early;
         const again = await this.#start(context, { ...asked, before: started }, () =>
           tellOfStart(context, name, started !== undefined),
@@ -179,10 +200,10 @@ function isNotSent(error: unknown): boolean {
 }
 
 /** What vanishes again and again is started later and later, unless a person asks. */
-function tooSoon(context: Context, name: string): Report | undefined {
+function tooSoon(context: Context, what: string): Report | undefined {
   const { times, waitMs } = nextRecreation(context);
   if (waitMs <= 0 || context.occasion.requested) return undefined;
-  const message = `tunnel ${name} vanished again, after ${times} others: the agent may say why it does not stay; it is started again later, or at once by ${annotation.reconcileAt}`;
+  const message = `${what}, after ${times} others: the agent may say why it does not stay; it is started again later, or at once by ${annotation.reconcileAt}`;
   return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
 }
 
@@ -191,7 +212,7 @@ function startedAgain(context: Context, name: string, running: Report): Report {
   noteRecreation(context);
   const { times } = nextRecreation(context);
   if (times === 1) return running;
-  const message = `tunnel ${name} was started again, after ${times} that vanished: looking whether it stays`;
+  const message = `tunnel ${name} was started again, after ${times} that did not stay: looking whether it stays`;
   return { ...running, ...report('Creating', message, { retry: { kind: 'resync' } }) };
 }
 
@@ -200,13 +221,15 @@ function tellOfStart({ occasion, journal }: Context, name: string, before: boole
   else journal.event('Created', `started tunnel ${name}`);
 }
 
-function available({ resource }: Context, { name, uri, public_url }: Tunnel, { spec, tunnel }: Asked): Report {
+function available({ resource }: Context, running: Tunnel, { spec, tunnel }: Asked): Report {
+  const { name, uri, public_url } = running;
   const { url, name: tunnelName } = tunnel;
   const fields: Omit<Status, 'conditions' | 'observedGeneration'> = {
     uri: words(uri),
     agentURL: url,
     tunnelName,
     startedAt: startedOf(resource.object)?.startedAt,
+    shownOptions: shownOptionsOf(running),
     publicURL: words(public_url),
   };
   const ignored = ignoredOf(spec).map((option) => `spec.options.${option}`);

@@ -18,6 +18,11 @@ export function shownOf({ proto, config: { addr, inspect } }: Tunnel): Shown {
   return { proto: clipped(proto, longest), addr: clipped(addr, longest), inspect };
 }
 
+/** What else it shows: options as they were asked for, and what the agent makes of those that were not. */
+export function shownOptionsOf({ config: { addr: _addr, inspect: _inspect, ...options } }: Tunnel): string {
+  return fingerprint(options);
+}
+
 export function lookOf({ proto, addr, inspect }: Shown): Look {
   return { look: fingerprint([proto, address(addr)]), inspect };
 }

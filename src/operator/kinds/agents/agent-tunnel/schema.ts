@@ -55,6 +55,10 @@ export const status = z.object({
     .optional()
     .meta({ format: 'date-time' })
     .describe('When the start was asked for that made the tunnel; absent where it ran already and was adopted.'),
+  shownOptions: z
+    .string()
+    .optional()
+    .describe('Fingerprint of what else the agent shows of the tunnel, as it was started: anything else is drift.'),
   publicURL: z.string().optional().describe('Where the tunnel is reached from outside.'),
 });
 

@@ -77,6 +77,12 @@ export function definitionOf({ proto, addr, inspect, options }: Spec, name: stri
   return { ...options, name, proto, addr, inspect };
 }
 
+/** Those that are sent, as an agent shows them that adds nothing. */
+export function sentOptionsOf({ options = {} }: Spec): string {
+  const { name: _name, proto: _proto, addr: _addr, inspect: _inspect, ...sent } = options;
+  return fingerprint(sent);
+}
+
 /** Options that are not sent: fields of the spec, also those that are left out, say that. */
 export function ignoredOf({ options = {} }: Spec): readonly string[] {
   return ['name', 'proto', 'addr', 'inspect'].filter((option) => option in options);
@@ -91,6 +97,13 @@ export function recordOf(started: Started | undefined): Annotations {
 export function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status, 'agentURL' | 'tunnelName'> {
   const { agentURL, tunnelName } = (status ?? {}) as Status;
   return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
+}
+
+/** The options that the agent showed of this very start, where the status says so. */
+export function baselineIn(object: ManagedObject, started: Started): string | undefined {
+  const { startedAt, shownOptions } = (object.status ?? {}) as Status;
+  const isOfThat = startedAt === started.startedAt && placeIn(object, started).agentURL !== undefined;
+  return isOfThat && typeof shownOptions === 'string' ? shownOptions : undefined;
 }
 
 /**

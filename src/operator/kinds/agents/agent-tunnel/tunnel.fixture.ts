@@ -165,8 +165,8 @@ export class TunnelWorld {
   }
 }
 
-export function shown({ name = '', proto, addr }: TunnelDefinition): Tunnel {
+export function shown({ name = '', proto, addr, inspect: _, ...options }: TunnelDefinition): Tunnel {
   const metrics = { conns: { ...rates, gauge: 0 }, http: rates };
-  const config = { addr, inspect: true };
+  const config = { ...options, addr, inspect: true };
   return { name, uri: `/api/tunnels/${name}`, public_url: 'http://web.localhost', proto, config, metrics };
 }
