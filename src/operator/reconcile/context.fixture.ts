@@ -16,17 +16,19 @@ export interface Given<Client> {
   /** Of both clocks; default always 0. */
   readonly now?: () => number;
   readonly record?: Recorder['record'];
+  /** Others that claim the same; default nobody. */
+  readonly claimants?: (claim: string) => readonly ManagedObject[];
 }
 
 /** One reconcile of a resource that a person asked for and that has no rivals. */
 export function contextOf<Client>(
   object: ManagedObject,
-  { writer, connection, memory = new Memory(), now = () => 0, record = () => {} }: Given<Client>,
+  { writer, connection, memory = new Memory(), now = () => 0, record = () => {}, claimants = () => [] }: Given<Client>,
 ): ReconcileContext<Client> {
   const there: Partial<ObjectWriter> = { confirm: async (same) => same, fateOf: async () => 'stays' };
   const facts = memory.of(object.metadata.uid ?? '');
   const resource = new CurrentResource(object, { ...there, ...writer } as ObjectWriter, facts);
-  const index = { get: () => object, list: () => [object], claimants: () => [] };
+  const index = { get: () => object, list: () => [object], claimants };
   return {
     ...{ resource, connection },
     facts,

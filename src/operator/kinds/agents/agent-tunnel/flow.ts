@@ -16,6 +16,7 @@ import { words } from '../registry/words.ts';
 import { decide, following } from './decide.ts';
 import { Leaving, leftBehind } from './leaving.ts';
 import { lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
+import { publicClaimOf, takenAddress } from './public-address.ts';
 import { claimIn, conflict, nameOf, rivalOf } from './rival.ts';
 import { type Spec, type Status, spec as specSchema } from './schema.ts';
 import {
@@ -55,7 +56,7 @@ export class TunnelFlow implements Flow<undefined> {
 
   /** What it asks for in an Agent, and what it has in an agent, which Agents of other namespaces may lead to as well. */
   claims(object: ManagedObject): readonly string[] {
-    return [...new Set([claimIn(object), ...claimsOf(object)])];
+    return [...new Set([claimIn(object), ...claimsOf(object), publicClaimOf(object) ?? []].flat())];
   }
 
   async ensure(context: Context): Promise<Outcome> {
@@ -110,6 +111,9 @@ export class TunnelFlow implements Flow<undefined> {
     const isProven = started !== undefined && isAnswered(resource.object, started, facts);
     const baseline = started && baselineIn(resource.object, started);
     const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, baseline, running });
+    const isToStart = ['start', 'replace', 'correct'].includes(action.kind);
+    const taken = isToStart ? takenAddress(context, agent, spec, tunnel) : undefined;
+    if (taken !== undefined) return running ? taken : { ...taken, fields: placeIn(resource.object, tunnel) };
     switch (action.kind) {
       case 'none':
         noteStanding(context);

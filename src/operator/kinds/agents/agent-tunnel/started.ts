@@ -93,10 +93,13 @@ export function recordOf(started: Started | undefined): Annotations {
   return { [annotation.startedTunnel]: started === undefined ? null : JSON.stringify(started) };
 }
 
-/** What the status proves of it: where it was, for this resource. */
-export function placeIn({ status }: ManagedObject, { url, name }: Started): Pick<Status, 'agentURL' | 'tunnelName'> {
-  const { agentURL, tunnelName } = (status ?? {}) as Status;
-  return agentURL === url && tunnelName === name ? { agentURL, tunnelName } : {};
+/** What the status proves of it: where it was, for this resource, and where the public reached it, to be reached there again. */
+export function placeIn(
+  { status }: ManagedObject,
+  { url, name }: Started,
+): Pick<Status, 'agentURL' | 'tunnelName' | 'publicURL'> {
+  const { agentURL, tunnelName, publicURL } = (status ?? {}) as Status;
+  return agentURL === url && tunnelName === name ? { agentURL, tunnelName, publicURL } : {};
 }
 
 /** The options that the agent showed of this very start, where the status says so. */

@@ -33,6 +33,9 @@ export class TunnelWorld {
     spec: { agentRef: { name: 'dev' }, proto: 'http', addr: '8080' },
   };
   running: Tunnel | undefined;
+  /** Tunnels of others in the agent, and their resources. */
+  others: readonly Tunnel[] = [];
+  peers: readonly ManagedObject[] = [];
   /** Of the last start without an answer. */
   late: Tunnel | undefined;
   now = 0;
@@ -60,6 +63,7 @@ export class TunnelWorld {
         if (this.isOdd) throw new OddTunnelError('a tunnel that has no name, and may be web: name: expected string');
         return this.running;
       },
+      running: () => [...this.others, ...(this.running === undefined ? [] : [this.running])],
       start: async (definition: TunnelDefinition) => this.onStart(shown(definition)),
       stop: async () => {
         this.running = undefined;
@@ -137,7 +141,8 @@ export class TunnelWorld {
 
   #context() {
     const connection = { key: 'ns/dev', client: undefined };
-    const given = { writer: this.#writer(), memory: this.#memory, now: () => this.now, connection };
+    const claimants = (claim: string) => this.peers.filter((peer) => this.flow.claims(peer).includes(claim));
+    const given = { writer: this.#writer(), memory: this.#memory, now: () => this.now, connection, claimants };
     const context = contextOf(this.object, given);
     return { ...context, occasion: { ...context.occasion, requested: this.isRequested } };
   }
