@@ -4,7 +4,7 @@ import { annotation } from '../../../reconcile/annotations.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
 import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
-import { nextRecreation, noteRecreation, noteStanding } from '../../../reconcile/recreation.ts';
+import { nextRecreation, noteRecreation, noteStanding, type Pauses } from '../../../reconcile/recreation.ts';
 import { unlessRefused } from '../../../reconcile/refusals.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import { parseSpec } from '../../../reconcile/spec.ts';
@@ -143,7 +143,7 @@ export class TunnelFlow implements Flow<undefined> {
         return again.reason === 'Available' ? startedAgain(context, name, again) : again;
       }
       case 'start': {
-        const early = isProven ? tooSoon(context, `tunnel ${name} vanished again`) : undefined;
+        const early = isProven ? tooSoon(context, `tunnel ${name} vanished again`, afterAgentPauses) : undefined;
         if (early !== undefined) return early;
         const again = await this.#start(context, { ...asked, before: started }, () =>
           tellOfStart(context, name, started !== undefined),
@@ -203,9 +203,12 @@ function isNotSent(error: unknown): boolean {
   return error instanceof DependencyError || (error instanceof ApiError && error.definite);
 }
 
+/** All tunnels end with their agent, which may be started anew some times before it stays, and is to have them again then. */
+const afterAgentPauses: Pauses = { shortestMs: 10_000, longestMs: 120_000 };
+
 /** What vanishes again and again is started later and later, unless a person asks. */
-function tooSoon(context: Context, what: string): Report | undefined {
-  const { times, waitMs } = nextRecreation(context);
+function tooSoon(context: Context, what: string, pauses?: Pauses): Report | undefined {
+  const { times, waitMs } = nextRecreation(context, pauses);
   if (waitMs <= 0 || context.occasion.requested) return undefined;
   const message = `${what}, after ${times} others: the agent may say why it does not stay; it is started again later, or at once by ${annotation.reconcileAt}`;
   return report('Creating', message, { retry: { kind: 'after', ms: waitMs } });
