@@ -202,7 +202,9 @@ export class AgentClient {
     } catch (cause) {
       throw notSent(operation.name, cause);
     }
-    return this.#http.exchange({ largestAnswerMiB: largestOneMiB, ...operation });
+    const answer = await this.#http.exchange({ largestAnswerMiB: largestOneMiB, ...operation });
+    // Errors of agents are short: another would be parsed for each question about it.
+    return answer.status >= 300 && answer.text.length > longAnswer ? { ...answer, text: '' } : answer;
   }
 
   /** What is short is read at once. */

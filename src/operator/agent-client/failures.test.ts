@@ -111,6 +111,17 @@ const rates = { count: 0, rate1: 0, rate5: 0, rate15: 0, p50: 0, p90: 0, p95: 0,
 const whole = { ...tunnel, metrics: { conns: { ...rates, gauge: 0 }, http: rates }, more: 'deep' };
 const captured = { id: 'r', uri: 'u', tunnel_name: '', remote_addr: '', start: '', duration: 1, response: null };
 
+test('a long answer that is no success says nothing but its status, and is not parsed', async () => {
+  const long = { error_code: 106, status_code: 400, msg: 'no', more: 'x'.repeat(40_000) };
+  server.play(json(400, long), json(404, long));
+  expect(await failure(open().replay({ id: 'r' }))).toMatchObject({
+    message: 'requests.replay: the agent answered 400',
+    code: undefined,
+    definite: false,
+  });
+  await expect(open().getTunnel('web')).rejects.toThrow("a 404 that is not of the service's own form");
+});
+
 describe('an answer that cannot be understood', () => {
   test.each<readonly [string, (agent: AgentClient) => Promise<unknown>, Respond, string]>([
     [

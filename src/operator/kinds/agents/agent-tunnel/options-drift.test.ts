@@ -23,11 +23,11 @@ beforeEach(async () => {
 const having = (options: object): Tunnel => shown({ name: 'web', proto: 'http', addr: '8080', ...options });
 
 /** What the next look comes to, with its status. */
-async function look(ms = 15_000): Promise<Report> {
-  here.now += ms;
-  const report = (await here.ensure()) as Report;
-  const { conditions } = here.object.status ?? {};
-  if (report.fields !== undefined) here.object = { ...here.object, status: { ...report.fields, conditions } };
+async function look(ms = 15_000, world = here): Promise<Report> {
+  world.now += ms;
+  const report = (await world.ensure()) as Report;
+  const { conditions } = world.object.status ?? {};
+  if (report.fields !== undefined) world.object = { ...world.object, status: { ...report.fields, conditions } };
   return report;
 }
 
@@ -78,6 +78,26 @@ test('an agent that never shows the same twice is not started anew all the time'
     reason: 'Creating',
     message: expect.stringMatching(/^tunnel web has other options again/),
   });
+});
+
+test('two that ask for other options under one name start them later and later', async () => {
+  const there = new TunnelWorld();
+  there.isRequested = false;
+  there.edit({ options: { host_header: 'preserve' } });
+  let theirs = 0;
+  there.onStart = (tunnel) => {
+    theirs += 1;
+    return there.run(tunnel);
+  };
+  await look(0, there);
+  for (let at = 0; at < 4 * 3_600_000; at += 15_000) {
+    await look();
+    there.running = here.running;
+    await look(15_000, there);
+    here.running = there.running;
+  }
+  expect(starts).toBeLessThan(14);
+  expect(theirs).toBeLessThan(14);
 });
 
 test('what an earlier version started is known by the options that it has when it is met', async () => {

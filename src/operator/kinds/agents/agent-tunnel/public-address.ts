@@ -4,6 +4,7 @@ import { type Standing, winnerOver } from '../../../reconcile/ownership.ts';
 import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { agentIdentity, isElsewhere } from '../registry/ownership.ts';
+import { words } from '../registry/words.ts';
 import type { Spec, Status } from './schema.ts';
 import type { Started } from './started.ts';
 
@@ -58,7 +59,7 @@ export function takenAddress(
   const holders = others.filter((each) => standing(each) === 0);
   if (winnerOver(object, holders, standing) === undefined) return undefined;
   // While that runs, the agent has another address for who does not ask for this one by name.
-  const runs = agent.running().some(({ public_url }) => distinctOf(public_url) === asked.what);
+  const runs = agent.running().some(({ public_url }) => distinctOf(words(public_url)) === asked.what);
   if (runs && !asked.must) return undefined;
   const cure = asked.must ? 'ask for another one in spec.options' : 'set spec.tunnelName to another name';
   const message = `the agent is shared, and ${asked.what} is the public address of a tunnel of another namespace`;
