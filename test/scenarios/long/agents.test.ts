@@ -264,6 +264,49 @@ describe('one tunnel', () => {
     ]);
   });
 
+  test('keeps its public name over a restart of an agent that namespaces share, whoever asks for it', async () => {
+    await applyAgent();
+    const other = await world.namespace();
+    await world.apply('Agent', other, 'mine', { url: agent.url });
+    const front = await available('front', { options: { subdomain: 'shop' } });
+    const spec = { agentRef: { name: 'mine' }, proto: 'http', addr: '1' };
+    const byName = await world.apply('AgentTunnel', other, 'shop', spec);
+    const byOption = await world.apply('AgentTunnel', other, 'thief', { ...spec, options: { subdomain: 'shop' } });
+    await world.reason(byName, 'Available');
+    await world.reason(byOption, 'Conflict');
+    const port = Number(new URL(agent.url).port);
+    for (let round = 0; round < 3; round += 1) {
+      await agent.stop();
+      agent = new LocalAgent(port);
+      await agent.start();
+      await until('both tunnels to run again', async () => (await runningIn(agent)).length === 2);
+      const named = (await agent.tunnels()).find(({ name }) => name === 'front');
+      expect(new URL(String(named?.public_url)).hostname).toBe('shop.localhost');
+    }
+    expect(messageOf(await world.reason(byOption, 'Conflict'))).toMatch(
+      /shop is the public address of a tunnel of another/,
+    );
+    await world.delete(front);
+    await world.reason(byOption, 'Available');
+  });
+
+  test('with other options than it was started with is replaced', async () => {
+    await applyAgent();
+    const web = await available('web', { options: { metadata: 'ours' } });
+    await agent.stopTunnel('web');
+    const definition = { name: 'web', proto: 'http', addr: String(app.port), metadata: 'theirs' };
+    const headers = { 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify(definition) };
+    await until('theirs to be there before ours', async () => {
+      const { status } = await fetch(`${agent.url}/api/tunnels`, request);
+      if (status !== 201) await agent.stopTunnel('web').catch(() => {});
+      return status === 201;
+    });
+    await until('ours to run again', async () => (await agent.tunnels())[0]?.config.metadata === 'ours');
+    await world.reason(web, 'Available');
+    await eventOf(web, 'DriftCorrected');
+  });
+
   test('that we did not start is left alone when it differs, and adopted when it does not', async () => {
     await Promise.all([
       agent.startTunnel({ name: 'web', proto: 'http', addr: '1' }),
