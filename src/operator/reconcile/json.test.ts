@@ -17,4 +17,18 @@ describe('mergePatch', () => {
   });
   test('an undefined field is a removed one', () =>
     expect(mergePatch({ a: 1 }, { a: undefined })).toEqual({ a: null }));
+  test.each([
+    ['in another order', { a: 1, b: [{ c: 2, d: 3 }] }, { b: [{ d: 3, c: 2 }], a: 1 }],
+    ['with fields that are undefined', { a: 1, b: undefined }, { c: undefined, a: 1 }],
+  ])('objects are equal %s', (_, one, other) => expect(mergePatch({ it: one }, { it: other })).toBeUndefined());
+  test.each([
+    ['a field more', [{ a: 1 }], [{ a: 1, b: 2 }]],
+    ['a field less', [{ a: 1, b: 2 }], [{ a: 1 }]],
+    ['an item more', [1], [1, 2]],
+    ['another order of items', [1, 2], [2, 1]],
+    ['an object in place of a list', [], {}],
+    ['null in place of an object', [{}], [null]],
+    ['a name of what every object inherits', [{}], [JSON.parse('{"__proto__":{}}')]],
+    ['the same the other way round', [JSON.parse('{"__proto__":{}}')], [{}]],
+  ])('values differ by %s', (_, one, other) => expect(mergePatch({ it: one }, { it: other })).toEqual({ it: other }));
 });

@@ -24,12 +24,20 @@ export function mergePatch(current: JsonObject, next: JsonObject): JsonObject | 
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** Only what has parts need be written out to be compared. */
+/** As `canonical` has it, without writing anything out: every status is compared several times, and is mostly the same. */
 function isSame(one: unknown, other: unknown): boolean {
-  return one === other || (hasParts(one) && hasParts(other) && canonical(one) === canonical(other));
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
+  }
+  return isObject(one) && isObject(other) && haveSame(one, other);
 }
 
-const hasParts = (value: unknown): boolean => typeof value === 'object' && value !== null;
+function haveSame(one: JsonObject, other: JsonObject): boolean {
+  for (const key in one) if (!isSame(one[key], Object.hasOwn(other, key) ? other[key] : undefined)) return false;
+  for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
+  return true;
+}
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -134,8 +134,13 @@ export class ObjectWriter {
   /** Makes the status exactly `next`; no write when it is that already. */
   async writeStatus(object: ManagedObject, next: Readonly<Record<string, unknown>>): Promise<ManagedObject> {
     const missing = (latest: ManagedObject) => mergePatch(latest.status ?? {}, next);
-    if (missing(object) === undefined) return object;
-    return this.#insist(object, (latest) => ({ status: missing(latest) ?? {} }), 'status');
+    const status = missing(object);
+    if (status === undefined) return object;
+    return this.#insist(
+      object,
+      (latest) => ({ status: latest === object ? status : (missing(latest) ?? {}) }),
+      'status',
+    );
   }
 
   /** Says in the status in which shard it is from now on, and nothing else. Throws UnrecordedError where that is not kept. */
