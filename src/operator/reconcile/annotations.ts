@@ -88,11 +88,17 @@ export function recordIn(object: KubeObject, name: string): string | undefined {
 
 /** What the operator keeps on record of the resource; one that somebody emptied is none. */
 export function recordsOf({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, string>> {
-  const all = Object.entries(annotations);
-  const kept = all.filter(([name, value]) => records.has(name) && value !== '');
   // Mostly there is nothing else, and no copy is needed.
-  return kept.length === all.length ? annotations : Object.fromEntries(kept);
+  if (areRecords(annotations)) return annotations;
+  return Object.fromEntries(Object.entries(annotations).filter(([name, value]) => isRecord(name, value)));
 }
+
+function areRecords(annotations: Readonly<Record<string, string>>): boolean {
+  for (const name in annotations) if (!isRecord(name, annotations[name])) return false;
+  return true;
+}
+
+const isRecord = (name: string, value: string | undefined): boolean => records.has(name) && value !== '';
 
 /** What it has on record is of this very resource. */
 export function hasRecords(object: KubeObject): boolean {
@@ -119,6 +125,11 @@ export interface CreateIntent {
 
 export function formatIntent({ at, clock, content, answered }: Partial<CreateIntent>): string {
   return JSON.stringify({ at, clock, content, answered });
+}
+
+/** Whether there is one, garbled or not. */
+export function hasIntent(object: KubeObject): boolean {
+  return recordIn(object, annotation.createIntent) !== undefined;
 }
 
 /** What is written there, with `undefined` for what a person garbled: a garbled intent is still an unresolved create. */

@@ -1,5 +1,5 @@
 import { annotation } from './annotations.ts';
-import { bytesOf } from './bounds.ts';
+import { bytesOf, isLarger } from './bounds.ts';
 import type { ManagedObject } from './resource.ts';
 
 /*
@@ -59,6 +59,7 @@ type Whole = ManagedObject['metadata'] & { readonly managedFields?: unknown };
  */
 export function withoutBulk(object: ManagedObject): ManagedObject {
   const slim = withoutForeign(object);
+  if (!isLarger(object.spec, mostSpecBytes)) return slim;
   // Each once: of an object with a hundred thousand keys the first of them takes as long as all.
   const fields = Object.entries(object.spec).map(([name, value]) => ({
     name,

@@ -1,6 +1,6 @@
 import { isUsableID } from '../../common/cloud-id.ts';
 import { keyOf } from '../kube/types.ts';
-import { annotation, annotationOf, intentOf, isPaused, recordIn } from './annotations.ts';
+import { annotation, annotationOf, hasIntent, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
 import { isDeleting, type ManagedObject, type Ownership, type PartGenerations } from './resource.ts';
 
@@ -40,7 +40,7 @@ export function ownedIDOf(object: ManagedObject): string | undefined {
 /** The external id that a resource stands for: what it owns, or else what a person named, or what its status remembers. */
 export function externalIDOf(object: ManagedObject): string | undefined {
   const named = ownedIDOf(object) ?? namedIDOf(object);
-  if (named !== undefined || intentOf(object) !== undefined) return named;
+  if (named !== undefined || hasIntent(object)) return named;
   const remembered = object.status?.id;
   return typeof remembered === 'string' && remembered !== '' ? remembered : undefined;
 }

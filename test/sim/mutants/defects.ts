@@ -66,7 +66,7 @@ export const defects: readonly Defect[] = [
     name: 'unresolved-create-leaves-nothing',
     sort: 'cleared intent',
     file: flow,
-    find: 'intentOf(object) === undefined && (isKept(object) || ownedIDOf(object) === undefined)',
+    find: '!hasIntent(object) && (isKept(object) || ownedIDOf(object) === undefined)',
     replace: 'isKept(object) || ownedIDOf(object) === undefined',
     only: ['crashes', 'lost-answers', 'deletes'],
   },

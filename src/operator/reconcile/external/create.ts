@@ -1,6 +1,6 @@
 import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, annotationOf, type CreateIntent, formatIntent, intentOf } from '../annotations.ts';
+import { annotation, annotationOf, type CreateIntent, formatIntent, hasIntent, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { fingerprint } from '../json.ts';
@@ -75,7 +75,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     const sentAt = time.now();
     let id: string;
     try {
-      id = await this.#objects.claims.creating(resource.uid, content, () => this.#post(spec, call));
+      id = await this.#objects.claims.creating(resource.uid, content, () => this.#post(spec, content, call));
     } catch (error) {
       return this.#isRekeyed() && isDefinite(error) ? this.#rekeyed() : this.#failed(error, sentAt, content);
     }
@@ -111,7 +111,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
    * Claimed, or withdrawn, before the create counts as over: a look-up for a twin must see either the one or the other. It may wait
    * once more, where the service asks for a pause, and another key be in force at the end.
    */
-  async #post(spec: Spec, reserved: Call): Promise<string> {
+  async #post(spec: Spec, content: string, reserved: Call): Promise<string> {
     const { resource, connection, facts, time } = this.#context;
     const sentAt = time.now();
     const call = unless(reserved, () => this.#isRekeyed(), 'another API key is in force');
@@ -120,7 +120,7 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
       throw error;
     });
     const { id } = this.#contract.identity(observed);
-    if (this.#isAnothers(id) || (await this.#mayBeAnothers(observed, spec))) {
+    if (this.#isAnothers(id) || (await this.#mayBeAnothers(observed, content))) {
       // Whose it is may be another tenant.
       const message = `the answer shows another ${this.#contract.displayName} than was asked for`;
       throw new ApiError(message, { reason: 'Unreachable', definite: false });
@@ -129,17 +129,16 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
     this.#objects.cache.record(observed, time.now());
     // With the key that was in force when it was sent.
     facts.seen = { id, at: sentAt, firstAt: time.now() };
-    facts.made = { id, at: sentAt, unshown: this.#madeSince(sentAt, spec) };
+    facts.made = { id, at: sentAt, unshown: this.#madeSince(sentAt, content) };
     delete facts.refusedCreate;
     this.#objects.lost.forget(resource.uid);
     return id;
   }
 
   /** By any clock that there is. */
-  #madeSince(sentAt: number, spec: Spec): NonNullable<NonNullable<Facts['made']>['unshown']> {
+  #madeSince(sentAt: number, content: string): NonNullable<NonNullable<Facts['made']>['unshown']> {
     const { connection, time } = this.#context;
     const now = connection.serviceTime?.() ?? time.wall();
-    const content = fingerprint(this.#contract.content(spec));
     return { content, backTo: now - (time.now() - sentAt) - clockSkewMs, upTo: now + clockSkewMs };
   }
 
@@ -154,12 +153,12 @@ export class SafeCreate<Spec extends ManagedSpec, Observed, Client> {
    * It is otherwise than asked, or older than the mark, and more than that speaks against it: services have forms of their own, and
    * clocks. Asking for it may wait for its turn: until then it is this resource's to whoever looks for one, and on record.
    */
-  async #mayBeAnothers(observed: Observed, spec: Spec): Promise<boolean> {
+  async #mayBeAnothers(observed: Observed, asked: string): Promise<boolean> {
     const { uid, object } = this.#context.resource;
     const identity = this.#contract.identity(observed);
     const { id } = identity;
     const content = fingerprint(this.#contract.contentOf(observed));
-    const isOtherwise = content !== fingerprint(this.#contract.content(spec));
+    const isOtherwise = content !== asked;
     const isOlder = isOlderThanMark(identity, intentOf(object) ?? {});
     if (!isOtherwise && !isOlder) return false;
     const isLikely = isOtherwise && (isOlder || this.#isAwaited(content));
@@ -240,7 +239,7 @@ export function withdraw(resource: CurrentResource): Promise<void> {
 
 /** A create of unknown fate is on record, and nothing that the resource owns. */
 export function isBegun(object: ManagedObject): boolean {
-  return intentOf(object) !== undefined && ownedIDOf(object) === undefined;
+  return hasIntent(object) && ownedIDOf(object) === undefined;
 }
 
 /** A person named an external object. */

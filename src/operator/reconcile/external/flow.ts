@@ -1,4 +1,4 @@
-import { annotation, intentOf } from '../annotations.ts';
+import { annotation, hasIntent } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import type { CurrentResource } from '../current-resource.ts';
 import { type Flow, isKept } from '../flow.ts';
@@ -47,7 +47,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
     const unusable = unusableID(object);
     if (unusable !== undefined) return report('Rejected', unusable);
     // What a create made is looked for first: who named another's object meanwhile would leave it to nobody.
-    const conflict = intentOf(object) === undefined ? this.#rivals.conflict(context, this.#contract) : undefined;
+    const conflict = !hasIntent(object) ? this.#rivals.conflict(context, this.#contract) : undefined;
     if (conflict !== undefined) return conflict;
     const former = isObserver(object) ? undefined : formerlyNamedIDOf(object);
     if (former !== undefined) return report('Rejected', this.#unnamed(former));
@@ -69,7 +69,7 @@ export class ExternalFlow<Spec extends ManagedSpec, Observed, Client> implements
   }
 
   leavesNothing(object: ManagedObject): boolean {
-    return intentOf(object) === undefined && (isKept(object) || ownedIDOf(object) === undefined);
+    return !hasIntent(object) && (isKept(object) || ownedIDOf(object) === undefined);
   }
 
   /**

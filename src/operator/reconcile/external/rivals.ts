@@ -1,4 +1,4 @@
-import { intentOf } from '../annotations.ts';
+import { hasIntent } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { isKept } from '../flow.ts';
 import { type Report, report } from '../outcome.ts';
@@ -42,7 +42,7 @@ export class Rivals {
   #makerOf({ resource: { object }, peers }: Context, id: string): ManagedObject | undefined {
     const holder = this.#claims.holderOf(id);
     if (holder === undefined || holder === object.metadata.uid || ownershipOf(object).id === id) return undefined;
-    return peers.list().find((each) => each.metadata.uid === holder && intentOf(each) !== undefined);
+    return peers.list().find((each) => each.metadata.uid === holder && hasIntent(each));
   }
 }
 
