@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import type { Log } from '../common/log.ts';
-import { systemRuntime } from '../common/runtime.ts';
 import { UsageError } from '../common/usage.ts';
 import type { KubeConnection } from '../operator/kube/connection.ts';
 import { parseSettings, settingsHelp } from '../operator/settings.ts';
@@ -67,7 +66,10 @@ async function run(given: Record<string, unknown>): Promise<void> {
   for (const name of stopSignals) process.on(name, onSignal);
   const look = async (connection: KubeConnection, signal: AbortSignal) => {
     // Needed once: not by the start.
-    const { tellOfDefinitions } = await import('../operator/doctor/at-start.ts');
+    const [{ tellOfDefinitions }, { systemRuntime }] = await Promise.all([
+      import('../operator/doctor/at-start.ts'),
+      import('../common/runtime.ts'),
+    ]);
     await tellOfDefinitions(connection, { ...systemRuntime, log }, signal);
   };
   const options = { settings, apiKey: process.env.EDGE_OPERATOR_API_KEY, log, warnings, look };

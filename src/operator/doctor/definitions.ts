@@ -1,4 +1,4 @@
-import { toCrd } from '../kinds/crd.ts';
+import { z } from 'zod';
 import { definitions } from '../kinds/index.ts';
 import type { KubeConnection } from '../kube/connection.ts';
 import { isNothingThere } from '../kube/errors.ts';
@@ -32,8 +32,8 @@ export function definitionsCheck(connection: KubeConnection): Check {
         const { kind } = definition.type;
         const found = served.get(kind);
         if (found === undefined) return [];
-        const [version] = toCrd(definition).spec.versions;
-        const missing = missingFields(version?.schema.openAPIV3Schema as Fields, found);
+        const { spec, status } = definition;
+        const missing = missingFields({ properties: { spec: fieldsOf(spec), status: fieldsOf(status) } }, found);
         return missing.length === 0
           ? []
           : [{ problem: `the definition of ${kind} is older: it lacks ${missing.join(', ')}`, cure }];
@@ -63,13 +63,20 @@ async function servedKinds(connection: KubeConnection): Promise<ReadonlyMap<stri
   );
 }
 
+/** As the definition has it, which is not written out for that: of the start of `run` it would be most of the garbage. */
+function fieldsOf(schema: unknown): Fields {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return fieldsOf(schema.unwrap());
+  if (schema instanceof z.ZodArray) return { items: fieldsOf(schema.element) };
+  if (!(schema instanceof z.ZodObject)) return {};
+  const properties = Object.entries(schema.shape).map(([name, field]) => [name, fieldsOf(field)]);
+  return { properties: Object.fromEntries(properties) };
+}
+
 /** Paths of the fields that are known and not served. */
 function missingFields(known: Fields, served: Fields, at = ''): readonly string[] {
   const ofItems = known.items === undefined ? [] : missingFields(known.items, served.items ?? {}, `${at}[]`);
   const ofFields = Object.entries(known.properties ?? {}).flatMap(([name, field]) => {
     const there = served.properties?.[name];
-    // Of metadata every server has its own.
-    if (at === '' && name === 'metadata') return [];
     const where = at === '' ? name : `${at}.${name}`;
     return there === undefined ? [where] : missingFields(field, there, where);
   });

@@ -56,12 +56,41 @@ describe('definitions', () => {
     return (await definitionsCheck(connection).run()).findings.map(({ problem }) => problem);
   };
 
+  interface Schema {
+    readonly properties?: Record<string, Schema>;
+    readonly items?: Schema;
+  }
+  type Field = readonly [at: string, remove: () => void];
+
+  function fieldsIn({ properties = {}, items }: Schema, at: string): readonly Field[] {
+    const own = Object.entries(properties).flatMap(([name, field]) => [
+      [`${at}.${name}`, () => delete properties[name]] as const,
+      ...fieldsIn(field, `${at}.${name}`),
+    ]);
+    return items === undefined ? own : [...own, ...fieldsIn(items, `${at}[]`)];
+  }
+
   test('those of this version are as they should be', async () => {
     expect(await problems(served())).toEqual([]);
   });
 
   test('where none is there that is one finding, and its cure can be copied', async () => {
     expect(await problems({}, 404)).toEqual([`the cluster lacks all ${definitions.length} kinds of edge-operator.dev`]);
+  });
+
+  test('every field that is in a definition is looked for', async () => {
+    for (const kind of Object.keys(served())) {
+      const all = served();
+      const { spec = {}, status = {} } = (all[kind] as Schema).properties ?? {};
+      const found: string[] = [];
+      // From within: a field that is gone takes those in it with it.
+      for (const [at, remove] of [...fieldsIn(spec, 'spec'), ...fieldsIn(status, 'status')].toReversed()) {
+        found.push(at);
+        remove();
+        expect((await problems(all)).join()).toContain(at);
+      }
+      expect(found.length).toBeGreaterThan(5);
+    }
   });
 
   test('a kind that is not there, and fields that an older version did not have, are named', async () => {
