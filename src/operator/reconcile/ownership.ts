@@ -2,7 +2,7 @@ import { isUsableID } from '../../common/cloud-id.ts';
 import { keyOf } from '../kube/types.ts';
 import { annotation, annotationOf, hasIntent, isPaused, recordIn } from './annotations.ts';
 import type { Connection } from './connection.ts';
-import { isDeleting, type ManagedObject, type Ownership, type PartGenerations } from './resource.ts';
+import { isDeleting, type ManagedObject, type Ownership } from './resource.ts';
 
 /*
  * Whose an external object is. The record is in the status, which tenants cannot write: it is proof. Annotations keep a
@@ -85,11 +85,6 @@ export function appliedParts(object: ManagedObject): ReadonlySet<string> {
   const isWiped = recorded === undefined && recordIn(object, annotation.account) === undefined;
   const names = isWiped ? (ownershipOf(object).parts ?? []) : (recorded?.split(',') ?? []);
   return new Set(names.filter((name) => name !== ''));
-}
-
-/** Which generation of the resource a part was for, as far as that is on record. */
-export function generationsOf(object: ManagedObject, part: string): PartGenerations {
-  return ownershipOf(object).generations?.[part] ?? {};
 }
 
 /** As records and keys name the operator's own account. */

@@ -106,10 +106,16 @@ describe('a part that the spec names no more', () => {
   const ensureOf = (object: ManagedObject) =>
     scene.flow().ensure(scene.contextFor(object, { ...annotating(object), confirm: async (same) => same }));
 
-  const asked = (generation: number) => ({
-    ...left(undefined, { spec: {} }),
-    status: { ownership: { generations: { thing: { asked: generation } } } },
+  const asked = (asked: number, observedGeneration = 2, generation = 2) => ({
+    ...left(undefined, { generation, spec: {} }),
+    status: { observedGeneration, ownership: { parts: ['thing'], generations: { thing: { asked } } } },
   });
+
+  /** By an earlier release. */
+  function unrecorded(shown: Partial<Condition>): ManagedObject {
+    const object = left(shown, { spec: {} });
+    return { ...object, status: { ...object.status, observedGeneration: 2, ownership: { parts: ['thing'] } } };
+  }
 
   test('at the generation that asked for it was taken out by a definition, and stays', async () => {
     for (let n = 0; n < 2; n += 1) {
@@ -122,10 +128,24 @@ describe('a part that the spec names no more', () => {
     expect(scene.calls).toEqual([]);
   });
 
-  test('by an edit, is removed', async () => {
-    await ensureOf(asked(1));
+  test.each([
+    ['of which no release before this one kept a record', unrecorded({ observedGeneration: 2 }), 2],
+  ])('of a resource that was %s stays, until that is edited', async (_, object, generation) => {
+    expect(await ensureOf(object)).toMatchObject({
+      reason: 'DependencyNotReady',
+      ownership: { parts: ['thing'], generations: { thing: { asked: generation } } },
+    });
+    expect(scene.calls).toEqual([]);
+  });
+
+  test.each([
+    ['by an edit', asked(1)],
+    ['by an edit, as an earlier release left it', unrecorded({ observedGeneration: 1 })],
+    ['and is on its way out, as an earlier release left it', unrecorded({ status: 'False', observedGeneration: 2 })],
+  ])('%s, is removed', async (_, object) => {
+    await ensureOf(object);
     scene.now += createSettleMs;
-    await ensureOf(asked(1));
+    await ensureOf(object);
     expect(scene.calls).toContain('delete');
   });
 });

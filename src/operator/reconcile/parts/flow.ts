@@ -6,6 +6,7 @@ import { appliedParts, isObserver, ownershipOf } from '../ownership.ts';
 import type { References } from '../references.ts';
 import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec, type PartGenerations } from '../resource.ts';
 import { parseSpec } from '../spec.ts';
+import { generationsOf, isTakenOut } from './generations.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
 import type { LostDeletes, Seen } from './part-scope.ts';
@@ -223,15 +224,15 @@ const isReplaced = ({ plan, result }: Acted): boolean =>
 /** And nobody else turned out to have it meanwhile. */
 const isTried = (acted: Acted): boolean => isToApply(acted) && acted.result.report?.reason !== 'Conflict';
 
-/** Of what the spec names. */
-function generations(
-  { metadata: { generation = 1 } }: ManagedObject,
-  acted: readonly Acted[],
-): Readonly<Record<string, PartGenerations>> {
-  const named = acted.filter(({ part }) => part.named);
-  const of = ({ report }: PartResult) =>
-    report?.reason === 'Available' ? { asked: generation, inPlace: generation } : { asked: generation };
-  return Object.fromEntries(named.map(({ part: { part }, result }) => [part.name, of(result)]));
+/** For which generation each part is from now on. */
+function generations(object: ManagedObject, acted: readonly Acted[]): Readonly<Record<string, PartGenerations>> {
+  const { generation = 1 } = object.metadata;
+  const of = ({ part: { part, named }, result: { report } }: Acted): PartGenerations => ({
+    ...generationsOf(object, part),
+    ...((named || isTakenOut(object, part)) && { asked: generation }),
+    ...(named && report?.reason === 'Available' && { inPlace: generation }),
+  });
+  return Object.fromEntries(acted.map((each) => [each.part.part.name, of(each)]));
 }
 
 /** Those that another one has; of what is asked for no more and not removed yet, those that he had. */

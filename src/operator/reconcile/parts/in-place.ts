@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '../context.ts';
 import { fingerprint } from '../json.ts';
 import type { PartInPlace } from '../memory.ts';
-import { generationsOf } from '../ownership.ts';
+import { generationsOf } from './generations.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts' | 'connection' | 'time'>;
 
@@ -75,7 +75,7 @@ export class InPlace {
     if (known !== undefined) return known;
     const generation = this.#generation;
     // Else it may be as an earlier spec asked: of that no status tells.
-    const isAsAsked = generation === 1 || generationsOf(resource.object, name).inPlace === generation;
+    const isAsAsked = generation === 1 || generationsOf(resource.object, this.#options).inPlace === generation;
     if (condition === undefined || isAsAsked) return undefined;
     // Not remembered: what was read may be behind.
     return { fingerprint: undefined, fields: undefined, generation: undefined, at: time.now() };

@@ -1,22 +1,19 @@
 import type { ReconcileContext } from '../context.ts';
 import { type Report, report } from '../outcome.ts';
-import { generationsOf } from '../ownership.ts';
+import { isTakenOut } from './generations.ts';
 import { type AnyPart, claimThere, type PartScope } from './part-scope.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection' | 'time'>;
 
 /* Why a part is left as it is, which no call is needed to know. */
 
-/**
- * A definition of an older release takes the part out of what is served, at the very generation that asked for it: whoever takes
- * it out himself makes another one.
- */
 export function takenOut<Spec, Client>(
-  { name, displayName }: AnyPart<Spec, Client>,
+  part: AnyPart<Spec, Client>,
   { resource: { object } }: Context,
   { named, applied }: PartScope<Spec>,
 ): Report | undefined {
-  if (named || !applied || generationsOf(object, name).asked !== object.metadata.generation) return undefined;
+  if (named || !applied || !isTakenOut(object, part)) return undefined;
+  const { name, displayName } = part;
   return report(
     'DependencyNotReady',
     `the definition of ${object.kind} does not know spec.${name}, or did not, and took it out; the ${displayName} is left as it is: install the definitions of this release, and apply the resource again`,

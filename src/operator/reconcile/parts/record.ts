@@ -15,6 +15,7 @@ interface Learned {
   readonly unanswered: readonly string[];
   /** That another one has; as before where none is looked for. */
   readonly contested?: readonly string[];
+  /** Of all that this release knows. */
   readonly generations?: Readonly<Record<string, PartGenerations>>;
 }
 
@@ -49,7 +50,7 @@ export class PartsRecord {
    * What is this resource's from now on, for the status: what that said before, and what was learned. An annotation alone, which
    * anyone may have written, does not become proof.
    */
-  ownership({ tried = [], unanswered, contested, generations = {} }: Learned): Pick<Report, 'ownership'> {
+  ownership({ tried = [], unanswered, contested, generations }: Learned): Pick<Report, 'ownership'> {
     const { resource, connection } = this.#context;
     const { object } = resource;
     const before = ownershipOf(object);
@@ -62,7 +63,7 @@ export class PartsRecord {
       ...(unanswered.length === 0 ? {} : { unanswered: unanswered.toSorted() }),
     };
     if (parts.length === 0) return { ownership: more };
-    const of = (name: string) => ({ ...before.generations?.[name], ...generations[name] });
+    const of = (name: string) => ({ ...before.generations?.[name], ...generations?.[name] });
     const known = Object.fromEntries(parts.map((name) => [name, of(name)]));
     return { ownership: { ...placeOf(connection), how: 'Applied', parts, generations: known, ...more } };
   }

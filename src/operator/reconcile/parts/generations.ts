@@ -1,0 +1,23 @@
+import { ownershipOf } from '../ownership.ts';
+import { conditionOf, type ManagedObject, type PartGenerations } from '../resource.ts';
+import type { Part } from './part.ts';
+
+type Known = Pick<Part<never, never>, 'name' | 'condition'>;
+
+/** For which generation of its resource a part was. Where that is not on record, as by an earlier release, its condition may tell. */
+export function generationsOf(object: ManagedObject, { name, condition }: Known): PartGenerations {
+  const recorded = ownershipOf(object).generations?.[name];
+  if (recorded !== undefined || condition === undefined) return recorded ?? {};
+  const { status, observedGeneration } = conditionOf(object, condition) ?? {};
+  return status === 'True' && observedGeneration !== undefined
+    ? { asked: observedGeneration, inPlace: observedGeneration }
+    : {};
+}
+
+/**
+ * Of a part that the spec does not name: a definition of an older release took it out of what is served, at the very generation that
+ * asked for it. Whoever takes it out himself makes another one.
+ */
+export function isTakenOut(object: ManagedObject, part: Known): boolean {
+  return generationsOf(object, part).asked === object.metadata.generation;
+}
