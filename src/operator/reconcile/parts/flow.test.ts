@@ -129,6 +129,8 @@ describe('a part that the spec names no more', () => {
   });
 
   test.each([
+    ['restored where a definition does not know it', asked(7, 7, 1), 1],
+    ['restored there, and in conflict or paused at first', asked(7, 1, 1), 1],
     ['of which no release before this one kept a record', unrecorded({ observedGeneration: 2 }), 2],
   ])('of a resource that was %s stays, until that is edited', async (_, object, generation) => {
     expect(await ensureOf(object)).toMatchObject({
@@ -140,6 +142,7 @@ describe('a part that the spec names no more', () => {
 
   test.each([
     ['by an edit', asked(1)],
+    ['by an edit before it was saved and restored', asked(1, 2, 1)],
     ['by an edit, as an earlier release left it', unrecorded({ observedGeneration: 1 })],
     ['and is on its way out, as an earlier release left it', unrecorded({ status: 'False', observedGeneration: 2 })],
   ])('%s, is removed', async (_, object) => {

@@ -15,9 +15,11 @@ export function generationsOf(object: ManagedObject, { name, condition }: Known)
 }
 
 /**
- * Of a part that the spec does not name: a definition of an older release took it out of what is served, at the very generation that
- * asked for it. Whoever takes it out himself makes another one.
+ * Of a part that the spec does not name: a definition of an older release took it out of what is served, since it was asked for as
+ * of now. Whoever takes it out himself makes a later generation; what is restored begins anew with the first.
  */
 export function isTakenOut(object: ManagedObject, part: Known): boolean {
-  return generationsOf(object, part).asked === object.metadata.generation;
+  const { asked } = generationsOf(object, part);
+  const { generation = 1 } = object.metadata;
+  return asked !== undefined && asked >= Math.max(generation, object.status?.observedGeneration ?? 0);
 }
