@@ -30,7 +30,7 @@ import type { Referents } from './referents/referents.ts';
 import { releasedBy } from './released.ts';
 import type { ManagedObject } from './resource.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
-import { isReleased, ObjectWriter } from './writer.ts';
+import { holdsNothing, ObjectWriter } from './writer.ts';
 
 /** What all kinds share. */
 export interface KindOptions<Client> extends Runtime, InformerOptions {
@@ -153,7 +153,7 @@ export function kindController<Client>(
   );
   const claimsOf = (object: ManagedObject) =>
     options.mayHold?.(object) === false ? [] : (flow.claims?.(object) ?? []);
-  resources.addIndex('claim', (object) => (isReleased(object) ? [] : claimsOf(object)));
+  resources.addIndex('claim', (object) => (holdsNothing(object) ? [] : claimsOf(object)));
   const urgencyOf = (object: ManagedObject) => priorityOf(object, memory.of(object.metadata.uid ?? ''));
   const { relocate } = options;
   const isOurs = (object: ManagedObject) => placement.isCharge?.(object) ?? placement.isMine(object);

@@ -21,7 +21,10 @@ function left(object: ManagedObject, known: Partial<Facts>, of: Parameters<typeo
   return orphanOf(of, object, { known, installation: () => 'one', now: 300_000 });
 }
 
-const removed = (uid: string) => thing(records, {}, { removedFor: uid });
+function removed(uid: string): ManagedObject {
+  const object = thing(records, {}, { removedFor: uid });
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+}
 
 test.each<[string, ManagedObject, Partial<Facts>]>([
   ['by its records', thing(records), { wasThere: true }],

@@ -18,7 +18,7 @@ export function ownershipOf({ status }: ManagedObject): Ownership {
 /** What it had is removed, and it could not be let go yet. A backup brings the word along to another resource, of which it says nothing. */
 export function isRemoved(object: ManagedObject): boolean {
   const { removedFor } = ownershipOf(object);
-  return removedFor !== undefined && removedFor === object.metadata.uid;
+  return isDeleting(object) && removedFor !== undefined && removedFor === object.metadata.uid;
 }
 
 /** The installation of the operator that manages the resource; undefined when none has begun to. */

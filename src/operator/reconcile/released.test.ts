@@ -48,6 +48,14 @@ test('what is let go is so to those of the same account too', () => {
   ]);
 });
 
+test('what is removed, and cannot be let go, is so too', () => {
+  const old = deleting(holder, [finalizer]);
+  const object = { ...old, status: { ...old.status, ownership: { removedFor: 'holder' } } };
+  expect(released({ type: 'update', old, object })).toEqual(['loser', 'other']);
+  const live = { ...holder, status: object.status };
+  expect(released({ type: 'update', old: holder, object: live })).toEqual(['loser']);
+});
+
 test('what is gone is so too, whether it was released before or by whoever took its finalizer', () => {
   for (const finalizers of [[finalizer], []]) {
     expect(released({ type: 'delete', object: deleting(holder, finalizers) })).toEqual(['loser', 'other']);

@@ -1,7 +1,7 @@
 import type { Change } from '../controller/informer.ts';
 import { isObserver } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
-import { isReleased } from './writer.ts';
+import { holdsNothing } from './writer.ts';
 
 export interface Releasing {
   /** What a resource names, also one that holds nothing any more. */
@@ -25,7 +25,7 @@ export function releasedBy(
   if (former === undefined) return [];
   // Who takes up again what is proven to be his has a better claim than whoever took it over meanwhile.
   const isTakenUp = !isGone && isObserver(former) && !isObserver(object);
-  const kept = new Set(isGone || isReleased(object) ? [] : claimsOf(object));
+  const kept = new Set(isGone || holdsNothing(object) ? [] : claimsOf(object));
   const isNews = (rival: ManagedObject, claim: string) =>
     isInConflict(rival) || ((isTakenUp || !kept.has(claim)) && isOneAccount(rival, former));
   return claimsOf(former).flatMap((claim) => claimants(claim).filter((rival) => isNews(rival, claim)));

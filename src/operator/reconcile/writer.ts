@@ -5,7 +5,7 @@ import { annotation, annotationOf, finalizer, hasRecords, withoutRecords } from 
 import { withoutForeign } from './bulk.ts';
 import { canonical, mergePatch } from './json.ts';
 import { BehindError, UnrecordedError } from './outcome.ts';
-import { installationOf, isSameInstallation } from './ownership.ts';
+import { installationOf, isRemoved, isSameInstallation } from './ownership.ts';
 import { isDeleting, isOlder, type ManagedObject } from './resource.ts';
 
 /** The cache that must know of a write before the next reconcile reads it, and must not take it for news. */
@@ -275,6 +275,11 @@ export function hasFinalizer(object: ManagedObject): boolean {
 /** It is to go, and leaves nothing behind: if it is still there, somebody else holds it. */
 export function isReleased(object: ManagedObject): boolean {
   return isDeleting(object) && !hasFinalizer(object);
+}
+
+/** It is to go, and has nothing left: neither what it made nor, of what others want, a claim. */
+export function holdsNothing(object: ManagedObject): boolean {
+  return isReleased(object) || isRemoved(object);
 }
 
 function hasAnnotations(object: ManagedObject, annotations: Annotations): boolean {

@@ -2,10 +2,10 @@ import { annotation, isPaused, recordIn } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
 import { type Connection, keySinceOf } from '../connection.ts';
 import { mayBeTwoKeys } from '../key-mark.ts';
-import { accountKeyOf, isObserver, isRemoved, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
+import { accountKeyOf, isObserver, originOf, ownedIDOf, ownershipOf } from '../ownership.ts';
 import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
-import { isReleased } from '../writer.ts';
+import { holdsNothing } from '../writer.ts';
 import type { Counts } from './census.ts';
 import type { Identity } from './contract.ts';
 
@@ -55,7 +55,7 @@ function countOf<Observed>(counting: Counting<Observed>): Counts {
   for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
   const owners = peers
     .list()
-    .filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account && !isReleased(each));
+    .filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account && !holdsNothing(each));
   const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
   const thereAt = (each: ManagedObject) => cache.lossOf(ownedIDOf(each) ?? '')?.thereAt ?? peers.factsOf(each).seen?.at;
   const lastThere = missing.reduce((at, each) => Math.max(at, thereAt(each) ?? at), since);
@@ -64,7 +64,7 @@ function countOf<Observed>(counting: Counting<Observed>): Counts {
     const { deletedID, made, isElsewhere } = peers.factsOf(other);
     // Neither says anything of this place: what is deleted is gone, and what is at another address, or of another
     // installation, whose account of this name may be another one, is not looked for here.
-    if (deletedID === id || isRemoved(other) || isElsewhere === true) continue;
+    if (deletedID === id || isElsewhere === true) continue;
     const madeAt = made?.id === id && made.at >= since ? made.at : undefined;
     const isThere = there.has(id);
     // What was made since the missing were last there is wherever the key and the address lead now.
