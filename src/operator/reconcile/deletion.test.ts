@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
 import { Installation } from './installation.ts';
-import { UnrecordedError } from './outcome.ts';
+import { BehindError, UnrecordedError } from './outcome.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
 import type { ManagedObject } from './resource.ts';
 
@@ -117,18 +117,28 @@ describe('of another installation, where a person has it go without a call', () 
     fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
     const done: string[] = [];
     const events = { record: ({ note }: { note: string }) => void done.push(note) };
-    const writer = { removeFinalizer: async () => void done.push('let go') } as never;
+    const writer = { removeFinalizerAsRead: async () => void done.push('let go') } as never;
     const said = await fixture.reconcile(() => {}, { writer, events, installation }, flow);
     expect(said).toEqual({ kind: 'done' });
-    expect(done).toEqual(['x is left behind, as asked', 'let go']);
+    expect(done).toEqual(['let go', 'x is left behind, as asked']);
+  });
+
+  test('one of which a person has taken that back meanwhile is not let go, and not said to be left behind', async () => {
+    fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
+    const done: string[] = [];
+    const events = { record: ({ note }: { note: string }) => void done.push(note) };
+    const removeFinalizerAsRead = () => Promise.reject(new BehindError('changed since'));
+    const writer = { removeFinalizer: async () => void done.push('let go'), removeFinalizerAsRead } as never;
+    expect(await fixture.reconcile(() => {}, { writer, events, installation }, flow)).toEqual({ kind: 'backoff' });
+    expect(done).toEqual([]);
   });
 
   test('one that cannot be let go says so, and stays the other’s', async () => {
     fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
     const written: unknown[] = [];
-    const removeFinalizer = () => Promise.reject(new UnrecordedError('no right'));
+    const removeFinalizerAsRead = () => Promise.reject(new UnrecordedError('no right'));
     const writeStatus = async (_: unknown, next: unknown) => ({ count: written.push(next) });
-    const writer = { removeFinalizer, writeStatus } as never;
+    const writer = { removeFinalizerAsRead, writeStatus } as never;
     expect(await fixture.reconcile(() => {}, { writer, installation }, flow)).toEqual({ kind: 'backoff' });
     expect(written).toMatchObject([
       {

@@ -52,8 +52,10 @@ async function remove<Client>(object: ManagedObject, options: DeletionOptions<Cl
     return { kind: 'finished' };
   }
   if (isForced(object)) {
+    // Kubernetes may tell of its end before it answers.
+    facts.isLetGo = true;
+    await writer.removeFinalizerAsRead(object);
     emit(options, object, 'Orphaned', `${flow.leftBehind?.(held)} is left behind, as asked`);
-    await new CurrentResource(object, writer, facts).release();
     return { kind: 'finished' };
   }
   const unproven = flow.isBegun?.(object) === true ? undefined : unprovenAccount(object);

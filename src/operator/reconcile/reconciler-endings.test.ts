@@ -47,7 +47,7 @@ test.each([
     metadata: { ...object.metadata, finalizers: [finalizer], deletionTimestamp, annotations },
   };
   let released = 0;
-  const writer = { removeFinalizer: async () => ++released, writeStatus: async () => ++fixture.writes } as never;
+  const writer = { removeFinalizerAsRead: async () => ++released, writeStatus: async () => ++fixture.writes } as never;
   const remove = () => Promise.reject(new Error('called'));
   await fixture.reconcile(() => {}, { writer }, { remove, leftBehind: () => 'x' });
   expect(released).toBe(count);
