@@ -2,7 +2,7 @@ import type { ReconcileContext } from './context.ts';
 import type { CurrentResource } from './current-resource.ts';
 import type { Outcome } from './outcome.ts';
 import { appliedParts, ownedIDOf } from './ownership.ts';
-import type { ManagedObject } from './resource.ts';
+import type { ManagedObject, Ownership } from './resource.ts';
 
 /**
  * How a kind brings the outside in line with a resource; what all kinds share is the reconciler's. A kind has what it
@@ -33,6 +33,8 @@ export interface Flow<Client> {
   readonly conditions?: readonly string[];
   /** Of those, what this resource has by its spec, whatever becomes of it. */
   conditionsOf?(object: ManagedObject): readonly string[];
+  /** What is on record of a resource of which nothing was found out, but what its spec asks for; default what was before. */
+  ownershipOf?(object: ManagedObject): Ownership;
   /** Index values of the external objects that a resource holds: two resources of one value are rivals. */
   claims?(object: ManagedObject): readonly string[];
   /** Nothing will ever be done for the resource again, so that there is nothing to pause, nor to dispute. */

@@ -71,6 +71,7 @@ export class Reconciler<Client> {
       log,
       conditions,
       conditionsOf,
+      ownershipOf: (of: ManagedObject) => this.#flow.ownershipOf?.(of) ?? ownershipOf(of),
       unkept: this.#unkept,
       ...heard(this.#options.events),
     };

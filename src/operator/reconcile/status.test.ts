@@ -5,6 +5,7 @@ import { KubeError } from '../kube/errors.ts';
 import { annotation } from './annotations.ts';
 import { conditionsFor } from './conditions.ts';
 import { type Report, report, reportFailure } from './outcome.ts';
+import { ownershipOf } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 import { conclude } from './status.ts';
 import { Unkept } from './unkept.ts';
@@ -29,6 +30,7 @@ async function written(named: string, id: string | undefined, generation = 1): P
       installation: { name: 'one', wrote: () => {} },
       conditions: [],
       conditionsOf: () => [],
+      ownershipOf,
       hasTold: () => false,
     },
     writer: {
@@ -74,6 +76,7 @@ describe('a definition that does not know a field', () => {
         installation: { name: 'one', wrote: () => {} },
         conditions: [],
         conditionsOf: () => [],
+        ownershipOf,
       },
       ...{ hasTold: () => false, unkept, log: { ...silentLog, warn: (line: string) => void warnings.push(line) } },
       writer: {
@@ -131,6 +134,7 @@ describe('what is told', () => {
         installation: { name: 'one', wrote: () => {} },
         conditions: [],
         conditionsOf: () => [],
+        ownershipOf,
         hasTold: () => hasTold,
       },
       events: {

@@ -9,7 +9,14 @@ import { emit, type Telling } from './events.ts';
 import type { Installation } from './installation.ts';
 import type { Outcome, Report, Retry } from './outcome.ts';
 import type { Reason } from './reasons.ts';
-import { conditionOf, isOlder, type ManagedObject, managedStatus, type ResourceCache } from './resource.ts';
+import {
+  conditionOf,
+  isOlder,
+  type ManagedObject,
+  managedStatus,
+  type Ownership,
+  type ResourceCache,
+} from './resource.ts';
 import type { Schedule } from './schedule.ts';
 import type { Unkept } from './unkept.ts';
 
@@ -28,6 +35,8 @@ export interface StatusOptions extends Telling {
   readonly conditions: readonly string[];
   /** Of those, what a resource has by its spec. */
   readonly conditionsOf: (object: ManagedObject) => readonly string[];
+  /** What is on record of a resource of which nothing was found out. */
+  readonly ownershipOf: (object: ManagedObject) => Ownership;
   /** This reconcile has told of something that it did. */
   readonly hasTold: () => boolean;
 }
@@ -92,13 +101,14 @@ function statusOf(
   const asked = outcome.reason === 'Paused' ? undefined : annotationOf(object, annotation.reconcileAt);
   const kept = Object.entries(before).filter(([field]) => !(field in managedStatus));
   const fields = outcome.fields ?? Object.fromEntries(kept);
-  const ownership = outcome.ownership ?? before.ownership;
+  const ownership = outcome.ownership ?? options.ownershipOf({ ...object, status: before });
   return {
     ...fields,
     observedGeneration: generation,
     lastHandledReconcileAt: asked ?? before.lastHandledReconcileAt,
     lastHandledExternalID: lookedFor(object, latest, outcome.reason, fields.id),
-    ownership: outcome.isForeign === true ? ownership : { ...ownership, installation: options.installation.name },
+    ownership:
+      outcome.isForeign === true ? before.ownership : { ...ownership, installation: options.installation.name },
     conditions: conditionsFor(outcome, generation, {
       ...{ own: options.conditions, asked: options.conditionsOf(object) },
       ...{ previous: before.conditions ?? [], now: new Date(options.time.wall()) },

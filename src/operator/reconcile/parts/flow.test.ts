@@ -4,6 +4,7 @@ import { notSent } from '../../../common/http/failure.ts';
 import { annotation } from '../annotations.ts';
 import { recordedURLOf } from '../ownership.ts';
 import { Peers } from '../peers.ts';
+import { ReconcilerFixture } from '../reconciler.fixture.ts';
 import type { Condition, ManagedObject } from '../resource.ts';
 import { annotating, createSettleMs, deleted, left, PartsFixture } from './parts.fixture.ts';
 
@@ -177,6 +178,36 @@ describe('which generation a part was for', () => {
     expect(await recordedAfter(2, thing, before, away)).toEqual({ thing: before });
     expect(await recordedAfter(3, thing, before, away)).toEqual({ thing: { asked: 3, inPlace: 2 } });
     expect(await recordedAfter(2, {}, before)).toEqual({ thing: before });
+  });
+
+  test.each<[string, Partial<ManagedObject['spec']>, object]>([
+    ['is paused', {}, { [annotation.paused]: 'true' }],
+    ['has a spec that cannot be read', { managementPolicy: 'None' }, {}],
+  ])('is on record of a resource that is edited and %s, of what it names', async (_, spec, annotations) => {
+    const object = left(undefined, { generation: 3, spec: { ...thing, ...spec } });
+    const before = { thing: { asked: 2, inPlace: 2 }, other: { asked: 2 } };
+    const reconciler = new ReconcilerFixture();
+    reconciler.cached = {
+      ...object,
+      metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
+      status: { ownership: { parts: ['other', 'thing'], generations: before } },
+    };
+    let written: ManagedObject['status'];
+    const writeStatus = async (_: unknown, status: typeof written) => {
+      written = status;
+      return { status };
+    };
+    const flow = scene.flow();
+    const writer = { ...annotating(object), writeStatus } as never;
+    await reconciler.reconcile(
+      () => {},
+      { writer },
+      {
+        ensure: (context) => flow.ensure(context),
+        ownershipOf: (of) => flow.ownershipOf(of),
+      },
+    );
+    expect(written?.ownership?.generations).toEqual({ ...before, thing: { asked: 3, inPlace: 2 } });
   });
 
   test('is not changed by who only observes', async () => {

@@ -4,9 +4,16 @@ import { type Flow, isKept } from '../flow.ts';
 import type { Outcome, Report } from '../outcome.ts';
 import { appliedParts, isObserver, ownershipOf } from '../ownership.ts';
 import type { References } from '../references.ts';
-import { conditionOf, isDeleting, type ManagedObject, type ManagedSpec, type PartGenerations } from '../resource.ts';
+import {
+  conditionOf,
+  isDeleting,
+  type ManagedObject,
+  type ManagedSpec,
+  type Ownership,
+  type PartGenerations,
+} from '../resource.ts';
 import { parseSpec } from '../spec.ts';
-import { generationsOf, isTakenOut } from './generations.ts';
+import { askedNow } from './generations.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';
 import type { LostDeletes, Seen } from './part-scope.ts';
@@ -46,6 +53,15 @@ export class PartsFlow<Spec extends ManagedSpec, Client> implements Flow<Client>
   conditionsOf(object: ManagedObject): readonly string[] {
     const named = this.#namedBy(object);
     return this.#contract.parts.flatMap(({ name, condition }) => (named.has(name) ? (condition ?? []) : []));
+  }
+
+  ownershipOf(object: ManagedObject): Ownership {
+    const known = ownershipOf(object);
+    if (known.parts === undefined || isDeleting(object)) return known;
+    const named = this.#namedBy(object);
+    const applied = this.#contract.parts.filter(({ name }) => known.parts?.includes(name));
+    const asked = applied.map((part) => [part.name, askedNow(object, part, named.has(part.name))] as const);
+    return { ...known, generations: { ...known.generations, ...Object.fromEntries(asked) } };
   }
 
   async ensure(context: ReconcileContext<Client>): Promise<Outcome> {
@@ -228,8 +244,7 @@ const isTried = (acted: Acted): boolean => isToApply(acted) && acted.result.repo
 function generations(object: ManagedObject, acted: readonly Acted[]): Readonly<Record<string, PartGenerations>> {
   const { generation = 1 } = object.metadata;
   const of = ({ part: { part, named }, result: { report } }: Acted): PartGenerations => ({
-    ...generationsOf(object, part),
-    ...((named || isTakenOut(object, part)) && { asked: generation }),
+    ...askedNow(object, part, named),
     ...(named && report?.reason === 'Available' && { inPlace: generation }),
   });
   return Object.fromEntries(acted.map((each) => [each.part.part.name, of(each)]));

@@ -23,3 +23,10 @@ export function isTakenOut(object: ManagedObject, part: Known): boolean {
   const { generation = 1 } = object.metadata;
   return asked !== undefined && asked >= Math.max(generation, object.status?.observedGeneration ?? 0);
 }
+
+/** As of now, whatever becomes of the part: what a definition takes out of the spec later is told by that. */
+export function askedNow(object: ManagedObject, part: Known, named: boolean): PartGenerations {
+  const { generation = 1 } = object.metadata;
+  const isAsked = named || isTakenOut(object, part);
+  return { ...generationsOf(object, part), ...(isAsked && { asked: generation }) };
+}
