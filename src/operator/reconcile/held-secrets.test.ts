@@ -82,6 +82,7 @@ function current(object: ManagedObject): CurrentResource {
   return resource as unknown as CurrentResource;
 }
 
+let now: number;
 /** The holder, of which the cache knows nothing yet. */
 let isGone: boolean;
 
@@ -95,7 +96,9 @@ beforeEach(() => {
   give('key', [foreign]);
   give('other', [own, foreign]);
   const log: Log = { ...silentLog, warn: (...line) => void warnings.push(line as (typeof warnings)[number]) };
-  held = new HeldSecrets({ client: client as unknown as KubeClient, type, log });
+  now = 0;
+  const monotonic = { now: () => now } as never;
+  held = new HeldSecrets({ client: client as unknown as KubeClient, type, log, monotonic, random: () => 0 });
 });
 
 test('a Secret is held beside others who hold it, and let go of by those who do', async () => {
@@ -103,6 +106,23 @@ test('a Secret is held beside others who hold it, and let go of by those who do'
   expect(finalizersOf('key')).toEqual([foreign, own]);
   await held.letGo(holder(recording('key')));
   expect(finalizersOf('key')).toEqual([foreign]);
+});
+
+test('a Secret whose finalizer is taken off is held again, and ever later where that is done again and again', async () => {
+  const hold = () => held.hold(current(holder(recording('key'))), secret('key'));
+  let times = 0;
+  for (let waitMs: number | undefined; waitMs === undefined; times += 1) {
+    give('key', []);
+    waitMs = await hold();
+  }
+  expect(times).toBeGreaterThan(5);
+  expect(times).toBeLessThan(20);
+  const before = patches;
+  const waitMs = (await hold()) ?? 0;
+  expect(patches).toBe(before);
+  now += waitMs;
+  expect(await hold()).toBeUndefined();
+  expect(finalizersOf('key')).toEqual([own]);
 });
 
 test('who lets go of it as the last is not told that it could not be done', async () => {

@@ -1,4 +1,6 @@
 import type { Log } from '../../common/log.ts';
+import { Restorations } from '../../common/restorations.ts';
+import type { Runtime } from '../../common/runtime.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isDenied, isForbidden, isNotFound, KubeError } from '../kube/errors.ts';
 import { type KubeObject, namespaceType, type ObjectMeta, type ResourceType, secretType } from '../kube/types.ts';
@@ -19,7 +21,7 @@ export interface HeldSecret {
   readonly isUsable: boolean;
 }
 
-export interface HeldSecretsOptions {
+export interface HeldSecretsOptions extends Pick<Runtime, 'monotonic' | 'random'> {
   /** For reads and writes, on the leader only. */
   readonly client: KubeClient;
   /** Of those who hold. */
@@ -39,33 +41,43 @@ export class HeldSecrets {
   readonly #refused = new Map<string, Set<FinalizerChange>>();
   /** Those that are about to go. */
   readonly #letGo = new Set<string>();
+  /** Of finalizers that somebody took off, by the uid of the holder. */
+  readonly #restorations: Restorations;
 
-  constructor({ client, type, log }: HeldSecretsOptions) {
+  constructor({ client, type, log, ...runtime }: HeldSecretsOptions) {
     this.#client = client;
     this.#type = type;
     this.#log = log;
+    this.#restorations = new Restorations(runtime);
   }
 
-  /** It needs this Secret from now on, and no other. To be called before anything is made with what is in it. */
-  async hold(resource: CurrentResource, secret: HeldSecret): Promise<void> {
+  /**
+   * It needs this Secret from now on, and no other. To be called before anything is made with what is in it. Who takes the finalizer
+   * off again and again is not answered as fast: then answers in how many milliseconds to hold it again.
+   */
+  async hold(resource: CurrentResource, secret: HeldSecret): Promise<number | undefined> {
     const holder = resource.object;
     const before = recordIn(holder, annotation.heldSecret);
     if (before !== undefined && before !== secret.name) {
       // The one with which things were made, until there is another: whoever made a mistake can set it back.
-      if (!secret.isUsable) return;
+      if (!secret.isUsable) return undefined;
       await this.#release(holder, before);
     }
     // Recorded first: what is held must be known to whoever releases it.
     await resource.record({ [annotation.heldSecret]: secret.name });
     const { metadata } = secret;
-    if (metadata === undefined) return;
+    if (metadata === undefined) return undefined;
     const isHeld = metadata.finalizers?.includes(holderFinalizer(holder)) === true;
     if (metadata.deletionTimestamp === undefined) {
-      if (isHeld || !secret.isUsable) return;
+      if (isHeld || !secret.isUsable) return undefined;
+      const waitMs = before === secret.name ? this.#restorations.wait(resource.uid) : 0;
+      if (waitMs > 0) return waitMs;
       // For what has gone it would be held for ever.
       await resource.confirm();
       await this.#change(holder, secret.name, holding);
+      this.#restorations.restored(resource.uid);
     } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name, metadata.uid);
+    return undefined;
   }
 
   /** It is about to go. */
@@ -79,6 +91,7 @@ export class HeldSecrets {
 
   /** It is not seen any more: it may be gone, and not by `letGo`. */
   forget(holder: ManagedObject): void {
+    this.#restorations.forget(holder.metadata.uid ?? '');
     if (this.#letGo.delete(holder.metadata.uid ?? '')) return;
     this.#letGoWhenGone(holder).catch((error: unknown) => {
       // A standby may not write, and need not.

@@ -14,6 +14,7 @@ import {
   type Outcome,
   type PartReport,
   type Report,
+  type Retry,
   report,
   reportFailure,
 } from '../../../reconcile/outcome.ts';
@@ -78,16 +79,18 @@ export class AccountFlow implements Flow<undefined> {
     if ('report' in parsed) return parsed.report;
     await waitAway(call, () => this.#mirrors.stopOther(account.key, account));
     if (unhandledReconcileAt(resource.object) !== undefined) this.#confirm(context, account);
+    let heldInMs: number | undefined;
     try {
-      await this.#requireKey(context, entry, account);
+      heldInMs = await this.#requireKey(context, entry, account);
       await check(context, entry, account);
     } catch (error) {
       return this.#failed(resource.object, account, error, mirrored);
     }
     const passed = await this.#passed(context, parsed.spec, account, mirrored);
     const doubt = this.#dependents.known(account.key).map(doubtIn).find(Boolean);
-    if (doubt === undefined || passed.kind === 'finished') return passed;
-    return { ...passed, ...report('Unreachable', doubt, { retry: passed.retry }) };
+    if (passed.kind === 'finished') return passed;
+    const retry = soonerOf(passed.retry, heldInMs);
+    return { ...passed, ...(doubt !== undefined && report('Unreachable', doubt)), retry };
   }
 
   /** Removes what an earlier spec had mirrored, whether or not the account is any good; answers whether something is there. */
@@ -150,15 +153,20 @@ export class AccountFlow implements Flow<undefined> {
     return report('Rejected', entry.refusal ?? 'spec: cannot be used', { fields });
   }
 
-  async #holdSecret(resource: CurrentResource, { keySecret }: AccountEntry): Promise<void> {
-    if (keySecret !== undefined) await this.#heldSecrets.hold(resource, keySecret);
+  async #holdSecret(resource: CurrentResource, { keySecret }: AccountEntry): Promise<number | undefined> {
+    return keySecret && this.#heldSecrets.hold(resource, keySecret);
   }
 
-  async #requireKey({ call, resource }: Context, entry: AccountEntry, account: CloudConnection): Promise<void> {
+  async #requireKey(
+    { call, resource }: Context,
+    entry: AccountEntry,
+    account: CloudConnection,
+  ): Promise<number | undefined> {
     await waitAway(call, () => entry.whenRead());
-    await this.#holdSecret(resource, entry);
+    const heldInMs = await this.#holdSecret(resource, entry);
     try {
       entry.requireKey();
+      return heldInMs;
     } catch (error) {
       await waitAway(call, () => this.#mirrors.stop(account.key));
       throw error;
@@ -230,6 +238,12 @@ async function check(context: Context, entry: AccountEntry, account: CloudConnec
   if (!occasion.requested && entry.passedSince(occasion.lastDue())) return;
   await entry.check(account, occasion.startedAt, call);
   facts.observed = true;
+}
+
+/** @param ms until its Secret is held again */
+function soonerOf(retry: Retry, ms: number | undefined): Retry {
+  if (ms === undefined || retry.kind === 'backoff') return retry;
+  return { kind: 'after', ms: retry.kind === 'after' ? Math.min(retry.ms, ms) : ms };
 }
 
 function mirrorReport(shown: boolean, status: Pick<MirrorStatus, 'error' | 'cause'> | undefined): Report {
