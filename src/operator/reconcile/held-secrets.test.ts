@@ -72,7 +72,10 @@ function give(name: string, finalizers: readonly string[]): void {
 }
 
 const finalizersOf = (name: string) => secrets.get(name)?.metadata.finalizers;
-const secret = (name: string, isUsable = true) => ({ name, isUsable, metadata: secrets.get(name)?.metadata });
+const secret = (name: string, isUsable = true) => ({
+  ...{ name, isUsable, metadata: secrets.get(name)?.metadata },
+  noteHeld: (finalizer: string) => void noted.push(finalizer),
+});
 
 function current(object: ManagedObject): CurrentResource {
   const confirm = async () => {
@@ -83,6 +86,7 @@ function current(object: ManagedObject): CurrentResource {
 }
 
 let now: number;
+let noted: string[];
 /** The holder, of which the cache knows nothing yet. */
 let isGone: boolean;
 
@@ -96,7 +100,7 @@ beforeEach(() => {
   give('key', [foreign]);
   give('other', [own, foreign]);
   const log: Log = { ...silentLog, warn: (...line) => void warnings.push(line as (typeof warnings)[number]) };
-  now = 0;
+  [now, noted] = [0, []];
   const monotonic = { now: () => now } as never;
   held = new HeldSecrets({ client: client as unknown as KubeClient, type, log, monotonic, random: () => 0 });
 });
@@ -104,6 +108,7 @@ beforeEach(() => {
 test('a Secret is held beside others who hold it, and let go of by those who do', async () => {
   await held.hold(current(holder()), secret('key'));
   expect(finalizersOf('key')).toEqual([foreign, own]);
+  expect(noted).toEqual([own]);
   await held.letGo(holder(recording('key')));
   expect(finalizersOf('key')).toEqual([foreign]);
 });
@@ -184,7 +189,7 @@ test('one without a usable key is not held', async () => {
 
 test('the one of before is held until there is another that can be used', async () => {
   const renamed = current(holder(recording('other')));
-  await held.hold(renamed, { name: 'absent', isUsable: false, metadata: undefined });
+  await held.hold(renamed, secret('absent', false));
   await held.hold(renamed, secret('key', false));
   expect([finalizersOf('other'), finalizersOf('key')]).toEqual([[own, foreign], [foreign]]);
   await held.hold(renamed, secret('key'));
@@ -203,7 +208,7 @@ test('a record of another resource counts for nothing', async () => {
 
 test('a Secret that came after the one that was seen going is not let go of', async () => {
   const seen = { name: 'other', namespace: 'ns', uid: 'gone', finalizers: [own], deletionTimestamp: 'then' };
-  const going = { name: 'other', isUsable: true, metadata: seen };
+  const going = { ...secret('other'), metadata: seen };
   await held.hold(current(holder()), going);
   expect(finalizersOf('other')).toEqual([own, foreign]);
   await held.hold(current(holder()), { ...going, metadata: { ...seen, uid: 'other' } });

@@ -19,6 +19,8 @@ export interface HeldSecret {
   readonly metadata: ObjectMeta | undefined;
   /** What is needed of it is in it. */
   readonly isUsable: boolean;
+  /** It has this finalizer from now on, whatever was last read. */
+  readonly noteHeld: (finalizer: string) => void;
 }
 
 export interface HeldSecretsOptions extends Pick<Runtime, 'monotonic' | 'random'> {
@@ -74,7 +76,8 @@ export class HeldSecrets {
       if (waitMs > 0) return waitMs;
       // For what has gone it would be held for ever.
       await resource.confirm();
-      await this.#change(holder, secret.name, holding);
+      const isKept = await this.#change(holder, secret.name, holding);
+      if (isKept) secret.noteHeld(holderFinalizer(holder));
       this.#restorations.restored(resource.uid);
     } else if (isHeld && !(await this.#isEnding(holder))) await this.#release(holder, secret.name, metadata.uid);
     return undefined;
@@ -112,8 +115,8 @@ export class HeldSecrets {
   }
 
   /** @param uid of the only one of that name that is meant */
-  #release(holder: ManagedObject, name: string, uid?: string): Promise<void> {
-    return this.#change(holder, name, lettingGo, uid);
+  async #release(holder: ManagedObject, name: string, uid?: string): Promise<void> {
+    await this.#change(holder, name, lettingGo, uid);
   }
 
   /** Whether the holder will be deleted too. Where that may not be read a Secret is rather kept. */
@@ -126,14 +129,17 @@ export class HeldSecrets {
     }
   }
 
-  async #change(holder: ManagedObject, name: string, change: FinalizerChange, uid?: string): Promise<void> {
+  /** Answers whether it is as it is to be. */
+  async #change(holder: ManagedObject, name: string, change: FinalizerChange, uid?: string): Promise<boolean> {
     try {
       const isKept = await this.#attempt(holder, { name, uid }, change, mostAttempts);
       if (!isKept) this.#tellRefused(holder, name, change, 'Kubernetes did not keep the change');
+      return isKept;
     } catch (error) {
-      if (isNotFound(error)) return;
+      if (isNotFound(error)) return false;
       if (!isDenied(error)) throw error;
       this.#tellRefused(holder, name, change, error.message);
+      return false;
     }
   }
 

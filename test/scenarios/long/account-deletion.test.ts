@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../../src/operator/kube/types.ts';
 import { annotation, holderFinalizer } from '../../../src/operator/reconcile/annotations.ts';
@@ -173,6 +174,23 @@ describe('deletion', () => {
       await world.gone(acct);
       await deleteSecret();
       await until('the Secret to be gone', async () => (await secretIn(namespace)) === undefined);
+    }));
+
+  test.concurrent('of a Secret whose finalizer somebody takes off again and again: each time it is held again, and ever later', () =>
+    withSetting(async ({ namespace, start, account, writeSecret }) => {
+      start('--resync-interval', '1h');
+      await writeSecret(keys[0]);
+      const acct = await account();
+      await world.reason(acct, 'Available');
+      const body = { metadata: { finalizers: null } };
+      let times = 0;
+      for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(700)) {
+        if ((await secretIn(namespace))?.metadata.finalizers?.includes(holderFinalizer(acct)) !== true) continue;
+        await world.client.patch(secretType, { name: ref.name, namespace }, { type: 'merge', body });
+        times += 1;
+      }
+      expect(times).toBeGreaterThan(5);
+      expect(times).toBeLessThan(18);
     }));
 
   test.concurrent('with the key lost for good, the users say so and can be let go by force', () =>

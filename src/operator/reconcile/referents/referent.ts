@@ -4,8 +4,8 @@ import type { Runtime } from '../../../common/runtime.ts';
 import { unlessAborted } from '../../../common/unless-aborted.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
-import { isHolderFinalizer } from '../annotations.ts';
 import { DependencyError } from '../outcome.ts';
+import { keptMetadata, mustBeHeldAnew, withFinalizer } from './holders.ts';
 import type { Target } from './scope.ts';
 import { contentOf, type DataObject, keptValue, mostKeptBytes, sameValue, type Value } from './values.ts';
 
@@ -71,6 +71,11 @@ export class Referent implements Target {
   /** Of the object, as it was last read: its finalizers, and whether it is being deleted. */
   get metadata(): ObjectMeta | undefined {
     return this.#metadata;
+  }
+
+  /** This process has put the finalizer on, which what was read does not show yet: that it is lost is news from now on. */
+  noteHeld(finalizer: string): void {
+    this.#metadata = this.#metadata && withFinalizer(this.#metadata, finalizer);
   }
 
   get isUsed(): boolean {
@@ -268,31 +273,6 @@ export class Referent implements Target {
     const now = this.#values.get(key);
     return now !== undefined && (before === undefined || !sameValue(before, now));
   }
-}
-
-/** Without what may be large. */
-function keptMetadata({ metadata: { name, namespace, uid, finalizers, deletionTimestamp } }: DataObject): ObjectMeta {
-  return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-  };
-}
-
-/**
- * It is to be deleted now, is another of that name, which nobody may have seen come, or has lost a holder, as to a manifest that it
- * was replaced by: whatever is in it.
- */
-function mustBeHeldAnew(before: ObjectMeta | undefined, now: ObjectMeta | undefined): boolean {
-  if (now === undefined || before === undefined) return now?.deletionTimestamp !== undefined;
-  const isMarked = now.deletionTimestamp !== undefined && before.deletionTimestamp === undefined;
-  return isMarked || before.uid !== now.uid || !holdersOf(before).isSubsetOf(holdersOf(now));
-}
-
-function holdersOf({ finalizers = [] }: ObjectMeta): ReadonlySet<string> {
-  return new Set(finalizers.filter(isHolderFinalizer));
 }
 
 /** What to do where the operator is not let. */

@@ -164,6 +164,17 @@ test('one that loses a holder wakes, and one that gets a holder, or loses anothe
   expect(await held(holder)).toEqual([]);
 });
 
+test('one that loses a holder before anybody has read that it had one wakes', async () => {
+  const holder = holderFinalizer({ metadata: { uid: 'h' } });
+  put('held', { k: '1' });
+  await read('a/one', 'held');
+  woken = [];
+  referents.at('ConfigMap', 'a', 'held').noteHeld(holder);
+  expect(referents.at('ConfigMap', 'a', 'held').metadata?.finalizers).toEqual([holder]);
+  change('held', { k: '1' });
+  await until('the news', () => woken.length > 0);
+});
+
 test('however often an object changes it is read twice a second at most', async () => {
   put('busy', { k: '0' });
   await read('a/one', 'busy');

@@ -137,7 +137,9 @@ export class AccountEntry implements RegistryEntry {
   get keySecret(): HeldSecret | undefined {
     if (this.#secret === undefined) return undefined;
     const { name, referent } = this.#secret;
-    return { name, metadata: referent.metadata, isUsable: this.#keyProblem() === undefined };
+    const { metadata } = referent;
+    const noteHeld = (finalizer: string) => referent.noteHeld(finalizer);
+    return { name, metadata, isUsable: this.#keyProblem() === undefined, noteHeld };
   }
 
   async whenRead(signal?: AbortSignal): Promise<void> {
