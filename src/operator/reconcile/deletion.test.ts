@@ -96,6 +96,16 @@ describe('one that is let go, and held by somebody else', () => {
     expect(said).toMatchObject([{ conditions: [ready, { type: 'Reconciling', status: 'True' }] }]);
   });
 
+  test('nothing runs for it any more, whoever let it go', async () => {
+    fixture.cached = {
+      ...object,
+      metadata: { ...object.metadata, deletionTimestamp, finalizers: ['backup.test/hold'] },
+    };
+    let ended = 0;
+    await fixture.reconcile(() => {}, {}, { standDown: () => void ended++ });
+    expect(ended).toBe(1);
+  });
+
   test.each([
     ['goes at once', [], false],
     ['is over', ['backup.test/hold'], true],

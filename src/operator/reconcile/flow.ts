@@ -27,7 +27,7 @@ export interface Flow<Client> {
    * it, and nobody else can know.
    */
   handOver?(resource: CurrentResource): Promise<void>;
-  /** Another installation manages the resource: what runs for it beside its reconciles ends. */
+  /** Another installation manages the resource, or it is let go: what runs for it beside its reconciles ends. */
   standDown?(object: ManagedObject): void;
   /** Types of the conditions beside Ready that the kind's resources may have. */
   readonly conditions?: readonly string[];

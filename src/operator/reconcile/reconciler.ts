@@ -146,7 +146,10 @@ export class Reconciler<Client> {
   }
 
   async #attempt(options: ReconcilerOptions<Client>, object: ManagedObject, waiting: Waiting): Promise<Outcome> {
-    if (isReleased(object)) return reportReleased(this.#flow, object);
+    if (isReleased(object)) {
+      this.#flow.standDown?.(object);
+      return reportReleased(this.#flow, object);
+    }
     if (isPaused(object) && !isForced(object) && this.#flow.isOver?.(object) !== true) {
       const says = annotationOf(object, annotation.paused) === 'true' ? 'is "true"' : 'does not say "false"';
       return report('Paused', `no call is made while the annotation ${annotation.paused} ${says}`);
