@@ -117,6 +117,16 @@ describe('a field that the spec leaves out', () => {
     expect(there).toEqual({ size: 1, colour: 'grey' });
   });
 
+  test('stays there too where what sent it had no answer', async () => {
+    fails = 'after';
+    await reconcile(1, { size: 1, colour: 'red' });
+    fails = undefined;
+    await reconcile(1, { size: 1 });
+    expect(there).toEqual({ size: 1, colour: 'red' });
+    await reconcile(2, { size: 1 });
+    expect(there).toEqual({ size: 1, colour: 'grey' });
+  });
+
   test('stays there while another one leaves the spec', async () => {
     await reconcile(1, { size: 1, colour: 'red' });
     there = chosen;

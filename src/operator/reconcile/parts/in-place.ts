@@ -51,7 +51,8 @@ export class InPlace {
 
   /** What is asked for was sent at that time, and may have been carried out. */
   setLost(at: number): void {
-    const known = this.#known() ?? { fingerprint: undefined, fields: [], generation: undefined };
+    // Where nothing is known no earlier spec set anything else.
+    const known = this.#known() ?? { fingerprint: undefined, fields: [], generation: this.#generation };
     this.#set({ ...known, fields: this.#fieldsWith(known), at });
   }
 
