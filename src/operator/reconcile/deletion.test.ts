@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
+import { foreignMessage } from './foreign.ts';
 import { Installation } from './installation.ts';
 import { BehindError, UnrecordedError } from './outcome.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
@@ -119,7 +120,10 @@ describe('of another installation, where a person has it go without a call', () 
   const annotations = { [annotation.forceOrphan]: 'true', [annotation.externalID]: 'x', [annotation.recordOf]: 'u' };
   const ending = { finalizers: [finalizer], deletionTimestamp: '2026-01-02T03:04:05Z', annotations };
   const status = { id: 'x', ownership: { installation: 'two', account: 'default', how: 'Created', id: 'x' } } as never;
-  const installation = new Installation({ name: () => 'one', takeOver: false, now: () => 0 });
+  let installation: Installation;
+  beforeEach(() => {
+    installation = new Installation({ name: () => 'one', takeOver: false, now: () => 0 });
+  });
   const remove = () => Promise.reject(new Error('called'));
   const flow = { remove, leavesNothing: () => false, leftBehind: () => 'x' };
 
@@ -153,9 +157,28 @@ describe('of another installation, where a person has it go without a call', () 
     expect(written).toMatchObject([
       {
         ownership: { installation: 'two' },
-        conditions: [{ reason: 'DependencyNotReady', message: 'deleting: no right' }, {}],
+        conditions: [{ reason: 'DependencyNotReady', message: foreignMessage('two', 'deleting: no right') }, {}],
       },
     ]);
+  });
+
+  test('two who may not let it go, each for a reason of his own, do not contradict each other for ever', async () => {
+    fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
+    let writes = 0;
+    const both = ['one', 'two'].map((name) => {
+      const removeFinalizerAsRead = () => Promise.reject(new UnrecordedError(`${name} has no right`));
+      const writeStatus = async (before: ManagedObject, next: ManagedObject['status']) => {
+        if (before.status?.conditions?.[0]?.message === next?.conditions?.[0]?.message) return before;
+        writes += 1;
+        fixture.cached = { ...before, status: next ?? {} };
+        return fixture.cached;
+      };
+      const by = new Installation({ name: () => name, takeOver: false, now: () => 0 });
+      return { writer: { removeFinalizerAsRead, writeStatus } as never, installation: by };
+    });
+    for (let n = 0; n < 10; n += 1) for (const each of both) await fixture.reconcile(() => {}, each, flow);
+    expect(writes).toBeLessThan(4);
+    expect(fixture.cached.status?.conditions?.[0]?.message).toContain('two has no right');
   });
 
   test('one that is let go, and held by somebody else, is not said to wait for the other', async () => {

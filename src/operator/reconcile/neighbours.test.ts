@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { foreignMessage, Neighbours } from './neighbours.ts';
+import { conflictWith, foreignMessage } from './foreign.ts';
+import { Neighbours } from './neighbours.ts';
 import type { ManagedObject } from './resource.ts';
 
 let now: number;
@@ -15,8 +16,7 @@ function resource(
   said: 'theirs' | 'ours',
   { generation = 1, observed = 1, namespace = 'ns' } = {},
 ): ManagedObject {
-  const [reason, message] =
-    said === 'ours' ? ['Conflict', foreignMessage('blue', { metadata: {} } as never)] : ['Available', ''];
+  const [reason, message] = said === 'ours' ? ['Conflict', foreignMessage('blue', 'hands off')] : ['Available', ''];
   const ready = {
     type: 'Ready',
     status: 'True',
@@ -106,7 +106,7 @@ test('of those that a tenant makes up the last few are known, and who is at work
 test('of one that is deleted it is said how it goes without what it stands for, and what a take-over would do', () => {
   const { metadata, ...rest } = resource('a', 'theirs');
   const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } };
-  const message = foreignMessage('blue', deleted);
+  const message = foreignMessage('blue', conflictWith('blue', deleted).message);
   expect(message).toContain('set the annotation edge-operator.dev/force-orphan to "true"');
   expect(message).toMatch(/take-over, set to blue, .* then DELETE what it made$/);
   expect(message).not.toContain('--take-over');

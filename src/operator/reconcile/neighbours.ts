@@ -1,5 +1,5 @@
-import { annotation } from './annotations.ts';
-import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
+import { isSaidForeign } from './foreign.ts';
+import { conditionOf, type ManagedObject } from './resource.ts';
 
 /** Who is at work there puts a condition right at once, or after a failover. */
 const rightingMs = 20_000;
@@ -51,7 +51,7 @@ export class Neighbours {
       this.#dropIdle(namespace);
       return { kind: 'now' };
     }
-    if (isForeign(object)) return { kind: 'now' };
+    if (isSaidForeign(object)) return { kind: 'now' };
     if (neighbour.toldOn.has(uid)) neighbour.isAtWork = true;
     if (!neighbour.isAtWork) {
       const say = sayAfter(neighbour.at + rightingMs - now);
@@ -96,27 +96,4 @@ function sayAfter(ms: number): Say {
 
 function isAnswered(object: ManagedObject): boolean {
   return conditionOf(object, 'Ready')?.observedGeneration === object.metadata.generation;
-}
-
-const foreignStart = 'this resource is managed by another installation';
-
-/** What the condition says of a resource that is another installation's: of a deleted one, what each way out does to what it made. */
-export function foreignMessage(installation: string, object: ManagedObject): string {
-  const managed = `${foreignStart} of the operator, ${installation}: `;
-  if (isDeleting(object)) {
-    return (
-      `${managed}it goes when that removes what it made; to let it go and leave that as it is, set the annotation ` +
-      `${annotation.forceOrphan} to "true"; the annotation ${annotation.takeOver}, set to ${installation}, would have this ` +
-      'installation take it over, and then DELETE what it made'
-    );
-  }
-  return (
-    `${managed}let one of the two watch its namespace, or have this one take it over: set the annotation ` +
-    `${annotation.takeOver} to ${installation}, or start the operator with --take-over for all`
-  );
-}
-
-function isForeign(object: ManagedObject): boolean {
-  const ready = conditionOf(object, 'Ready');
-  return ready?.reason === 'Conflict' && ready.message.startsWith(foreignStart);
 }

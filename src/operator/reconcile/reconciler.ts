@@ -9,9 +9,9 @@ import { CurrentResource } from './current-resource.ts';
 import { deleteResource, reportReleased } from './deletion.ts';
 import { emit, heard, Journal, type Telling } from './events.ts';
 import type { Flow } from './flow.ts';
+import { concludeForeign, conflictWith } from './foreign.ts';
 import type { Installation } from './installation.ts';
 import type { Memory } from './memory.ts';
-import { foreignMessage } from './neighbours.ts';
 import { isRequested, occasionOf, priorityOf } from './occasion.ts';
 import { orphanOf } from './orphans.ts';
 import { ContestedError, isTooSoon, type Outcome, type Report, report, reportFailure } from './outcome.ts';
@@ -83,14 +83,7 @@ export class Reconciler<Client> {
       if (!this.#isOthers(object)) await this.#flow.handOver?.(new CurrentResource(object, options.writer, facts));
       // How it ended is not overwritten by what is of no matter any more.
       if (this.#flow.isOver?.(object) === true) return { kind: 'done' };
-      const say = options.installation.ask(foreign, object);
-      if (say.kind === 'never') return { kind: 'done' };
-      if (say.kind === 'after') return { ...say, priority: 'resync' };
-      const said = report('Conflict', foreignMessage(foreign, object), { isForeign: true });
-      return conclude(options, key, object, said).catch((error: unknown) => {
-        options.installation.unsaid(foreign, object);
-        throw error;
-      });
+      return concludeForeign(options, object, foreign, conflictWith(foreign, object));
     }
     const outcome = await this.#attempt(options, object, { signal, away }).catch((error: unknown) => {
       if (signal.aborted) return undefined;
@@ -109,8 +102,8 @@ export class Reconciler<Client> {
     this.#remember(object, outcome);
     const ms = this.#unsaidMs(object, outcome);
     if (ms > 0) return { kind: 'after', ms: Math.min(ms, retryMs(outcome)) };
-    const isForeign = foreign !== undefined && outcome.kind === 'reported';
-    return conclude(options, key, object, isForeign ? { ...outcome, isForeign } : outcome);
+    if (foreign === undefined || outcome.kind === 'finished') return conclude(options, key, object, outcome);
+    return concludeForeign(options, object, foreign, outcome);
   }
 
   /**
