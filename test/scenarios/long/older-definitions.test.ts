@@ -89,3 +89,25 @@ test('take a part and a field out of specs: both stay in the cloud, over a resta
     expect(mutations(cloud)).toMatchObject([{ method: 'DELETE', path: ipRestriction.path(parents) }]);
   });
 });
+
+test('and operators, which wrote no generations of parts, leave statuses that are believed: nothing is sent again', async () => {
+  const parents = parentsOf(2);
+  const apply = (namespace: string, parts: object) =>
+    world.apply(routeModules.kind, namespace, 'a', { ...routeModules.ids(parents), ...parts });
+  await inSetting(world, async ({ namespace, cloud, start }) => {
+    cloud.seed(seedOf(parents));
+    const first = start('--resync-interval', '1s');
+    await world.reason(await apply(namespace, { compression: {} }), 'Available');
+    const object = await world.reason(await apply(namespace, { compression: {}, saml: saml.spec }), 'Available');
+    await first.stop('SIGKILL');
+    const body = { status: { ownership: { generations: null } } };
+    await world.client.patch(definition.type, object.metadata, { type: 'merge', body }, { subresource: 'status' });
+    cloud.clearRequests();
+    start('--resync-interval', '1s');
+    const inPlace = { asked: 2, inPlace: 2 };
+    const generations = async () => (await world.get(object))?.status?.ownership?.generations;
+    await until('the record', async () => (await generations()) !== undefined);
+    expect(await generations()).toEqual({ compression: inPlace, saml: inPlace });
+    expect(mutations(cloud)).toEqual([]);
+  });
+});
