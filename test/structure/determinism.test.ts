@@ -51,6 +51,10 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   },
   'common/dated.ts': { ways: ['the system'], why: 'leaves to Node what is dated by the clock of the system' },
   'common/http-server/answer-on.ts': { ways: ['a timer'], why: 'ends connections, which only a process has' },
+  'common/http-server/read-out.ts': {
+    ways: ['a timer'],
+    why: 'reads before a connection ends, which only a process has',
+  },
   'common/make-folder.ts': { ways: ['a file'], why: 'makes the folder that a flag of a command names' },
   'common/output.ts': {
     ways: ['new Date()', 'a file'],

@@ -1,20 +1,23 @@
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { until } from '../../../test/support/until.ts';
 import { createJsonApp, serve } from './json-app.ts';
 
 let app: FastifyInstance;
+let causes: string[];
 afterEach(() => app.close());
 
-test('a client that breaks off its body is no fault of the server', async () => {
-  const causes: string[] = [];
+/** An app that takes POST at `/` and tells the cause of each refusal. */
+async function connected(): Promise<Socket> {
+  causes = [];
   app = createJsonApp({
     name: 'server',
     readBody: () => ({}),
     refusal: (_, { cause }) => {
       causes.push(cause);
-      return { status: 400, body: {} };
+      return { status: 400, body: { cause } };
     },
   });
   serve(app, [{ method: 'POST', path: '/', status: 204, handle: () => undefined }], {
@@ -22,12 +25,35 @@ test('a client that breaks off its body is no fault of the server', async () => 
     refuse: () => new Error('no such method'),
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
+  return connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+}
+
+const head = (method: string, length: number, more = '') =>
+  `${method} / HTTP/1.1\r\nHost: localhost\r\n${more}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+test('a client that breaks off its body is no fault of the server', async () => {
+  const socket = await connected();
   const arrived = new Promise((resolve) => app.server.once('request', resolve));
-  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-  socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{');
+  socket.write(`${head('POST', 100)}{`);
   await arrived;
   socket.destroy();
   // The connection ends in the middle of a message, and so does what reads it.
   await until('both to be told', () => causes.length > 1);
   expect(causes).toEqual(['requestMalformed', 'requestMalformed']);
+});
+
+test.each([
+  ['that is too long', 'POST', '', 'bodyTooLarge'],
+  ['of a method that is not there, behind which the client wants no more', 'PUT', 'Connection: close\r\n', 'internal'],
+])('a client that sends all of a body %s before it reads has its answer', async (_, method, more, cause) => {
+  const socket = await connected();
+  const length = 20_000_000;
+  socket.write(head(method, length, more));
+  // As clients that block: what is not yet sent is sent, whatever has come meanwhile.
+  await new Promise((resolve, reject) => {
+    socket.once('error', reject).write(Buffer.alloc(length, ' '), (error) => (error ? reject(error) : resolve(error)));
+  });
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 (.*\r\n)+connection: close\r\n/i);
+  expect(answer).toContain(`{"cause":"${cause}"}`);
 });

@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify';
 import { answerOn } from './answer-on.ts';
 import { isHost } from './hosts.ts';
+import { readOut } from './read-out.ts';
 import { type Refusal, type Unforeseen, Unreadable, unforeseen } from './refusal.ts';
 import { type ServerTimeouts, serverTimeouts } from './timeouts.ts';
 
@@ -46,7 +47,9 @@ export function createJsonApp({
   const refusalOf = (error: unknown) => refusal(error, unforeseen(error, name));
   const answer = (error: unknown, reply: FastifyReply) => {
     const { status, headers = {}, body } = refusalOf(error);
-    reply.code(status).headers(headers).send(body);
+    reply.code(status).headers(headers);
+    if (!endsUnread(reply)) reply.send(body);
+    else void readOut(reply.request.raw).then(() => reply.send(body));
   };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
@@ -81,6 +84,13 @@ export function createJsonApp({
     answer(error === raw.errored ? new Unreadable('aborted') : error, reply),
   );
   return app;
+}
+
+/** Whether the connection would be closed with data unread: it would be reset then, and the answer be lost. */
+function endsUnread(reply: FastifyReply): boolean {
+  const { readableEnded, destroyed } = reply.request.raw;
+  const ends = !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close';
+  return ends && !readableEnded && !destroyed;
 }
 
 /** RFC 9112, section 3.2. Node shows the first only, but what stands before this server may have gone by another. */

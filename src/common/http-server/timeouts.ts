@@ -24,3 +24,6 @@ export function serverTimeouts({ headMs, requestMs, keepAliveMs, checkMs }: Serv
 
 /** How long a connection is still read after its refusal: closed with data unread, it would be reset and lose that. */
 export const lingerMs = 1_000;
+
+/** How long the rest of a body is read that is refused, where its connection ends with the answer. */
+export const readOutMs = 10_000;
