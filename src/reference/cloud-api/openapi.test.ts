@@ -74,6 +74,13 @@ test('every operation has the key, the version header, its parameters, bodies, a
   }
 });
 
+test('its constants are enums of one, as generators of clients take no other in a header', () => {
+  expect(served.components).toMatchObject({
+    parameters: { ServiceVersion: { schema: { type: 'string', enum: ['2'] } } },
+  });
+  expect(JSON.stringify(served)).not.toContain('"const":');
+});
+
 test('its server is the one it came from, or the configured base', async () => {
   expect(served).toMatchObject({ servers: [{ url: '/' }] });
   const based = await startTestCloud({ baseUrl: 'https://api.test/v2/' });

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 const folder = '#/components/schemas/';
 const json = (name: string): Json => ({ 'application/json': { schema: { $ref: folder + name } } });
 const answerHeaders: Readonly<Record<number, Json>> = {
-  401: { 'WWW-Authenticate': { schema: { const: 'Bearer' } } },
+  401: { 'WWW-Authenticate': { schema: { type: 'string', enum: ['Bearer'] } } },
   429: { 'Retry-After': { description: 'seconds', schema: { type: 'integer', minimum: 1 } } },
 };
 const meanings: Readonly<Record<number, string>> = { 200: 'Done', 201: 'Created', 204: 'Done; no body' };
@@ -33,7 +33,7 @@ export function openApi(operations: readonly Operation[], baseUrl = '/'): Json {
           name: 'Service-Version',
           in: 'header',
           required: true,
-          schema: { type: 'string', const: '2' },
+          schema: { type: 'string', enum: ['2'] },
         },
       },
       responses: Object.fromEntries(refusalStatuses.map((status) => [`Error${status}`, refusal(status)])),
