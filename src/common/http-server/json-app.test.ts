@@ -57,3 +57,9 @@ test.each([
   expect(answer).toMatch(/^HTTP\/1\.1 400 (.*\r\n)+connection: close\r\n/i);
   expect(answer).toContain(`{"cause":"${cause}"}`);
 });
+
+test('an expectation that is not known is none', async () => {
+  const socket = await connected();
+  socket.write(`${head('POST', 2, 'Expect: wonders\r\nConnection: close\r\n')}{}`);
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 204 /);
+});

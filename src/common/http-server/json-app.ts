@@ -77,6 +77,8 @@ export function createJsonApp({
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (!isHost(headers.host) || namesHostAgain(raw)) throw new Unreadable('not one Host');
   });
+  // Node itself would answer 417 without a body, unseen by all hooks; it may be served as well (RFC 9110, section 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Of connections that could not be accepted.
   app.server.on('error', () => {});
   // What the request itself has failed with is that its client broke it off.
