@@ -17,7 +17,7 @@ async function connected(): Promise<Socket> {
     readBody: () => ({}),
     refusal: (_, { cause }) => {
       causes.push(cause);
-      return { status: 400, body: { cause } };
+      return { status: cause === 'bodyTypeWrong' ? 415 : 400, body: { cause } };
     },
   });
   serve(app, [{ method: 'POST', path: '/', status: 204, handle: () => undefined }], {
@@ -62,4 +62,14 @@ test('an expectation that is not known is none', async () => {
   const socket = await connected();
   socket.write(`${head('POST', 2, 'Expect: wonders\r\nConnection: close\r\n')}{}`);
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 204 /);
+});
+
+test.each([
+  ['gzip', 415, 'bodyTypeWrong'],
+  ['identity', 204, undefined],
+])('a body that is encoded as %s is %s', async (coding, status, cause) => {
+  const socket = await connected();
+  socket.write(`${head('POST', 2, `Content-Encoding: ${coding}\r\nConnection: close\r\n`)}{}`);
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(causes).toEqual(cause === undefined ? [] : [cause]);
 });

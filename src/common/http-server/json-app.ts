@@ -64,9 +64,11 @@ export function createJsonApp({
   });
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    hasNone(request) && body.length === 0 ? undefined : readBody(body),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (hasNone(request) && body.length === 0) return undefined;
+    if (isEncoded(request)) throw new Unreadable('encoded');
+    return readBody(body);
+  });
   app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
     if (!hasNone(request) || !(await isEmpty(body))) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
   });
@@ -102,6 +104,9 @@ function namesHostAgain({ rawHeaders }: IncomingMessage): boolean {
 
 /** Leaves the rest of it, have no body: clients send the type of one all the same, with every call. */
 const hasNone = ({ method }: FastifyRequest): boolean => method === 'DELETE';
+
+const isEncoded = ({ headers }: FastifyRequest): boolean =>
+  (headers['content-encoding'] || 'identity').toLowerCase() !== 'identity';
 
 const isJson = (type = ''): boolean => /^\s*application\/json\s*(;|$)/i.test(type);
 

@@ -13,7 +13,7 @@ export interface Refusal {
   readonly body: object;
 }
 
-/** A request that is no request of HTTP, or not all of one; the code is the parser's. */
+/** A request that is no request of HTTP, or not all of one, or none that is read here; the code is the parser's, or ours. */
 export class Unreadable extends Error {
   readonly code: string;
 
@@ -45,6 +45,8 @@ function unreadable({ code }: Unreadable): Unforeseen {
       return { cause: 'headTooLarge', message: `path and headers must be at most ${maxHeaderSize} bytes` };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { cause: 'requestLate', message: 'the request did not come in time' };
+    case 'encoded':
+      return { cause: 'bodyTypeWrong', message: 'the body must not be encoded: "Content-Encoding" is not supported' };
     case 'not one Host':
       return { cause: 'requestMalformed', message: 'header "Host" must be there once, as host[:port]' };
     default:

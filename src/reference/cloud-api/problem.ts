@@ -18,7 +18,11 @@ export const problems = {
   requestMalformed: { number: 204, status: 400, means: 'the request, its path or a header is malformed' },
   headTooLarge: { number: 205, status: 431, means: 'path and headers are too long' },
   requestLate: { number: 206, status: 408, means: 'the request did not come in time' },
-  bodyTypeWrong: { number: 300, status: 415, means: '`Content-Type` is not `application/json`' },
+  bodyTypeWrong: {
+    number: 300,
+    status: 415,
+    means: '`Content-Type` is not `application/json`, or there is a `Content-Encoding`',
+  },
   bodyTooLarge: { number: 301, status: 413, means: 'the body is over 1 MiB' },
   bodyNotJson: { number: 302, status: 400, means: 'the body is not JSON in UTF-8' },
   bodyNotObject: { number: 303, status: 400, means: 'the body is not an object' },
