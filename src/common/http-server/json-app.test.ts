@@ -14,6 +14,7 @@ async function connected(): Promise<Socket> {
   causes = [];
   app = createJsonApp({
     name: 'server',
+    timeouts: { headMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000, quietMs: 0, checkMs: 5_000 },
     readBody: () => ({}),
     refusal: (_, { cause }) => {
       causes.push(cause);

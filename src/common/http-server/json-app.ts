@@ -27,8 +27,7 @@ export interface AppOptions {
   readonly routerOptions?: NonNullable<FastifyServerOptions['routerOptions']>;
   /** Whether HEAD is answered where GET is (RFC 9110, section 9.1); default not at all. */
   readonly hasHead?: boolean;
-  /** Default those of the framework. */
-  readonly timeouts?: ServerTimeouts;
+  readonly timeouts: ServerTimeouts;
   /** Parses a body that is said to be JSON. */
   readonly readBody: (body: Buffer) => unknown;
   /** The answer to the server's own errors, and to all others as `unforeseen`. */
@@ -58,8 +57,9 @@ export function createJsonApp({
     // No path is longer than a head may be: what is unknown is so at any length.
     routerOptions: { maxParamLength: maxHeaderSize, ...routerOptions },
     frameworkErrors: (error, _, reply) => answer(error, reply as FastifyReply),
-    ...(timeouts && { ...serverTimeouts(timeouts), connectionTimeout: timeouts.quietMs }),
-    http: { requireHostHeader: false, ...(timeouts && serverTimeouts(timeouts)) },
+    ...serverTimeouts(timeouts),
+    connectionTimeout: timeouts.quietMs,
+    http: { requireHostHeader: false, ...serverTimeouts(timeouts) },
     clientErrorHandler: (error, socket) => answerOn(socket, error, () => refusalOf(new Unreadable(error.code))),
   });
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);

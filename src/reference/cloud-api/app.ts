@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WallClock } from '../../common/clock.ts';
 import { createJsonApp, serve } from '../../common/http-server/json-app.ts';
+import type { ServerTimeouts } from '../../common/http-server/timeouts.ts';
 import { controlRoutes } from './control.ts';
 import { type Injection, injectFaults } from './faults/inject.ts';
 import { type Access, type Guarded, guard } from './guard.ts';
@@ -19,6 +20,7 @@ export interface AppParts extends Guarded, Injection {
   readonly journal: Journal | undefined;
   /** Base URL of `uri` values; else that of the request's Host header. */
   readonly baseUrl: string | undefined;
+  readonly timeouts: ServerTimeouts;
   readonly onFailure: OnFailure;
 }
 
@@ -26,6 +28,7 @@ export interface AppParts extends Guarded, Injection {
 export function createApp(parts: AppParts): FastifyInstance {
   const app = createJsonApp({
     name: 'server',
+    timeouts: parts.timeouts,
     readBody: readJson,
     refusal: (error, unforeseen) => refusal(error, unforeseen, parts),
   });

@@ -13,6 +13,24 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
+/** Silent ones are cut at once. */
+const short = { headMs: 200, requestMs: 200, keepAliveMs: 200, quietMs: 0, checkMs: 50 };
+
+test.each([
+  ['nothing', ''],
+  ['half a head', 'GET /bot_users HTTP/1.1\r\nHo'],
+  ['half a body', 'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{'],
+])('a client that sends %s is 408 in time', async (_, sent) => {
+  const impatient = await startTestCloud({ timeouts: short });
+  try {
+    const head = `POST /bot_users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${cloud.apiKey}\r\nService-Version: 2\r\n`;
+    const answer = await rawRequest(impatient.url, sent.startsWith('Content') ? head + sent : sent);
+    expect(answer).toMatchObject({ status: 408, body: { error_code: 'ERR_EDGE_206', status_code: 408 } });
+  } finally {
+    await impatient.stop();
+  }
+});
+
 const good = () => ({ authorization: `Bearer ${cloud.apiKey}`, 'service-version': '2' });
 
 /** With any method, which fetch does not allow. */
