@@ -46,7 +46,7 @@ export class Collection<T extends { readonly id: string }> {
     return object;
   }
 
-  /** Adds the object, or replaces the one of its id, which keeps its place in the order. */
+  /** Adds the object, or replaces the one of its id, which keeps its place in the order unless it was removed. */
   put(account: string, object: T): void {
     this.#statements.put.run(account, this.#kind, object.id, JSON.stringify(object));
   }
@@ -87,7 +87,8 @@ export function prepare(database: DatabaseSync): Statements {
     insert: database.prepare('INSERT INTO objects (seq, account, kind, id, body) VALUES (?, ?, ?, ?, ?)'),
     put: database.prepare(
       `INSERT INTO objects (account, kind, id, body) VALUES (?, ?, ?, ?)
-       ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body`,
+       ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body,
+         seq = iif(body IS NULL, (SELECT max(seq) + 1 FROM objects), seq)`,
     ),
     remove: database.prepare(`UPDATE objects SET body = NULL WHERE ${which} AND body IS NOT NULL`),
     expire: database.prepare(

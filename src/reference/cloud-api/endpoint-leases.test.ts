@@ -54,6 +54,19 @@ test('30 s after the last PUT it is gone, from the list and by its id', async ()
   expect((await cloud.call('PUT', path, lease)).body.created_at).toBe('1970-01-01T00:00:40Z');
 });
 
+test('one that comes back is as new in the list as by its time', async () => {
+  const ids = async () => (await list()).map(({ id }: { readonly id: string }) => id);
+  await cloud.call('PUT', path, lease);
+  await cloud.call('PUT', '/_agent/endpoints/ep_b', lease);
+  expect(await ids()).toEqual(['ep_b', 'ep_a']);
+  now = 30_000;
+  await cloud.call('PUT', '/_agent/endpoints/ep_b', lease);
+  now = 31_000;
+  await cloud.call('PUT', path, lease);
+  await cloud.call('PUT', '/_agent/endpoints/ep_b', lease);
+  expect(await ids()).toEqual(['ep_a', 'ep_b']);
+});
+
 test('a renewal changes nothing that shows; a change of what is served does', async () => {
   const { body } = await cloud.call('PUT', path, lease);
   now = 10_000;
