@@ -8,6 +8,7 @@ import { type Replays, readReplay } from '../replay.ts';
 import { readDefinition } from '../tunnels/definition.ts';
 import type { Tunnel } from '../tunnels/tunnel.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';
+import { Turns } from '../turns.ts';
 import type { AgentStatus } from './status.ts';
 import { wireCapture, wireTunnel } from './wire.ts';
 
@@ -81,7 +82,7 @@ function requestRoutes({ captures, replays }: ApiParts): readonly Route[] {
       method: 'GET',
       path,
       status: 200,
-      // One at a time, so that traffic goes on meanwhile; all of them may also be more than a string can hold.
+      // One at a time: all of them may be more than a string can hold.
       handle: ({ query }) => Readable.from(listText(path, captures.list(readFilter(query))), { highWaterMark: 1 }),
     },
     { method: 'POST', path, status: 204, handle: ({ body }) => void replays.replay(readReplay(body)) },
@@ -100,10 +101,13 @@ function requestRoutes({ captures, replays }: ApiParts): readonly Route[] {
   ];
 }
 
-function* listText(uri: string, captures: readonly Capture[]): Generator<string> {
+/** A reader that keeps up is no reason to wait, so that turns are what traffic has to go on in. */
+async function* listText(uri: string, captures: readonly Capture[]): AsyncGenerator<string> {
+  const turns = new Turns();
   yield `{"uri":${JSON.stringify(uri)},"requests":[`;
   let separator = '';
   for (const capture of captures) {
+    if (turns.isOver) await turns.next();
     if (capture.evicted) continue;
     yield separator + JSON.stringify(wireCapture(capture));
     separator = ',';

@@ -1,8 +1,8 @@
 import type { Message } from '../captures/message.ts';
+import type { Turns } from '../turns.ts';
 import { typeOf } from './body.ts';
 import { charsetOf } from './charset.ts';
 import { decode, isCoded } from './codings.ts';
-import type { Turns } from './turns.ts';
 
 /** Of a packed body: what is longer would take too long. */
 const limitMiB = 1;

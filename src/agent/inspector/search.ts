@@ -1,7 +1,7 @@
 import type { Capture } from '../captures/capture.ts';
+import { Turns } from '../turns.ts';
 import { missingInBody } from './body-search.ts';
 import { type Filter, missingInHeads, startMatches } from './filter.ts';
-import { Turns } from './turns.ts';
 
 export interface Found {
   readonly captures: readonly Capture[];
