@@ -39,7 +39,7 @@ export function createApp({ routes, allowHosts, descriptors, timeouts, log }: Ap
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
-    if (descriptors.isCrowded) reply.header('connection', 'close');
+    if (descriptors.isCrowded) reply.raw.shouldKeepAlive = false;
     if (isAllowedHost(request.headers.host, allowHosts)) return;
     throw new AgentProblem('hostRefused', 'the Host header must be loopback; web_allow_hosts allows others');
   });

@@ -15,7 +15,7 @@ async function connected(): Promise<Socket> {
   app = createJsonApp({
     name: 'server',
     timeouts: { headMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000, quietMs: 0, checkMs: 5_000 },
-    readBody: () => ({}),
+    readBody: (body) => JSON.parse(String(body)),
     refusal: (_, { cause }) => {
       causes.push(cause);
       return { status: cause === 'bodyTypeWrong' ? 415 : 400, body: { cause } };
@@ -44,12 +44,12 @@ test('a client that breaks off its body is no fault of the server', async () => 
 });
 
 test.each([
-  ['that is too long', 'POST', '', 'bodyTooLarge'],
-  ['of a method that is not there, behind which the client wants no more', 'PUT', 'Connection: close\r\n', 'internal'],
-])('a client that sends all of a body %s before it reads has its answer', async (_, method, more, cause) => {
+  ['that is too long', 'POST', 'bodyTooLarge'],
+  ['of a method that is not there', 'PUT', 'internal'],
+])('a client that sends its last body, %s, whole before it reads has its answer', async (_, method, cause) => {
   const socket = await connected();
   const length = 20_000_000;
-  socket.write(head(method, length, more));
+  socket.write(head(method, length, 'Connection: close\r\n'));
   // As clients that block: what is not yet sent is sent, whatever has come meanwhile.
   await new Promise((resolve, reject) => {
     socket.once('error', reject).write(Buffer.alloc(length, ' '), (error) => (error ? reject(error) : resolve(error)));
@@ -57,6 +57,17 @@ test.each([
   const answer = await text(socket);
   expect(answer).toMatch(/^HTTP\/1\.1 400 (.*\r\n)+connection: close\r\n/i);
   expect(answer).toContain(`{"cause":"${cause}"}`);
+});
+
+test.each([
+  ['that is wrong', 1, '{'],
+  ['that is too long', 2_000_000, undefined],
+])('behind a body %s the connection goes on', async (_, length, body = ' '.repeat(length)) => {
+  const socket = await connected();
+  socket.write(`${head('POST', body.length)}${body}${head('PUT', 0, 'Connection: close\r\n')}`);
+  const answers = (await text(socket)).split(/(?<=\})(?=HTTP)/);
+  expect(answers).toEqual([expect.stringMatching(/^HTTP\/1\.1 400 /), expect.stringMatching(/^HTTP\/1\.1 400 /)]);
+  expect(causes).toHaveLength(2);
 });
 
 test('an expectation that is not known is none', async () => {

@@ -47,8 +47,9 @@ export function createJsonApp({
   const answer = (error: unknown, reply: FastifyReply) => {
     const { status, headers = {}, body } = refusalOf(error);
     reply.code(status).headers(headers);
-    if (!endsUnread(reply)) reply.send(body);
-    else void readOut(reply.request.raw).then(() => reply.send(body));
+    keepOpen(reply);
+    if (endsUnread(reply)) void readOut(reply.request.raw).then(() => reply.send(body));
+    else reply.send(body);
   };
   const app = Fastify({
     bodyLimit: 1024 * 1024,
@@ -90,11 +91,16 @@ export function createJsonApp({
   return app;
 }
 
-/** Whether the connection would be closed with data unread: it would be reset then, and the answer be lost. */
-function endsUnread(reply: FastifyReply): boolean {
-  const { readableEnded, destroyed } = reply.request.raw;
-  const ends = !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close';
-  return ends && !readableEnded && !destroyed;
+/** Whether the connection will be closed with data unread: it would be reset then, and the answer be lost. */
+function endsUnread({ raw, request }: FastifyReply): boolean {
+  return !raw.shouldKeepAlive && !request.raw.readableEnded && !request.raw.destroyed;
+}
+
+/** The framework closes a connection behind every body that was refused: instead the rest of that is read. */
+function keepOpen(reply: FastifyReply): void {
+  if (!reply.raw.shouldKeepAlive || !reply.hasHeader('connection')) return;
+  reply.header('connection', 'keep-alive');
+  reply.request.raw.resume();
 }
 
 /** RFC 9112, section 3.2. Node shows the first only, but what stands before this server may have gone by another. */
