@@ -1,4 +1,4 @@
-import { annotation, isPaused, recordIn } from '../annotations.ts';
+import { annotation, hasIntent, isPaused, recordIn } from '../annotations.ts';
 import type { ExternalCache } from '../cache.ts';
 import { type Connection, keySinceOf } from '../connection.ts';
 import { mayBeTwoKeys } from '../key-mark.ts';
@@ -7,6 +7,7 @@ import type { Peers } from '../peers.ts';
 import type { ManagedObject } from '../resource.ts';
 import { holdsNothing } from '../writer.ts';
 import type { Counts } from './census.ts';
+import type { Claims } from './claims.ts';
 import type { Identity } from './contract.ts';
 
 const countedForMs = 1_000;
@@ -16,6 +17,7 @@ export interface Counting<Observed> {
   readonly peers: Peers;
   readonly connection: Connection<unknown>;
   readonly cache: ExternalCache<Observed>;
+  readonly claims: Pick<Claims, 'claimOf'>;
   readonly identity: (observed: Observed) => Identity;
   readonly createSettleMs: number;
 }
@@ -47,20 +49,23 @@ export class LastCount<Observed> {
 
 /** Of what resources of one kind own in the account, by its last list with the key in force. */
 function countOf<Observed>(counting: Counting<Observed>): Counts {
-  const { account, peers, connection, cache, identity } = counting;
+  const { account, peers, connection, cache, claims, identity } = counting;
   const since = keySinceOf(connection);
   const counts = { proven: none(), said: none(), made: none() };
   if ((cache.sweptAt ?? Number.NEGATIVE_INFINITY) < since) return counts;
   const there = new Set(cache.current().map((each) => identity(each).id));
   for (const odd of cache.odd()) if (odd.id !== undefined) there.add(odd.id);
+  // What was just made may not be on record yet.
+  const justMade = (each: ManagedObject) => (hasIntent(each) ? claims.claimOf(each.metadata.uid ?? '') : undefined);
+  const idOf = (each: ManagedObject) => ownedIDOf(each) ?? justMade(each) ?? '';
   const owners = peers
     .list()
-    .filter((each) => ownedIDOf(each) !== undefined && accountKeyOf(each) === account && !holdsNothing(each));
-  const missing = owners.filter((each) => !there.has(ownedIDOf(each) ?? ''));
-  const thereAt = (each: ManagedObject) => cache.lossOf(ownedIDOf(each) ?? '')?.thereAt ?? peers.factsOf(each).seen?.at;
+    .filter((each) => idOf(each) !== '' && accountKeyOf(each) === account && !holdsNothing(each));
+  const missing = owners.filter((each) => !there.has(idOf(each)));
+  const thereAt = (each: ManagedObject) => cache.lossOf(idOf(each))?.thereAt ?? peers.factsOf(each).seen?.at;
   const lastThere = missing.reduce((at, each) => Math.max(at, thereAt(each) ?? at), since);
   for (const other of owners) {
-    const id = ownedIDOf(other) ?? '';
+    const id = idOf(other);
     const { deletedID, made, isElsewhere } = peers.factsOf(other);
     // Neither says anything of this place: what is deleted is gone, and what is at another address, or of another
     // installation, whose account of this name may be another one, is not looked for here.

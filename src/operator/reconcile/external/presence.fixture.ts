@@ -48,6 +48,12 @@ export const unproven = (name: string) => {
   return resource(name, { metadata: { name, annotations } });
 };
 
+/** Its create is under way, or its answer not on record yet. */
+export const begun = (name: string) => {
+  const annotations = { [annotation.recordOf]: name, [annotation.createIntent]: '{}', [annotation.account]: 'default' };
+  return resource(name, { metadata: { name, annotations } });
+};
+
 interface TestConnection {
   readonly key: string;
   readonly client: undefined;

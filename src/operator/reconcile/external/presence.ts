@@ -292,11 +292,11 @@ export class Presence<Observed, Client> {
   /** What resources own in the account, of all kinds of which something was missed. */
   #count(): Tally {
     const { resource, peers, connection, time } = this.#context;
-    const { cache } = this.#objects;
+    const { cache, claims } = this.#objects;
     const { identity } = this.#contract;
     const { createSettleMs } = this.#options;
     const account = accountKeyOf(resource.object);
-    const counting = { account, peers, connection, cache, identity, createSettleMs };
+    const counting = { account, peers, connection, cache, claims, identity, createSettleMs };
     return this.#options.census.add(connection, this.#contract, () => this.#objects.count.of(counting, time.now()));
   }
 }

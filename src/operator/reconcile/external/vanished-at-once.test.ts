@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { annotation, finalizer } from '../annotations.ts';
 import { Census } from './census.ts';
-import { presenceOf, proven, saidBy, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
+import { begun, presenceOf, proven, saidBy, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
 
 beforeEach(setScene);
 
@@ -157,6 +157,22 @@ test('a kind that is whole again is not missed by others', async () => {
 });
 
 describe('what this very process made', () => {
+  test.each([
+    ['and has not on record yet, counts', true, /^3 of 3 objects/],
+    ['and has not heard of, does not', false, undefined],
+  ])('%s', async (_, isMade, said) => {
+    const all = [proven('a'), proven('b'), begun('c')] as const;
+    const { presence, memory, objects } = presenceOf(all);
+    const at = scene.clock.now();
+    for (const id of ['a', 'b', ...(isMade ? ['c'] : [])]) {
+      Object.assign(memory.of(id), { made: { id, at }, seen: { id, firstAt: at, at } });
+      objects.cache.record({ id }, at);
+    }
+    if (isMade) objects.claims.claim('c', 'c');
+    scene.there = [];
+    expect(await saidBy({ presence }, all)).toEqual(said === undefined ? undefined : expect.stringMatching(said));
+  });
+
   /** A first one of these, which is missing, and its rivals; and what makes them now, with the key in force. */
   function given(first: string, ...others: readonly string[]) {
     const all = [proven(first), ...others.map((name) => proven(name))] as const;
