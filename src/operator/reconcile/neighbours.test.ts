@@ -13,13 +13,13 @@ beforeEach(() => {
 /** As the other installation left it, or as this one did. */
 function resource(
   uid: string,
-  said: 'theirs' | 'trouble' | 'ours',
+  said: 'theirs' | 'ours',
   { generation = 1, observed = 1, namespace = 'ns' } = {},
 ): ManagedObject {
   const [reason, message] = said === 'ours' ? ['Conflict', foreignMessage('blue', 'hands off')] : ['Available', ''];
   const ready = {
     type: 'Ready',
-    status: said === 'theirs' ? 'True' : 'False',
+    status: 'True',
     reason,
     message,
     observedGeneration: observed,
@@ -113,33 +113,4 @@ test('of one that is deleted it is said how it goes without what it stands for, 
   const ready = { type: 'Ready', reason: 'Conflict', message } as never;
   const said = () => neighbours.ask('blue', { ...deleted, status: { conditions: [ready] } }).kind;
   expect([said(), said()]).toEqual(['now', 'now']);
-});
-
-describe('what it left in trouble', () => {
-  const hour = 3_600_000;
-  beforeEach(() => {
-    ask('a', 'trouble');
-    now = 1_000;
-    expect(ask('a', 'trouble')).toBe('after');
-  });
-
-  test('is told of after ten minutes, and where nobody puts that right, so are the others', () => {
-    now += 600_000 - 1;
-    expect([ask('a', 'trouble'), ask('b', 'trouble')]).toEqual(['after', 'after']);
-    now += 1;
-    expect([ask('a', 'trouble'), ask('b', 'trouble')]).toEqual(['now', 'after']);
-    now += 20_000;
-    expect([ask('a', 'ours'), ask('b', 'trouble')]).toEqual(['now', 'now']);
-  });
-
-  test('is contradicted ever later while it is put right, and never where it is Ready', () => {
-    let times = 0;
-    for (const until = now + 48 * hour; now < until; now += 60_000) {
-      expect(ask('b', 'theirs')).toBe('never');
-      if (ask('a', 'trouble') !== 'now') continue;
-      times += 1;
-      expect(ask('a', 'trouble')).toBe('after');
-    }
-    expect(times).toBe(8);
-  });
 });

@@ -5,8 +5,6 @@ import { conditionOf, type ManagedObject } from './resource.ts';
 const rightingMs = 20_000;
 /** How long it is given to answer a change. */
 const patienceMs = 60_000;
-/** After how long it is looked once more whether somebody is at work there still: doubling from the one to the other. */
-const [shortestTrustMs, longestTrustMs] = [600_000, 86_400_000];
 /** Whose names are known of a namespace while they show no work: whoever may write a resource may make names up. */
 const mostIdle = 32;
 
@@ -21,20 +19,16 @@ interface Neighbour {
   /** It may watch some namespaces and not others, or not any more. */
   readonly namespace: string | undefined;
   /** When what this one has to say was written first, and where it was. */
-  at: number;
+  readonly at: number;
   readonly toldOn: Set<string>;
   /** It was put right. */
   isAtWork: boolean;
-  /** How often, and when last. */
-  times: number;
-  rightedAt: number;
 }
 
 /**
  * Other installations of the operator that manage resources which this one watches too. Two that both wrote the condition
  * of one resource would do so for ever. So what this one has to say is written to one resource of a namespace first:
- * whoever is at work there puts it right, and is not contradicted there any more, but where it leaves a change unanswered; and
- * over what is in trouble now and then, for it may have left that.
+ * whoever is at work there puts it right, and is not contradicted there any more, but where it leaves a change unanswered.
  */
 export class Neighbours {
   readonly #now: () => number;
@@ -53,22 +47,12 @@ export class Neighbours {
     const { uid = '', namespace } = object.metadata;
     const neighbour = this.#of(installation, object);
     if (neighbour === undefined) {
-      this.#known.add({
-        installation,
-        namespace,
-        at: now,
-        toldOn: new Set([uid]),
-        isAtWork: false,
-        times: 0,
-        rightedAt: now,
-      });
+      this.#known.add({ installation, namespace, at: now, toldOn: new Set([uid]), isAtWork: false });
       this.#dropIdle(namespace);
       return { kind: 'now' };
     }
     if (isSaidForeign(object)) return { kind: 'now' };
-    if (!neighbour.isAtWork && neighbour.toldOn.has(uid)) {
-      Object.assign(neighbour, { isAtWork: true, times: neighbour.times + 1, rightedAt: now });
-    }
+    if (neighbour.toldOn.has(uid)) neighbour.isAtWork = true;
     if (!neighbour.isAtWork) {
       const say = sayAfter(neighbour.at + rightingMs - now);
       if (say.kind === 'now') neighbour.toldOn.add(uid);
@@ -76,7 +60,7 @@ export class Neighbours {
     }
     if (isAnswered(object)) {
       this.#unanswered.delete(uid);
-      return isReady(object) ? { kind: 'never' } : lookAgain(neighbour, uid, now);
+      return { kind: 'never' };
     }
     const since = this.#unanswered.get(uid) ?? now;
     this.#unanswered.set(uid, since);
@@ -106,25 +90,8 @@ export class Neighbours {
   }
 }
 
-/** It may have left what is in trouble: nobody would say any more what becomes of that. */
-function lookAgain(neighbour: Neighbour, uid: string, now: number): Say {
-  const { times, rightedAt, toldOn } = neighbour;
-  const trustMs = Math.min(shortestTrustMs * 2 ** (times - 1), longestTrustMs);
-  const say = sayAfter(rightedAt + trustMs - now);
-  if (say.kind === 'now') {
-    toldOn.clear();
-    toldOn.add(uid);
-    Object.assign(neighbour, { isAtWork: false, at: now });
-  }
-  return say;
-}
-
 function sayAfter(ms: number): Say {
   return ms > 0 ? { kind: 'after', ms } : { kind: 'now' };
-}
-
-function isReady(object: ManagedObject): boolean {
-  return conditionOf(object, 'Ready')?.status === 'True';
 }
 
 function isAnswered(object: ManagedObject): boolean {
