@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '../../src/common/runtime.ts';
-import { Turns } from '../../src/common/turns.ts';
+import { Turns } from '../../src/operator/agent-client/turns.ts';
 import { AgentConnection } from '../../src/operator/kinds/agents/registry/agent-connection.ts';
 
 /*

@@ -5,10 +5,10 @@ import type { Capture } from '../captures/capture.ts';
 import type { Captures } from '../captures/captures.ts';
 import { AgentProblem } from '../problem.ts';
 import { type Replays, readReplay } from '../replay.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { readDefinition } from '../tunnels/definition.ts';
 import type { Tunnel } from '../tunnels/tunnel.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';
-import { Turns } from '../turns.ts';
 import type { AgentStatus } from './status.ts';
 import { wireCapture, wireTunnel } from './wire.ts';
 
@@ -101,13 +101,13 @@ function requestRoutes({ captures, replays }: ApiParts): readonly Route[] {
   ];
 }
 
-/** A reader that keeps up is no reason to wait, so that turns are what traffic has to go on in. */
+/** A reader that keeps up is no reason to wait, so that slices of time are what traffic has to go on in. */
 async function* listText(uri: string, captures: readonly Capture[]): AsyncGenerator<string> {
-  const turns = new Turns();
+  const slice = new TimeSlice();
   yield `{"uri":${JSON.stringify(uri)},"requests":[`;
   let separator = '';
   for (const capture of captures) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     if (capture.evicted) continue;
     yield separator + JSON.stringify(wireCapture(capture));
     separator = ',';

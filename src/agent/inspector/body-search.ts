@@ -1,5 +1,5 @@
 import type { Message } from '../captures/message.ts';
-import type { Turns } from '../turns.ts';
+import type { TimeSlice } from '../time-slice.ts';
 import { typeOf } from './body.ts';
 import { charsetOf } from './charset.ts';
 import { decode, isCoded } from './codings.ts';
@@ -14,7 +14,7 @@ const noText = /^(image\/(?!svg)|audio|video|font|application\/(octet-stream|zip
 export async function missingInBody(
   message: Message | undefined,
   texts: readonly string[],
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<readonly string[]> {
   if (message === undefined || message.bodyBytes === 0 || texts.length === 0) return texts;
   const { contentType, coding } = typeOf(message);
@@ -27,7 +27,7 @@ export async function missingInBody(
   let missing = texts;
   let tail = '';
   for (const piece of pieces(chunks)) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const text = tail + decoder.decode(piece, { stream: true }).toLowerCase();
     missing = missing.filter((one) => !text.includes(one));
     if (missing.length === 0) break;

@@ -1,5 +1,5 @@
 import type { Capture } from '../captures/capture.ts';
-import { Turns } from '../turns.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { missingInBody } from './body-search.ts';
 import { type Filter, missingInHeads, startMatches } from './filter.ts';
 
@@ -17,31 +17,31 @@ export interface SearchLimits {
   readonly signal: AbortSignal;
 }
 
-/** Those of the captures that match, in their order; all of the work is done in turns of some milliseconds. */
+/** Those of the captures that match, in their order; all of the work is done in slices of some milliseconds. */
 export async function search(
   captures: readonly Capture[],
   filter: Filter,
   { most, mostMs = Number.POSITIVE_INFINITY, signal }: SearchLimits,
 ): Promise<Found> {
-  const turns = new Turns();
+  const slice = new TimeSlice();
   const endsAt = performance.now() + mostMs;
   const found: Capture[] = [];
   for (const capture of captures) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     if (signal.aborted) break;
-    if (!capture.evicted && (await matches(capture, filter, turns)) && !capture.evicted) found.push(capture);
+    if (!capture.evicted && (await matches(capture, filter, slice)) && !capture.evicted) found.push(capture);
     const isEnough = found.length === most || performance.now() > endsAt;
     if (isEnough && capture !== captures.at(-1)) return { captures: found, upTo: capture.id };
   }
   return { captures: found };
 }
 
-async function matches(capture: Capture, filter: Filter, turns: Turns): Promise<boolean> {
+async function matches(capture: Capture, filter: Filter, slice: TimeSlice): Promise<boolean> {
   if (!startMatches(capture, filter)) return false;
   let missing = missingInHeads(capture, filter.texts);
   for (const message of [capture.requestMessage, capture.responseMessage]) {
     if (missing.length === 0) return true;
-    missing = await missingInBody(message, missing, turns);
+    missing = await missingInBody(message, missing, slice);
   }
   return missing.length === 0;
 }

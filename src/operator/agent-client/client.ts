@@ -6,7 +6,6 @@ import { HttpClient, type Operation } from '../../common/http/http-client.ts';
 import type { Timeouts } from '../../common/http/service.ts';
 import { parseBaseURL, pathOf } from '../../common/http/url.ts';
 import type { Runtime } from '../../common/runtime.ts';
-import { Turn, Turns } from '../../common/turns.ts';
 import type { AgentRoot, AgentStatus, CapturedRequest, RequestList, Tunnel, TunnelList } from './schemas.ts';
 import {
   agentStatusSchema,
@@ -18,6 +17,7 @@ import {
 } from './schemas.ts';
 import { agentService } from './service.ts';
 import { readTunnels, type TunnelReader } from './tunnel-list.ts';
+import { Turn, Turns } from './turns.ts';
 
 export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */

@@ -3,8 +3,8 @@ import { type Answer, body, malformed } from '../../common/http/answer.ts';
 import { readItems } from '../../common/http/items.ts';
 import { holdsMore } from '../../common/nesting.ts';
 import type { OddItem } from '../../common/odd-item.ts';
-import type { Turn } from '../../common/turns.ts';
 import { list, type Tunnel, type TunnelList, tunnelSchema } from './schemas.ts';
+import type { Turn } from './turns.ts';
 
 // Of what else is there nothing is looked at.
 const read = body(z.object({ tunnels: list(z.unknown()), uri: z.string() }));

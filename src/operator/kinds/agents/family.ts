@@ -1,6 +1,6 @@
-import { Turns } from '../../../common/turns.ts';
 import { userAgent } from '../../../common/version.ts';
 import type { Tunnel } from '../../agent-client/schemas.ts';
+import { Turns } from '../../agent-client/turns.ts';
 import { isPaused } from '../../reconcile/annotations.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
 import { AllowedHosts } from '../../reconcile/hosts.ts';

@@ -63,7 +63,7 @@ export class PartsRecord {
       ...(unanswered.length === 0 ? {} : { unanswered: unanswered.toSorted() }),
     };
     if (parts.length === 0) return { ownership: more };
-    const of = (name: string) => ({ ...before.generations?.[name], ...generations?.[name] });
+    const of = (name: string) => generations?.[name] ?? before.generations?.[name] ?? {};
     const known = Object.fromEntries(parts.map((name) => [name, of(name)]));
     return { ownership: { ...placeOf(connection), how: 'Applied', parts, generations: known, ...more } };
   }

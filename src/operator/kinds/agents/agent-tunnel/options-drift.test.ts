@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import type { Report } from '../../../reconcile/outcome.ts';
 import { agentURL, shown, TunnelWorld } from './tunnel.fixture.ts';
 
 const asked = { host_header: 'rewrite' };
@@ -22,14 +21,7 @@ beforeEach(async () => {
 
 const having = (options: object): Tunnel => shown({ name: 'web', proto: 'http', addr: '8080', ...options });
 
-/** What the next look comes to, with its status. */
-async function look(ms = 15_000, world = here): Promise<Report> {
-  world.now += ms;
-  const report = (await world.ensure()) as Report;
-  const { conditions } = world.object.status ?? {};
-  if (report.fields !== undefined) world.object = { ...world.object, status: { ...report.fields, conditions } };
-  return report;
-}
+const look = (ms = 15_000, world = here) => world.look(ms);
 
 test('a tunnel that runs as it was started is left alone, with what the agent adds', async () => {
   for (let times = 0; times < 10; times += 1) expect(await look()).toMatchObject({ reason: 'Available' });

@@ -131,6 +131,15 @@ export class TunnelWorld {
     return fields;
   }
 
+  /** What the next look comes to, in so many milliseconds; with its status, and the conditions as they are. */
+  async look(ms: number): Promise<Report> {
+    this.now += ms;
+    const report = (await this.ensure()) as Report;
+    const { conditions } = this.object.status ?? {};
+    if (report.fields !== undefined) this.object = { ...this.object, status: { ...report.fields, conditions } };
+    return report;
+  }
+
   /** As an earlier version left it: with the generation that the tunnel was started for. */
   leftBy(record: object): void {
     const annotations = { [annotation.startedTunnel]: JSON.stringify(record) };

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { Report } from '../../../reconcile/outcome.ts';
 import { TunnelWorld } from './tunnel.fixture.ts';
 
 const resyncMs = 15_000;
@@ -17,14 +16,7 @@ beforeEach(async () => {
   await here.settle();
 });
 
-/** What the next look comes to, with its status. */
-async function look(ms = resyncMs): Promise<Report> {
-  here.now += ms;
-  const report = (await here.ensure()) as Report;
-  const { conditions } = here.object.status ?? {};
-  if (report.fields !== undefined) here.object = { ...here.object, status: { ...report.fields, conditions } };
-  return report;
-}
+const look = (ms = resyncMs) => here.look(ms);
 
 test('a tunnel that never stays is started again at once, soon, and later and later, and is not Ready', async () => {
   expect(await look()).toMatchObject({ reason: 'Available' });

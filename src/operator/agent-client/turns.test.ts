@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { systemClock } from './clock.ts';
+import { systemClock } from '../../common/clock.ts';
 import { type Turn, Turns } from './turns.ts';
 
 let now = 0;

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../common/clock.ts';
 
 /** So long the event loop may be kept from everybody else. */
 const mostMs = 10;

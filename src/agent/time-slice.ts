@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 
 const mostMs = 8;
 
-/** Long work in short turns, so that traffic goes on meanwhile. */
-export class Turns {
+/** Long work in slices of time, so that traffic goes on meanwhile. */
+export class TimeSlice {
   #since = performance.now();
 
-  /** To be asked between steps of at most some milliseconds each; gives way once a turn is over. */
+  /** To be asked between steps of at most some milliseconds each; gives way once a slice is over. */
   get isOver(): boolean {
     return performance.now() - this.#since > mostMs;
   }
