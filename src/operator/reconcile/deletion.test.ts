@@ -162,6 +162,17 @@ describe('of another installation, where a person has it go without a call', () 
     ]);
   });
 
+  test.each([
+    ['refused', new UnrecordedError('no right'), false],
+    ['behind', new BehindError('changed since'), false],
+    ['not answered', new Error('reset'), true],
+  ])('one whose end is %s may be gone, or was not let go', async (_, error, isLetGo) => {
+    fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
+    const writer = { removeFinalizerAsRead: () => Promise.reject(error), writeStatus: async () => ({}) } as never;
+    await fixture.reconcile(() => {}, { writer, installation }, flow).catch(() => {});
+    expect(fixture.memory.of('u').isLetGo).toBe(isLetGo);
+  });
+
   test('two who may not let it go, each for a reason of his own, do not contradict each other for ever', async () => {
     fixture.cached = { ...object, metadata: { ...object.metadata, ...ending }, status };
     let writes = 0;

@@ -5,7 +5,15 @@ import { emit, type Telling } from './events.ts';
 import { type Flow, leftByPolicy } from './flow.ts';
 import type { Facts } from './memory.ts';
 import { asRecorded } from './orphans.ts';
-import { isTooSoon, type Outcome, type Report, report, reportDeleteFailure } from './outcome.ts';
+import {
+  BehindError,
+  isTooSoon,
+  type Outcome,
+  type Report,
+  report,
+  reportDeleteFailure,
+  UnrecordedError,
+} from './outcome.ts';
 import { isRemoved, ownershipOf, unprovenAccount } from './ownership.ts';
 import type { ManagedObject } from './resource.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -54,7 +62,11 @@ async function remove<Client>(object: ManagedObject, options: DeletionOptions<Cl
   if (isForced(object)) {
     // Kubernetes may tell of its end before it answers.
     facts.isLetGo = true;
-    await writer.removeFinalizerAsRead(object);
+    await writer.removeFinalizerAsRead(object).catch((error: unknown) => {
+      // Who takes it off by hand then is told of what that leaves behind.
+      if (error instanceof UnrecordedError || error instanceof BehindError) facts.isLetGo = false;
+      throw error;
+    });
     emit(options, object, 'Orphaned', `${flow.leftBehind?.(held)} is left behind, as asked`);
     return { kind: 'finished' };
   }
