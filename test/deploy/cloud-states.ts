@@ -1,5 +1,5 @@
 import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
 import {
   authorities,
   type ExternalCase,
@@ -208,7 +208,7 @@ function cloudAccount(): KindStates {
         const object = await ready(lab, { ...backed, spec: { ...spec, endpointMirror: {} } });
         return until('the endpoints to be mirrored', async () => {
           const found = await lab.world.get(object);
-          return found?.status?.endpointsMirrored !== undefined && found;
+          return found !== undefined && conditionOf(found, 'EndpointsMirrored')?.status === 'True' && found;
         });
       },
       // Nor may bot users meet one.
