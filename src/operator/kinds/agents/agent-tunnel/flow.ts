@@ -24,7 +24,7 @@ import {
   definitionOf,
   ignoredOf,
   isAnswered,
-  placeIn,
+  keptOf,
   recordOf,
   type Started,
   startedOf,
@@ -77,7 +77,7 @@ export class TunnelFlow implements Flow<undefined> {
     return this.#act(context, { agent, spec, tunnel }).catch((error: unknown) => {
       if (stopping === 'nothing') throw error;
       // The status still shows, and proves, what does not run any more.
-      return { ...reportFailure(error), fields: {} };
+      return { ...reportFailure(error), fields: keptOf(context.resource.object, tunnel) };
     });
   }
 
@@ -113,7 +113,7 @@ export class TunnelFlow implements Flow<undefined> {
     const action = decide({ spec, wanted: tunnel, started, isAnswered: isProven, baseline, running });
     const isToStart = ['start', 'replace', 'correct'].includes(action.kind);
     const taken = isToStart ? takenAddress(context, agent, spec, tunnel) : undefined;
-    if (taken !== undefined) return running ? taken : { ...taken, fields: placeIn(resource.object, tunnel) };
+    if (taken !== undefined) return running ? taken : { ...taken, fields: keptOf(resource.object, tunnel) };
     switch (action.kind) {
       case 'none':
         noteStanding(context);
@@ -160,10 +160,8 @@ export class TunnelFlow implements Flow<undefined> {
         onStarted();
         return available(context, running, asked);
       } catch (error) {
-        // What the status showed does not run any more; whose a tunnel is that may be started yet stays known.
-        const isOver = isNotSent(error) && asked.before === undefined;
-        const fields = isOver ? {} : placeIn(context.resource.object, asked.tunnel);
-        return { ...reportFailure(error), fields };
+        // What the status showed does not run any more; whose a tunnel is, and its public address, stays known.
+        return { ...reportFailure(error), fields: keptOf(context.resource.object, asked.tunnel) };
       }
     });
   }

@@ -99,6 +99,22 @@ test('who had it before has it again, also where the agent could not start it at
   expect(await here.reconcile()).toBe('Available');
 });
 
+test.each([
+  ['an edit that the agent refuses', { options: { subdomain: 'web', typo: true } }, {}],
+  ['an edit of its name that the agent refuses', { tunnelName: 'other' }, {}],
+  ['a start in place of what somebody started otherwise', {}, { typo: true }],
+])('it is kept through what ends the tunnel and has no other: %s', async (_, spec, drift) => {
+  here.isRequested = false;
+  here.edit({ options: { subdomain: 'web' } });
+  await here.settle();
+  here.run(shown({ name: 'web', proto: 'http', addr: '8080', subdomain: 'web', ...drift }));
+  here.edit(spec);
+  here.fails('Rejected');
+  await here.settle();
+  expect(here.running).toBeUndefined();
+  expect(here.flow.claims(here.object)).toContain('public agent:80 web');
+});
+
 test('of two of whom both say so the older one has it', async () => {
   here.edit({ options: { subdomain: 'web' } });
   await here.settle();

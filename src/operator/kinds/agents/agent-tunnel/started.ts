@@ -93,19 +93,29 @@ export function recordOf(started: Started | undefined): Annotations {
   return { [annotation.startedTunnel]: started === undefined ? null : JSON.stringify(started) };
 }
 
-/** What the status proves of it: where it was, for this resource, and where the public reached it, to be reached there again. */
-export function placeIn(
-  { status }: ManagedObject,
-  { url, name }: Started,
+/**
+ * What the status keeps of it while it does not run: that it was there, for this resource, and where the public reached it, to be
+ * reached there again, also under another name.
+ */
+export function keptOf(
+  object: ManagedObject,
+  tunnel: Pick<Started, 'url' | 'name'>,
 ): Pick<Status, 'agentURL' | 'tunnelName' | 'publicURL'> {
-  const { agentURL, tunnelName, publicURL } = (status ?? {}) as Status;
-  return agentURL === url && tunnelName === name ? { agentURL, tunnelName, publicURL } : {};
+  const { agentURL, tunnelName, publicURL } = (object.status ?? {}) as Status;
+  if (isShown(object, tunnel)) return { agentURL, tunnelName, publicURL };
+  return agentURL === tunnel.url && publicURL !== undefined ? { agentURL, publicURL } : {};
+}
+
+/** The status proves that it was there, for this resource. */
+function isShown({ status }: ManagedObject, { url, name }: Pick<Started, 'url' | 'name'>): boolean {
+  const { agentURL, tunnelName } = (status ?? {}) as Status;
+  return agentURL === url && tunnelName === name;
 }
 
 /** The options that the agent showed of this very start, where the status says so. */
 export function baselineIn(object: ManagedObject, started: Started): string | undefined {
   const { startedAt, shownOptions } = (object.status ?? {}) as Status;
-  const isOfThat = startedAt === started.startedAt && placeIn(object, started).agentURL !== undefined;
+  const isOfThat = startedAt === started.startedAt && isShown(object, started);
   return isOfThat && typeof shownOptions === 'string' ? shownOptions : undefined;
 }
 
@@ -118,5 +128,5 @@ export function isAnswered(object: ManagedObject, started: Started, facts: Pick<
   const { startedAt, uri } = (object.status ?? {}) as Status;
   const { observedGeneration = 0 } = conditionOf(object, 'Ready') ?? {};
   const isOfThat = startedAt === started.startedAt && observedGeneration >= (started.generation ?? 0);
-  return isOfThat && uri !== undefined && placeIn(object, started).agentURL !== undefined;
+  return isOfThat && uri !== undefined && isShown(object, started);
 }
