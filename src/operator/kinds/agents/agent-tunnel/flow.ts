@@ -104,6 +104,8 @@ export class TunnelFlow implements Flow<undefined> {
     const { name } = tunnel;
     const running = await agent.find(name, freshSince(context), call);
     facts.observed = true;
+    // To look may have taken minutes, in which a person paused the Agent, or gave it another address.
+    if (this.#agents.of(resource.object) !== agent) return report('Updating', `the Agent is at ${agent.url} no longer`);
     // What another began while we looked is on its record before it runs.
     const rival = rivalOf(context, tunnel);
     if (rival !== undefined) return conflict(context, tunnel, rival);

@@ -57,6 +57,9 @@ export class Leaving {
       await this.#agents.visit(url, namespace, async (agent) => {
         const running = await agent.find(name, occasion.startedAt, call);
         if (running === undefined || !isOf(running, started)) return;
+        // To look may have taken minutes, in which a person paused the Agent.
+        this.#agents.checkPause(resource.object);
+        this.#agents.checkVisit(url, namespace);
         await agent.stop(name, call);
         journal.event('Deleted', `stopped tunnel ${name}`);
       });

@@ -4,7 +4,7 @@ import type { Tunnel } from '../../../agent-client/schemas.ts';
 import { annotation } from '../../../reconcile/annotations.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { Memory } from '../../../reconcile/memory.ts';
-import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
+import { DependencyError, type Report, reportFailure } from '../../../reconcile/outcome.ts';
 import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
 import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
 import { OddTunnelError } from '../registry/agent-connection.ts';
@@ -45,12 +45,16 @@ export class TunnelWorld {
   isRequested = true;
   /** The Agent that it names is. */
   isPaused = false;
+  /** And has another address. */
+  isElsewhere = false;
   /** No request may go to where it was. */
   isShutOut = false;
   /** Nothing listens there, and no Agent has the address. */
   isAway = false;
   /** What it lists cannot be read, and may be any. */
   isOdd = false;
+  /** What comes while the agent is looked at. */
+  onLook = () => {};
   /** What the agent does with the next POST. */
   onStart: (asked: Tunnel) => Tunnel = (asked) => this.run(asked);
   readonly flow: TunnelFlow;
@@ -61,6 +65,7 @@ export class TunnelWorld {
       url: agentURL,
       find: async () => {
         if (this.isOdd) throw new OddTunnelError('a tunnel that has no name, and may be web: name: expected string');
+        this.onLook();
         return this.running;
       },
       running: () => [...this.others, ...(this.running === undefined ? [] : [this.running])],
@@ -69,11 +74,16 @@ export class TunnelWorld {
         this.running = undefined;
       },
     };
+    const checkPause = () => {
+      if (this.isPaused) throw new DependencyError('the Agent is paused');
+    };
     const agents = {
-      of: () => agent,
-      checkPause: () => {
-        if (this.isPaused) throw new DependencyError('the Agent is paused');
+      of: () => {
+        checkPause();
+        return this.isElsewhere ? { ...agent, url: `${agentURL}2` } : agent;
       },
+      checkPause,
+      checkVisit: () => {},
       isInUse: () => !this.isAway,
       visit: async (_url: string, _namespace: string, use: (it: typeof agent) => Promise<unknown>) => {
         if (this.isShutOut) throw new NotAdmittedError('no request may go there');
@@ -118,6 +128,11 @@ export class TunnelWorld {
 
   remove() {
     return this.flow.remove(this.#context());
+  }
+
+  /** As `reconcile`, with what is thrown as its reason. */
+  async outcome() {
+    return ((await this.ensure().catch(reportFailure)) as Report).reason;
   }
 
   async reconcile() {

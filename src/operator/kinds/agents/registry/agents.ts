@@ -176,21 +176,26 @@ export class Agents extends Registry<AgentEntry> {
    * Throws NotAdmittedError for one that no request may go to any more.
    */
   async visit<T>(url: string, namespace: string, use: (agent: AgentConnection) => Promise<T>): Promise<T> {
-    const { hosts, open } = this.#options;
-    const address = admitted(url, namespace, hosts);
-    if (address === undefined) throw new NotAdmittedError(notAdmitted(url));
-    // Those of others are no matter of this namespace.
-    const own = this.#leadingTo(url).filter((entry) => entry.namespace === namespace);
-    const [paused] = own.every(({ pause }) => pause !== undefined) ? own : [];
-    if (paused !== undefined) throw new DependencyError(`the Agent of ${url} ${paused.pause}`);
+    const address = this.checkVisit(url, namespace);
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = open(address);
+    const agent = this.#options.open(address);
     try {
       return await use(agent);
     } finally {
       await agent.close();
     }
+  }
+
+  /** Throws where {@link visit} does: also to be asked by whoever waited on the way. */
+  checkVisit(url: string, namespace: string): AgentAddress {
+    const address = admitted(url, namespace, this.#options.hosts);
+    if (address === undefined) throw new NotAdmittedError(notAdmitted(url));
+    // Those of others are no matter of this namespace.
+    const own = this.#leadingTo(url).filter((entry) => entry.namespace === namespace);
+    const [paused] = own.every(({ pause }) => pause !== undefined) ? own : [];
+    if (paused !== undefined) throw new DependencyError(`the Agent of ${url} ${paused.pause}`);
+    return address;
   }
 
   /** However the address is spelled. */
