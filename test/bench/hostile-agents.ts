@@ -48,9 +48,17 @@ async function serve(): Promise<void> {
 
 const turns = new Turns(systemRuntime.monotonic);
 
-function open(url: string): AgentConnection {
+function open(url: string, namespace = 'hostile'): AgentConnection {
   const { clock, monotonic, random } = systemRuntime;
-  return new AgentConnection({ url, userAgent: 'bench', clock, monotonic, random, turns, retryMs: 15_000 });
+  return new AgentConnection({
+    url,
+    userAgent: 'bench',
+    clock,
+    monotonic,
+    random,
+    turns: turns.of(namespace),
+    retryMs: 15_000,
+  });
 }
 
 async function measure(server: ChildProcess, seconds: number): Promise<void> {
@@ -69,7 +77,7 @@ async function measure(server: ChildProcess, seconds: number): Promise<void> {
       await sleep(everyMs);
     }
   };
-  const honest = open(`http://127.0.0.1:${port}`);
+  const honest = open(`http://127.0.0.1:${port}`, 'honest');
   const latencies: number[] = [];
   const ask = async () => {
     while (!stop.aborted) {

@@ -17,7 +17,7 @@ import {
 } from './schemas.ts';
 import { agentService } from './service.ts';
 import { readTunnels, type TunnelReader } from './tunnel-list.ts';
-import { Turn, Turns } from './turns.ts';
+import { Turn, Turns, type TurnTaking } from './turns.ts';
 
 export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'dispatcher'> {
   /** Of the agent, such as `http://127.0.0.1:4040`, with or without `/api`. */
@@ -32,7 +32,7 @@ export interface AgentClientOptions extends Pick<Runtime, 'clock' | 'monotonic' 
   /** Called right before a request is sent; what it throws stops the request. */
   readonly guard?: () => void;
   /** In which long answers are read; default turns of its own. */
-  readonly turns?: Turns;
+  readonly turns?: TurnTaking;
 }
 
 /** A tunnel as the agent's configuration file has it; which further parameters there are, the agent says. */
@@ -97,7 +97,7 @@ export class AgentClient {
   readonly #http: HttpClient;
   readonly #admit: (() => Promise<unknown>) | undefined;
   readonly #guard: (() => void) | undefined;
-  readonly #turns: Turns;
+  readonly #turns: TurnTaking;
   readonly #monotonic: Clock;
 
   /** @throws TypeError for a URL that is not usable. */
@@ -109,7 +109,7 @@ export class AgentClient {
     this.#admit = options.admit;
     this.#guard = options.guard;
     this.#monotonic = options.monotonic;
-    this.#turns = options.turns ?? new Turns(options.monotonic);
+    this.#turns = options.turns ?? new Turns(options.monotonic).of('');
   }
 
   /** GET /api/ */

@@ -4,7 +4,7 @@ import { type Turn, Turns } from './turns.ts';
 
 let now = 0;
 let slept: number[] = [];
-const turns = () => {
+const all = () => {
   [now, slept] = [0, []];
   return new Turns({
     ...systemClock,
@@ -15,6 +15,7 @@ const turns = () => {
     },
   });
 };
+const turns = () => all().of('');
 const steps = async (turn: Turn, count: number, ms: number) => {
   for (let step = 0; step < count; step++) {
     if (turn.isOver) await turn.rest();
@@ -29,10 +30,10 @@ test('long work rests three times as long as it works, and knows what it took', 
 });
 
 test('one piece is done at a time, the next after the rest of the last, and a failure ends a turn too', async () => {
-  const all = turns();
+  const shared = turns();
   const done: string[] = [];
   const piece = (name: string) =>
-    all.take(async () => {
+    shared.take(async () => {
       done.push(`${name} at ${now}`);
       await Promise.resolve();
       now += 5;
@@ -41,6 +42,20 @@ test('one piece is done at a time, the next after the rest of the last, and a fa
   const [a, b, c] = await Promise.allSettled([piece('a'), piece('b'), piece('c')]);
   expect([a?.status, b?.status, c?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(done).toEqual(['a at 0', 'b at 20', 'c at 40']);
+});
+
+test('namespaces take turns, whoever has how much in them', async () => {
+  const shared = all();
+  const done: string[] = [];
+  const piece = (namespace: string) =>
+    shared.of(namespace).take(() => {
+      done.push(namespace);
+      now += 5;
+    });
+  const pieces = [...Array.from({ length: 4 }, () => piece('many')), piece('one'), piece('two'), piece('two')];
+  await Promise.all(pieces);
+  expect(done).toEqual(['many', 'many', 'one', 'two', 'many', 'two', 'many']);
+  await piece('one');
 });
 
 test('work that takes no time waits for nothing', async () => {

@@ -33,17 +33,19 @@ export class AgentFamily extends Family<AgentEntry, AgentKindOptions> {
     const { clock, random, dispatcher, reader, monotonic } = shared;
     const hosts = new AllowedHosts(settings.allowedAgentHosts, 'is not in --allowed-agent-hosts');
     const services = new ServiceRoutes({ reader, monotonic });
-    const runtime = { clock, monotonic, random, dispatcher, turns: new Turns(monotonic) };
+    const runtime = { clock, monotonic, random, dispatcher };
+    const turns = new Turns(monotonic);
     const resyncIntervalMs = Math.min(lookMs, shared.resyncIntervalMs);
     const agents = new Agents({
       monotonic,
       hosts,
-      open: (address, hooks) => {
+      open: (address, { namespace, ...hooks }) => {
         const { url } = address;
         const route = routeTo(address, hosts, services);
         return new AgentConnection({
           ...{ url, userAgent, guard, ...route, ...runtime },
           retryMs: resyncIntervalMs,
+          turns: turns.of(namespace),
           ...hooks,
         });
       },

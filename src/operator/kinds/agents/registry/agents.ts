@@ -9,11 +9,14 @@ import { type AgentAddress, addressOf, admitted } from './address.ts';
 import type { AgentConnection, AgentConnectionOptions } from './agent-connection.ts';
 import { agentIdentity, claimOn, hasMade } from './ownership.ts';
 
-type AgentHooks = Pick<AgentConnectionOptions, 'onChange' | 'onCount'>;
+interface AgentUse extends Pick<AgentConnectionOptions, 'onChange' | 'onCount'> {
+  /** That it is used for. */
+  readonly namespace: string;
+}
 
 export interface AgentsOptions extends Pick<RegistryOptions<AgentEntry>, 'enqueueDependents' | 'monotonic'> {
   readonly hosts: AllowedHosts;
-  readonly open: (address: AgentAddress, hooks?: AgentHooks) => AgentConnection;
+  readonly open: (address: AgentAddress, use: AgentUse) => AgentConnection;
   /** The Agent is to be reconciled. */
   readonly enqueue: (agent: string) => void;
 }
@@ -117,8 +120,9 @@ export class Agents extends Registry<AgentEntry> {
   constructor(options: AgentsOptions) {
     const { hosts, open, enqueue, enqueueDependents, monotonic } = options;
     const openEntry = (key: string, object: ManagedObject) => {
-      const hooks = { onChange: () => this.wakeDependents(key), onCount: () => enqueue(key) };
-      return new AgentEntry(object, hosts, (address) => open(address, hooks));
+      const { namespace = '' } = object.metadata;
+      const use = { namespace, onChange: () => this.wakeDependents(key), onCount: () => enqueue(key) };
+      return new AgentEntry(object, hosts, (address) => open(address, use));
     };
     super({ open: openEntry, enqueueDependents, monotonic });
     this.#options = options;
@@ -179,7 +183,7 @@ export class Agents extends Registry<AgentEntry> {
     const address = this.checkVisit(url, namespace);
     const known = this.entries().find(({ connection }) => connection?.url === url)?.connection;
     if (known !== undefined) return use(known);
-    const agent = this.#options.open(address);
+    const agent = this.#options.open(address, { namespace });
     try {
       return await use(agent);
     } finally {
