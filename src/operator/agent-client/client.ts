@@ -44,8 +44,17 @@ export interface TunnelDefinition {
   readonly [parameter: string]: unknown;
 }
 
-export interface ListOptions {
+/** How long an answer that is long is waited for, once it has come. */
+export interface Waiting {
+  /** Ends the wait for its turn: what was asked for is done, or not. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ReadOptions extends Waiting {
   readonly mostMiB?: number;
+}
+
+export interface ListOptions extends ReadOptions {
   /** Without it a tunnel that cannot be read is an error. */
   readonly reader?: TunnelReader;
   /** Told how long it took to read a long answer, well or not, in milliseconds. */
@@ -118,25 +127,24 @@ export class AgentClient {
   }
 
   /** GET /api/status */
-  status({ mostMiB = largestOneMiB } = {}): Promise<AgentStatus> {
+  status({ mostMiB = largestOneMiB, ...waiting }: ReadOptions = {}): Promise<AgentStatus> {
     const request = { name: 'status.get', method: 'GET', path: '/api/status', read: read.status } as const;
-    return this.#send({ ...request, largestAnswerMiB: mostMiB });
+    return this.#send({ ...request, largestAnswerMiB: mostMiB }, waiting);
   }
 
   /** GET /api/tunnels: those that run. An odd one is left out where a reader is told of it, and else an error. */
-  async listTunnels({ mostMiB = largestListMiB, reader, onSpent }: ListOptions = {}): Promise<TunnelList> {
+  async listTunnels({ mostMiB = largestListMiB, reader, ...waiting }: ListOptions = {}): Promise<TunnelList> {
     const request = { name: 'tunnels.list', method: 'GET', path: tunnelsPath, read: read.tunnelList } as const;
     const answer = await this.#exchange({ ...request, largestAnswerMiB: mostMiB });
     const readList = (turn: Turn) =>
       reader === undefined ? read.tunnelList(answer) : readTunnels(answer, reader, turn);
-    return this.#inTurn(answer, readList, onSpent);
+    return this.#inTurn(answer, readList, waiting);
   }
 
   /** POST /api/tunnels. Our agent refuses an invalid definition and a name in use (`Rejected`, definite). */
-  startTunnel(definition: TunnelDefinition): Promise<Tunnel> {
-    const name = 'tunnels.start';
-    const secrets = secretsOf(definition);
-    return this.#send({ name, method: 'POST', path: tunnelsPath, body: definition, secrets, read: read.startedTunnel });
+  startTunnel(definition: TunnelDefinition, waiting?: Waiting): Promise<Tunnel> {
+    const request = { name: 'tunnels.start', method: 'POST', path: tunnelsPath, body: definition } as const;
+    return this.#send({ ...request, secrets: secretsOf(definition), read: read.startedTunnel }, waiting);
   }
 
   /** GET /api/tunnels/:name. `name` is the last segment of the tunnel's `uri`, decoded: its name where it has one. */
@@ -145,8 +153,8 @@ export class AgentClient {
   }
 
   /** DELETE /api/tunnels/:name, as {@link getTunnel} has it. Cuts what is under way in it. */
-  stopTunnel(name: string): Promise<'stopped' | 'absent'> {
-    return this.#sendTo(tunnelsPath, name, { name: 'tunnels.stop', method: 'DELETE', read: read.stopped });
+  stopTunnel(name: string, waiting?: Waiting): Promise<'stopped' | 'absent'> {
+    return this.#sendTo(tunnelsPath, name, { name: 'tunnels.stop', method: 'DELETE', read: read.stopped }, waiting);
   }
 
   /** GET /api/requests/http: those still held in memory; our agent gives the newest first. */
@@ -159,10 +167,13 @@ export class AgentClient {
   }
 
   /** GET /api/requests/http/:request_id */
-  getRequest(id: string, { mostMiB = largestAnswerMiB } = {}): Promise<CapturedRequest | undefined> {
+  getRequest(
+    id: string,
+    { mostMiB = largestAnswerMiB, ...waiting }: ReadOptions = {},
+  ): Promise<CapturedRequest | undefined> {
     const largest = { largestAnswerMiB: mostMiB };
     const operation = { name: 'requests.get', method: 'GET', read: read.request, ...largest } as const;
-    return this.#sendTo(requestsPath, id, operation);
+    return this.#sendTo(requestsPath, id, operation, waiting);
   }
 
   /**
@@ -186,13 +197,18 @@ export class AgentClient {
   }
 
   /** To what has this name or id in the collection. */
-  async #sendTo<T>(collection: string, name: string, operation: Omit<Operation<T>, 'path'>): Promise<T> {
-    return this.#send({ ...operation, path: collection + pathOf(operation.name, name) });
+  async #sendTo<T>(
+    collection: string,
+    name: string,
+    operation: Omit<Operation<T>, 'path'>,
+    waiting?: Waiting,
+  ): Promise<T> {
+    return this.#send({ ...operation, path: collection + pathOf(operation.name, name) }, waiting);
   }
 
-  async #send<T>(operation: Operation<T>): Promise<T> {
+  async #send<T>(operation: Operation<T>, waiting?: Waiting): Promise<T> {
     const answer = await this.#exchange(operation);
-    return this.#inTurn(answer, () => operation.read(answer));
+    return this.#inTurn(answer, () => operation.read(answer), waiting);
   }
 
   async #exchange(operation: Operation<unknown>): Promise<Answer> {
@@ -211,7 +227,7 @@ export class AgentClient {
   async #inTurn<T>(
     { text }: Answer,
     readIn: (turn: Turn) => T | Promise<T>,
-    onSpent: (ms: number) => void = () => {},
+    { signal, onSpent = () => {} }: Waiting & Pick<ListOptions, 'onSpent'> = {},
   ): Promise<T> {
     if (text.length <= longAnswer) return readIn(new Turn(this.#monotonic));
     return this.#turns.take(async (turn) => {
@@ -220,7 +236,7 @@ export class AgentClient {
       } finally {
         onSpent(turn.spentMs);
       }
-    });
+    }, signal);
   }
 }
 

@@ -58,6 +58,23 @@ test('namespaces take turns, whoever has how much in them', async () => {
   await piece('one');
 });
 
+test('whoever waits for a turn gives up when the signal says so, and has none', async () => {
+  const shared = turns();
+  const done: string[] = [];
+  const stop = new AbortController();
+  const release = Promise.withResolvers<void>();
+  const first = shared.take(() => release.promise);
+  const given = shared.take(() => done.push('given up'), stop.signal);
+  const next = shared.take(() => done.push('next'));
+  stop.abort(new Error('no more'));
+  await expect(given).rejects.toThrow('no more');
+  release.resolve();
+  await Promise.all([first, next]);
+  expect(done).toEqual(['next']);
+  await expect(shared.take(() => done.push('late'), stop.signal)).rejects.toThrow('no more');
+  expect(await shared.take(() => 1)).toBe(1);
+});
+
 test('work that takes no time waits for nothing', async () => {
   expect(await turns().take(() => 1)).toBe(1);
   expect(slept).toEqual([]);

@@ -38,7 +38,13 @@ export class Turn {
 
 /** Where long work waits for its turn. */
 export interface TurnTaking {
-  take<T>(work: (turn: Turn) => T | Promise<T>): Promise<T>;
+  /** @param signal ends the wait, after which the work is not done */
+  take<T>(work: (turn: Turn) => T | Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+interface Waiter {
+  readonly begin: () => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -48,7 +54,7 @@ export interface TurnTaking {
 export class Turns {
   readonly #clock: Clock;
   /** In the order of their turns; none is empty. */
-  readonly #waiting = new Map<string, Fifo<() => void>>();
+  readonly #waiting = new Map<string, Fifo<Waiter>>();
   #isTaken = false;
 
   /** @param clock the monotonic one */
@@ -58,11 +64,13 @@ export class Turns {
 
   /** Those of the namespace that the work is for. */
   of(namespace: string): TurnTaking {
-    return { take: (work) => this.#take(namespace, work) };
+    return { take: (work, signal) => this.#take(namespace, work, signal) };
   }
 
-  async #take<T>(namespace: string, work: (turn: Turn) => T | Promise<T>): Promise<T> {
-    await this.#begin(namespace);
+  async #take<T>(namespace: string, work: (turn: Turn) => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#isTaken) await this.#wait(namespace, signal);
+    this.#isTaken = true;
     const turn = new Turn(this.#clock);
     try {
       return await work(turn);
@@ -73,25 +81,35 @@ export class Turns {
     }
   }
 
-  #begin(namespace: string): Promise<void> | undefined {
-    if (!this.#isTaken) {
-      this.#isTaken = true;
-      return undefined;
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
+  /** Resolves when the turn has come, which whoever gives up from then on has all the same. */
+  async #wait(namespace: string, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = () => reject(signal?.reason);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    const begin = () => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    };
     const those = this.#waiting.get(namespace) ?? new Fifo();
-    those.push(resolve);
+    those.push({ begin, signal });
     this.#waiting.set(namespace, those);
-    return promise;
+    await promise;
   }
 
   #next(): void {
+    let waiter = this.#shift();
+    while (waiter?.signal?.aborted === true) waiter = this.#shift();
+    this.#isTaken = waiter !== undefined;
+    waiter?.begin();
+  }
+
+  /** The next one of the namespace whose turn it is, which comes again after all others. */
+  #shift(): Waiter | undefined {
     const [namespace, those] = this.#waiting.entries().next().value ?? [];
-    this.#isTaken = those !== undefined;
-    if (namespace === undefined || those === undefined) return;
+    if (namespace === undefined || those === undefined) return undefined;
     this.#waiting.delete(namespace);
-    const begin = those.shift();
+    const waiter = those.shift();
     if (those.size > 0) this.#waiting.set(namespace, those);
-    begin?.();
+    return waiter;
   }
 }

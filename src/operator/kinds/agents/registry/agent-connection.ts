@@ -69,7 +69,7 @@ export class AgentConnection {
     const { random, retryMs: maxMs } = options;
     this.#breaker = new Breaker({ minMs: minRetryMs, maxMs, now: () => monotonic.now(), random });
     this.#tunnels = new ExternalCache({
-      list: (_, onOdd) => this.#list(onOdd),
+      list: (call, onOdd) => this.#list(call, onOdd),
       // An unnamed tunnel is told apart by its address.
       identityOf: ({ name, uri }) => ({ id: name || uri, createdAt: '' }),
       now: () => monotonic.now(),
@@ -82,7 +82,7 @@ export class AgentConnection {
     const ask = async () => {
       // One after the other, so that whoever asks an agent that is away is told the same.
       await this.#look(since, call);
-      return this.#statusAsOf(since);
+      return this.#statusAsOf(since, call);
     };
     const status = await waitAway(call, () => this.#try(ask));
     return { status, tunnels: this.running().length };
@@ -100,15 +100,15 @@ export class AgentConnection {
     return found;
   }
 
-  async start(definition: TunnelDefinition, call: Pick<Call, 'away'> = {}): Promise<Tunnel> {
-    const tunnel = await waitAway(call, () => this.client.startTunnel(definition));
+  async start(definition: TunnelDefinition, call: Pick<Call, 'away' | 'signal'> = {}): Promise<Tunnel> {
+    const tunnel = await waitAway(call, () => this.client.startTunnel(definition, call));
     this.#tunnels.record(tunnel, this.#options.monotonic.now());
     this.#options.onCount?.();
     return tunnel;
   }
 
-  async stop(name: string, call: Pick<Call, 'away'> = {}): Promise<void> {
-    await waitAway(call, () => this.client.stopTunnel(name));
+  async stop(name: string, call: Pick<Call, 'away' | 'signal'> = {}): Promise<void> {
+    await waitAway(call, () => this.client.stopTunnel(name, call));
     this.#tunnels.forget(name);
     this.#options.onCount?.();
   }
@@ -151,19 +151,19 @@ export class AgentConnection {
     return this.#tunnels.sweep(Math.max(since, this.#awayAt), call);
   }
 
-  async #statusAsOf(since: number): Promise<AgentStatus> {
+  async #statusAsOf(since: number, { signal }: Call): Promise<AgentStatus> {
     const known = this.#status;
     if (known !== undefined && known.at >= Math.max(since, this.#awayAt)) return known.status;
     const at = this.#options.monotonic.now();
-    const status = saidIn(await this.client.status({ mostMiB: mostStatusMiB }));
+    const status = saidIn(await this.client.status({ mostMiB: mostStatusMiB, signal }));
     this.#status = { at, status };
     return status;
   }
 
-  async #list(onOdd: (item: OddItem) => void): Promise<readonly Tunnel[]> {
+  async #list({ signal }: Call, onOdd: (item: OddItem) => void): Promise<readonly Tunnel[]> {
     const shapes: string[] = [];
     const { tunnels } = await this.client.listTunnels({
-      mostMiB,
+      ...{ mostMiB, signal },
       reader: {
         onOdd: (item) => {
           shapes.push(fingerprint(item));

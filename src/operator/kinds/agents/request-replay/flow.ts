@@ -1,6 +1,6 @@
 import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
-import type { AgentClient, Replay } from '../../../agent-client/client.ts';
+import type { AgentClient, Replay, Waiting } from '../../../agent-client/client.ts';
 import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
 import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
@@ -14,7 +14,7 @@ import { type Spec, spec as specSchema } from './schema.ts';
 /** An agent, as far as a replay needs it. */
 export interface ReplayAgent extends Pick<AgentClient, 'status' | 'replay'> {
   /** Rejects with a RefusedError when this resource may not replay that. */
-  check(replay: Replay): Promise<void>;
+  check(replay: Replay, waiting?: Waiting): Promise<void>;
 }
 
 export interface ReplayFlowOptions {
@@ -85,8 +85,8 @@ export class ReplayFlow implements Flow<undefined> {
     const { resource, call, journal } = context;
     const agent = this.#options.agentOf(resource.object);
     // An agent that is away is found here, at no risk, before anything is recorded.
-    await waitAway(call, () => agent.status());
-    await agent.check({ id: requestID, tunnelName });
+    await waitAway(call, () => agent.status(call));
+    await agent.check({ id: requestID, tunnelName }, call);
     // One that may be on record without our knowing stays the same, or it would pass for somebody else's.
     const intent = this.#unsent.get(resource.uid) ?? `${now(context)} ${this.#options.nonce()}`;
     await this.#begin(resource, intent);

@@ -1,4 +1,4 @@
-import type { Replay } from '../../../agent-client/client.ts';
+import type { Replay, Waiting } from '../../../agent-client/client.ts';
 import { RefusedError } from '../../../reconcile/outcome.ts';
 import type { ManagedObject } from '../../../reconcile/resource.ts';
 import type { Agents } from '../registry/agents.ts';
@@ -19,11 +19,11 @@ export function replayableAgent(
   const { url, client } = agents.of(object);
   const { namespace = '' } = object.metadata;
   return {
-    status: () => client.status(),
+    status: (waiting) => client.status(waiting),
     replay: (replay) => client.replay(replay),
-    check: async ({ id, tunnelName }: Replay) => {
+    check: async ({ id, tunnelName }: Replay, { signal }: Waiting = {}) => {
       if (!agents.isShared(url, namespace)) return;
-      const request = await client.getRequest(id, { mostMiB });
+      const request = await client.getRequest(id, { mostMiB, signal });
       // The agent itself says that there is none.
       const names = [request?.tunnel_name, tunnelName].filter((name) => name !== undefined);
       if (names.every((name) => agents.hasMade(namespace, url, name))) return;
