@@ -13,13 +13,13 @@ beforeEach(() => {
 /** As the other installation left it, or as this one did. */
 function resource(
   uid: string,
-  said: 'theirs' | 'ours',
+  said: 'theirs' | 'trouble' | 'ours',
   { generation = 1, observed = 1, namespace = 'ns' } = {},
 ): ManagedObject {
   const [reason, message] = said === 'ours' ? ['Conflict', foreignMessage('blue', 'hands off')] : ['Available', ''];
   const ready = {
     type: 'Ready',
-    status: 'True',
+    status: said === 'theirs' ? 'True' : 'False',
     reason,
     message,
     observedGeneration: observed,
@@ -79,6 +79,42 @@ describe('of an installation that is at work', () => {
     expect(ask('b', 'theirs', { generation: 2, observed: 2 })).toBe('never');
     now = 60_000;
     expect(ask('b', 'theirs', { generation: 3, observed: 2 })).toBe('after');
+  });
+});
+
+describe('what it left in trouble', () => {
+  const day = 86_400_000;
+  beforeEach(() => {
+    ask('a', 'trouble');
+    now = 1_000;
+    expect(ask('a', 'trouble')).toBe('after');
+  });
+
+  test('is told of after a day, and where nobody puts that right, so are the others', () => {
+    now += day - 1;
+    expect([ask('a', 'trouble'), ask('b', 'trouble')]).toEqual(['after', 'after']);
+    now += 1;
+    expect([ask('a', 'trouble'), ask('b', 'trouble')]).toEqual(['now', 'after']);
+    now += 20_000;
+    expect([ask('a', 'ours'), ask('b', 'trouble')]).toEqual(['now', 'now']);
+  });
+
+  test('is told of anew where that could not be written', () => {
+    now += day;
+    expect(ask('a', 'trouble')).toBe('now');
+    neighbours.unsaid('blue', resource('a', 'trouble'));
+    expect(ask('b', 'trouble')).toBe('now');
+  });
+
+  test('is contradicted once a day while it is put right, and never where it is Ready', () => {
+    let times = 0;
+    for (const until = now + 7 * day; now < until; now += 600_000) {
+      expect(ask('b', 'theirs')).toBe('never');
+      if (ask('a', 'trouble') !== 'now') continue;
+      times += 1;
+      expect(ask('a', 'trouble')).toBe('after');
+    }
+    expect(times).toBe(6);
   });
 });
 

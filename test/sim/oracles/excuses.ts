@@ -23,7 +23,7 @@ import {
 } from './resource.ts';
 import { sightingsOf } from './sightings.ts';
 import { installationOf } from './who.ts';
-import type { Witness } from './witness.ts';
+import { hour, type Witness } from './witness.ts';
 
 type Excuse = (world: Witness, resource: Resource) => boolean;
 
@@ -31,6 +31,7 @@ type Excuse = (world: Witness, resource: Resource) => boolean;
 export function isSoFor(world: Witness, resource: Resource, reason: string): boolean {
   if (isPaused(resource.version)) return reason === 'Paused';
   if (isOfAgents(resource)) return ofAgents.includes(reason);
+  if (isLeftInTrouble(world, resource)) return true;
   return excuses[reason]?.(world, resource) ?? false;
 }
 
@@ -225,6 +226,24 @@ function isLeftToAnother(world: Witness, resource: Resource): boolean {
   return [...resource.versions.all, ...resource.statuses.all].some(
     ({ by = '', at }) => installationOf(by) === manager.name && manager.serves(resource, at),
   );
+}
+
+/**
+ * Another installation that managed it has left its namespace, and was at work there less than a day ago: it put right what one that
+ * serves it had said of what it manages there. That it has left can be told by nothing.
+ */
+export function isLeftInTrouble(world: Witness, resource: Resource): boolean {
+  if (!isLeftToAnother(world, resource)) return false;
+  const manager = managerOf(resource);
+  const serving = servants(world, resource).map(({ name }) => name);
+  return [...kubeModelOf(world).live.values()].some((other) => {
+    if (other.namespace !== resource.namespace || managerOf(other) !== manager) return false;
+    return other.statuses.all.some(({ by = '', at }, index, all) => {
+      const before = installationOf(all[index - 1]?.by ?? '') ?? '';
+      const isRighted = installationOf(by) === manager && serving.includes(before);
+      return isRighted && at > world.scheduler.now - 24 * hour;
+    });
+  });
 }
 
 /** By its status. */

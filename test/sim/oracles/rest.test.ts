@@ -317,6 +317,29 @@ describe('converges', () => {
       await world.write('BotUser', 'bot', { status: unready(1, 'Conflict', 'Stalled', fields), by: operator });
       expect(await spoke()).toEqual(said);
     });
+
+    const creating = 'BotUser a/bot is not Ready: Creating, so it is';
+    const left = { status: unready(1, 'Creating', 'Reconciling', { ownership }) };
+    test.each([
+      ['is excused for a day where it had put right what was said there', [operator, 'two-0.0'], 1_000, []],
+      ['is not after that', [operator, 'two-0.0'], 24 * 3_600_000, [creating]],
+      ['is not where it put nothing right', ['two-0.0', operator], 1_000, [creating]],
+    ])('the trouble in which it left another one %s', async (_, saying, ms, said) => {
+      begin({
+        installations: [{ name: 'op' }, { name: 'two', settings: { watchNamespaces: 'a,b' } }],
+        acts: [{ at: 0, do: 'start', installation: 'two' }],
+      });
+      for (const name of ['bot', 'other']) {
+        await world.write('BotUser', name, { spec: { name }, annotations });
+        await world.write('BotUser', name, { ...left, by: 'two-0.0' });
+      }
+      const contradicted = { status: unready(1, 'Conflict', 'Stalled', { ownership }) };
+      for (const by of saying)
+        await world.write('BotUser', 'other', { ...(by === operator ? contradicted : left), by });
+      await world.pass(ms);
+      world.begin('two-0.1', { watchNamespaces: 'b' });
+      expect((await spoke()).filter((line) => line.includes('a/bot'))).toEqual(said);
+    });
   });
 
   test.each([

@@ -3,7 +3,7 @@ import type { Act, Manifest, Story } from '../core/story.ts';
 import { accountsOf } from './accounts.ts';
 import { cloudModelOf } from './cloud-model.ts';
 import { type EndState, endStateOf } from './end-state.ts';
-import { isDoubtful, isForged, isMadeElsewhere, isRefusedByService, pathsOf } from './excuses.ts';
+import { isDoubtful, isForged, isLeftInTrouble, isMadeElsewhere, isRefusedByService, pathsOf } from './excuses.ts';
 import { canonical, type Fields, fieldsOf } from './json.ts';
 import { kubeModelOf } from './kube-model.ts';
 import { isOfAgents, servants } from './look.ts';
@@ -62,6 +62,7 @@ function isComparable(world: Witness, resource: Resource): boolean {
   if (isOfAgents(resource) || version.deleting || isPaused(version) || isObserved(version)) return false;
   if (servants(world, resource).length !== 1 || isImport(resource) || hadModulesOfOthers(world, resource)) return false;
   if (uncertain.includes(ready?.reason ?? '')) return false;
+  if (ready?.status !== 'True' && isLeftInTrouble(world, resource)) return false;
   if (ready?.reason === 'Unreachable' && isDoubtful(world, resource)) return false;
   if (ready?.reason === 'DependencyNotReady' && isForged(resource)) return false;
   if (ready?.reason !== 'Rejected') return true;
