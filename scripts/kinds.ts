@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { definitions } from '../src/operator/kinds/index.ts';
 import type { KindDefinition } from '../src/operator/reconcile/kind.ts';
-import { managedSpec } from '../src/operator/reconcile/resource.ts';
+import { managedSpec } from '../src/operator/reconcile/resource/resource.ts';
 
 const project = join(import.meta.dirname, '..');
 

@@ -16,7 +16,7 @@ import { observed } from './kube/observed.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serveTelemetry } from './monitoring.ts';
 import { Census } from './reconcile/external/census.ts';
-import { Installation } from './reconcile/installation.ts';
+import { Installation } from './reconcile/ownership/installation.ts';
 import { Referents } from './reconcile/referents/referents.ts';
 import type { RunSettings } from './settings.ts';
 

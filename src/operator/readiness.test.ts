@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from './metrics/metrics.ts';
 import { readinessOf, unready } from './readiness.ts';
-import type { ManagedObject } from './reconcile/resource.ts';
+import type { ManagedObject } from './reconcile/resource/resource.ts';
 
 const object = (status: string | undefined, reason = 'Available') =>
   ({ status: { conditions: status === undefined ? [] : [{ type: 'Ready', status, reason }] } }) as ManagedObject;

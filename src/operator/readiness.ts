@@ -1,5 +1,5 @@
-import { isReason } from './reconcile/reasons.ts';
-import { type Condition, conditionOf, type ManagedObject } from './reconcile/resource.ts';
+import { type Condition, conditionOf, type ManagedObject } from './reconcile/resource/resource.ts';
+import { isReason } from './reconcile/status/reasons.ts';
 
 /** A kind, as far as it says how its resources do. */
 interface Followed {

@@ -3,7 +3,7 @@ import { isLoopback } from '../common/http/address.ts';
 import { baseURLProblem } from '../common/http/url.ts';
 import { addressForm, parseAddress } from '../common/listen.ts';
 import { parseDuration, parseSwitch, UsageError } from '../common/usage.ts';
-import { HostRange } from './reconcile/host-range.ts';
+import { HostRange } from './reconcile/addresses/host-range.ts';
 
 /*
  * The settings of `edge-operator run`. Each is a flag and an environment variable, both named after

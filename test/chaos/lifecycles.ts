@@ -6,8 +6,8 @@
  * one replica they elect a leader, and are frozen too. Exit code 1 on a wrong.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { kubeconfigThrough, startGateProxy } from '../support/gate-proxy.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@
  * `node test/chaos/replays.ts [replays] [kills]`; TEST_KUBE_APISERVER as in the scenarios. Exit code 1 on a lie.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { startLocal, startTestAgent } from '../agent/support.ts';
 import { startWorld } from '../support/world.ts';
 

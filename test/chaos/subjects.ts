@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import type { Seed } from '../../src/reference/cloud-api/seed/schema.ts';
 import type { TestCloud } from '../support/cloud-api.ts';
 import type { Random } from './random.ts';

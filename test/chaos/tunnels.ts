@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { type GateProxy, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';
 import { claimPorts } from '../support/ports.ts';

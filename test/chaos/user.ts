@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
 import type { World } from '../support/world.ts';
 import type { Random } from './random.ts';
 import type { Subject } from './subjects.ts';

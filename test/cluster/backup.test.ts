@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../support/until.ts';
 import { lose, restore, save, saveEtcd } from './backup.ts';
 import { type Cluster, onCluster, startCluster } from './cluster.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { Grants } from '../deploy/access.ts';
 import { type EveryKind, endpoint, startEveryKind } from '../deploy/every-kind.ts';
 import type { Values } from '../deploy/helm.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
-import { holderFinalizer } from '../../src/operator/reconcile/annotations.ts';
+import { holderFinalizer } from '../../src/operator/reconcile/resource/annotations.ts';
 import { endpoint } from '../deploy/every-kind.ts';
 import { until } from '../support/until.ts';
 import { namespaceType, secretType } from '../support/world.ts';

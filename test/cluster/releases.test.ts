@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../support/until.ts';
 import { type Cluster, onCluster, startCluster } from './cluster.ts';
 

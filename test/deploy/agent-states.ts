@@ -1,7 +1,7 @@
 import { systemRuntime } from '../../src/common/runtime.ts';
 import { AgentClient } from '../../src/operator/agent-client/client.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import type { ProxiedRequest } from '../support/gate-proxy.ts';
 import { visit } from '../support/local-agent.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { type LocalServer, startLocal, startTestAgent, type TestAgent } from '../agent/support.ts';
 import { until } from '../support/until.ts';
 import { namespaceType, type World } from '../support/world.ts';

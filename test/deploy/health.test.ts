@@ -7,7 +7,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { tool } from '../../scripts/tools.ts';
 import { definitions } from '../../src/operator/kinds/index.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { recorded } from './recorded.ts';
 import { type State, states } from './states.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { sourcesOf } from '../../scripts/tools.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { installCrds, kubeRequests, startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';

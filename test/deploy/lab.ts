@@ -1,4 +1,4 @@
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud-api.ts';
 import { type GateProxy, type GateProxyOptions, startGateProxy } from '../support/gate-proxy.ts';
 import { LocalAgent } from '../support/local-agent.ts';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { definitions } from '../../src/operator/kinds/index.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { type ConfigMap, configMapType } from '../../src/operator/mirror/config-map.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import {
   type GateProxy,
   kubeconfigThrough,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 
 const folder = join(import.meta.dirname, 'statuses');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
 import { hasKubectl, kubectlArgs } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { namespaceType, startWorld, type World } from '../support/world.ts';

@@ -1,4 +1,4 @@
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import type { Lab } from './lab.ts';
 
 /** How those who watch a resource must read it. */

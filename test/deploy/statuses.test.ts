@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { agentKinds } from './agent-states.ts';

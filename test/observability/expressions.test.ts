@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { reasons } from '../../src/operator/reconcile/reasons.ts';
+import { reasons } from '../../src/operator/reconcile/status/reasons.ts';
 import { type Matcher, matches, parseExpression } from '../support/promql.ts';
 import { alerts, projectDir, scope } from './alerts.ts';
 import { labelValues, seriesLabels } from './known-metrics.ts';

@@ -2,7 +2,7 @@ import { definitions } from '../../src/operator/kinds/index.ts';
 import { accountStates } from '../../src/operator/metrics/account-metrics.ts';
 import { metricDefinitions } from '../../src/operator/metrics/metric-names.ts';
 import { createMetrics } from '../../src/operator/metrics/metrics.ts';
-import { reasons } from '../../src/operator/reconcile/reasons.ts';
+import { reasons } from '../../src/operator/reconcile/status/reasons.ts';
 import { parseMetrics } from '../support/prometheus-text.ts';
 
 export const kindNames: readonly string[] = definitions.map(({ type }) => type.kind);

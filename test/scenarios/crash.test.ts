@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../support/gate-proxy.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
 import { startWorld, type World } from '../support/world.ts';

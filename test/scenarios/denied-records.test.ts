@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { conditionOf } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf } from '../../src/operator/reconcile/resource/resource.ts';
 import { hasKubectl, kubectl } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from '../support/world.ts';

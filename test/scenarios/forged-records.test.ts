@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { definitions } from '../../src/operator/kinds/index.ts';
-import { finalizer } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { finalizer } from '../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import type { CloudAnswer } from '../support/cloud-api.ts';
 import { until } from '../support/until.ts';
 import { nextSecond, secretMark, startWorld, type World } from '../support/world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { metricDefinitions } from '../../src/operator/metrics/metric-names.ts';
-import type { ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { labelValues } from '../observability/known-metrics.ts';
 import type { OperatorProcess } from '../support/operator-process.ts';
 import { type Family, parseMetrics } from '../support/prometheus-text.ts';

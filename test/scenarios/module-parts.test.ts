@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { definition } from '../../src/operator/kinds/cloud/https-route-modules/schema.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../support/until.ts';
 import { nextSecond } from '../support/world.ts';
 import { compression, ipRestriction, metadata, routeModules, saml, webhookVerification } from './kinds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { elapsedMs, quickestMs } from '../support/elapsed.ts';
 import { until } from '../support/until.ts';
 import { compression, edgePolicy, metadata, routeModules, rules, saml, secret, webhookVerification } from './kinds.ts';

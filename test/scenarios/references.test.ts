@@ -4,7 +4,7 @@ import { systemRuntime } from '../../src/common/runtime.ts';
 import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect, type KubeConnection } from '../../src/operator/kube/connection.ts';
 import type { KubeObject } from '../../src/operator/kube/types.ts';
-import { References } from '../../src/operator/reconcile/references.ts';
+import { References } from '../../src/operator/reconcile/referents/references.ts';
 import { Referents } from '../../src/operator/reconcile/referents/referents.ts';
 import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';

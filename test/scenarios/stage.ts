@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {

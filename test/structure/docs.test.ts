@@ -6,8 +6,8 @@ import { problems } from '../../src/agent/problem.ts';
 import { commands } from '../../src/cli/index.ts';
 import { productionCommands } from '../../src/cli/production.ts';
 import { loadCommands } from '../../src/cli/program.ts';
-import { annotation } from '../../src/operator/reconcile/annotations.ts';
-import { reasons } from '../../src/operator/reconcile/reasons.ts';
+import { annotation } from '../../src/operator/reconcile/resource/annotations.ts';
+import { reasons } from '../../src/operator/reconcile/status/reasons.ts';
 
 /** What the docs name of other programs. */
 const foreignFlags = ['--build-arg', '--reuse-values'];

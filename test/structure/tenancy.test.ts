@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { definitions } from '../../src/operator/kinds/index.ts';
-import { annotation, finalizer } from '../../src/operator/reconcile/annotations.ts';
+import { annotation, finalizer } from '../../src/operator/reconcile/resource/annotations.ts';
 
 const root = join(import.meta.dirname, '../..');
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');

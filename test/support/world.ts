@@ -4,7 +4,7 @@ import { KubeClient } from '../../src/operator/kube/client.ts';
 import { connect } from '../../src/operator/kube/connection.ts';
 import type { KubeObject, ResourceType } from '../../src/operator/kube/types.ts';
 import { configMapType } from '../../src/operator/mirror/config-map.ts';
-import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource.ts';
+import { type Condition, conditionOf, type ManagedObject } from '../../src/operator/reconcile/resource/resource.ts';
 import type { CloudApiOptions } from '../../src/reference/cloud-api/server.ts';
 import { startTestCloud } from './cloud-api.ts';
 import { isInMemory, testRuntime } from './in-memory.ts';

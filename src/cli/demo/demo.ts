@@ -7,7 +7,7 @@ import { systemRuntime } from '../../common/runtime.ts';
 import { userAgent } from '../../common/version.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { connect } from '../../operator/kube/connection.ts';
-import type { ManagedObject } from '../../operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../operator/reconcile/resource/resource.ts';
 import { announcements } from '../announce.ts';
 import { packageFile } from '../package-files.ts';
 import { stopSignals } from '../stop-signal.ts';

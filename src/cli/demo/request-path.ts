@@ -4,7 +4,7 @@ import { userAgent } from '../../common/version.ts';
 import { AgentClient } from '../../operator/agent-client/client.ts';
 import type { KubeClient } from '../../operator/kube/client.ts';
 import { configMapType, type KubeObject } from '../../operator/kube/types.ts';
-import { conditionOf, type ManagedObject } from '../../operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../operator/reconcile/resource/resource.ts';
 import { apply, type Sample } from './samples.ts';
 import { visit } from './visit.ts';
 

@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml';
 import { definitions } from '../../operator/kinds/index.ts';
 import type { KubeClient } from '../../operator/kube/client.ts';
 import { type KubeObject, type ResourceType, secretType } from '../../operator/kube/types.ts';
-import type { ManagedObject } from '../../operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../operator/reconcile/resource/resource.ts';
 import type { World } from './world.ts';
 
 export interface Sample {

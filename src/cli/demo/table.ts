@@ -1,5 +1,5 @@
-import type { ManagedObject } from '../../operator/reconcile/resource.ts';
-import { conditionOf } from '../../operator/reconcile/resource.ts';
+import type { ManagedObject } from '../../operator/reconcile/resource/resource.ts';
+import { conditionOf } from '../../operator/reconcile/resource/resource.ts';
 import { table } from '../table.ts';
 
 export interface Row {

@@ -9,7 +9,7 @@ import type { KubeClient } from '../kube/client.ts';
 import type { KubeConnection } from '../kube/connection.ts';
 import { KubeConnectionError, KubeError } from '../kube/errors.ts';
 import type { ObjectRef, ResourceType } from '../kube/types.ts';
-import type { ManagedObject } from '../reconcile/resource.ts';
+import type { ManagedObject } from '../reconcile/resource/resource.ts';
 import { accountCheck } from './account.ts';
 import { look } from './check.ts';
 import { definitionsCheck } from './definitions.ts';

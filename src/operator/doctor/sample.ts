@@ -1,7 +1,7 @@
 import type { Runtime } from '../../common/runtime.ts';
 import { definition } from '../kinds/cloud/bot-user/schema.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { conditionOf, type ManagedObject } from '../reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../reconcile/resource/resource.ts';
 import type { Check, Looked } from './check.ts';
 
 const { type } = definition;

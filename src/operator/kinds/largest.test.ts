@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomOf } from '../../../test/chaos/random.ts';
 import { cpuTimer } from '../../../test/support/elapsed.ts';
-import { annotation } from '../reconcile/annotations.ts';
-import { withoutBulk } from '../reconcile/bulk.ts';
-import { canonical } from '../reconcile/json.ts';
-import type { ManagedObject } from '../reconcile/resource.ts';
-import { parseSpec } from '../reconcile/spec.ts';
+import { annotation } from '../reconcile/resource/annotations.ts';
+import { withoutBulk } from '../reconcile/resource/bulk.ts';
+import { canonical } from '../reconcile/resource/json.ts';
+import type { ManagedObject } from '../reconcile/resource/resource.ts';
+import { parseSpec } from '../reconcile/resource/spec.ts';
 import { parsePolicy } from './cloud/tls-edge-traffic-policy/policy.ts';
 import { definitions } from './index.ts';
 

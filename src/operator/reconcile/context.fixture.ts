@@ -1,12 +1,12 @@
 import { silentLog } from '../../common/log.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './connections/connection.ts';
 import type { ReconcileContext } from './context.ts';
-import { CurrentResource } from './current-resource.ts';
-import { Journal, type Recorder } from './events.ts';
-import { Memory } from './memory.ts';
-import { Peers } from './peers.ts';
-import type { ManagedObject } from './resource.ts';
-import type { ObjectWriter } from './writer.ts';
+import { Peers } from './ownership/peers.ts';
+import { CurrentResource } from './resource/current-resource.ts';
+import { Memory } from './resource/memory.ts';
+import type { ManagedObject } from './resource/resource.ts';
+import type { ObjectWriter } from './resource/writer.ts';
+import { Journal, type Recorder } from './status/events.ts';
 
 export interface Given<Client> {
   readonly writer: Partial<ObjectWriter>;

@@ -1,10 +1,10 @@
 import type { Call } from '../../common/call.ts';
-import type { Connection } from './connection.ts';
-import type { CurrentResource } from './current-resource.ts';
-import type { Journal } from './events.ts';
-import type { Facts } from './memory.ts';
+import type { Connection } from './connections/connection.ts';
 import type { Occasion } from './occasion.ts';
-import type { Peers } from './peers.ts';
+import type { Peers } from './ownership/peers.ts';
+import type { CurrentResource } from './resource/current-resource.ts';
+import type { Facts } from './resource/memory.ts';
+import type { Journal } from './status/events.ts';
 
 /** Time orders by the one clock, and is written by the other; both in milliseconds. */
 export interface Time {

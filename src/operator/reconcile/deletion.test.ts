@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
-import { foreignMessage } from './foreign.ts';
-import { Installation } from './installation.ts';
-import { BehindError, UnrecordedError } from './outcome.ts';
+import { foreignMessage } from './ownership/foreign.ts';
+import { Installation } from './ownership/installation.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
-import type { ManagedObject } from './resource.ts';
+import { annotation, finalizer } from './resource/annotations.ts';
+import type { ManagedObject } from './resource/resource.ts';
+import { BehindError, UnrecordedError } from './status/outcome.ts';
 
 let fixture: ReconcilerFixture;
 beforeEach(() => {

@@ -1,10 +1,13 @@
-import { isForced } from './annotations.ts';
 import type { ReconcileContext } from './context.ts';
-import { CurrentResource } from './current-resource.ts';
-import { emit, type Telling } from './events.ts';
 import { type Flow, leftByPolicy } from './flow.ts';
-import type { Facts } from './memory.ts';
-import { asRecorded } from './orphans.ts';
+import { asRecorded } from './ownership/orphans.ts';
+import { isRemoved, ownershipOf, unprovenAccount } from './ownership/ownership.ts';
+import { isForced } from './resource/annotations.ts';
+import { CurrentResource } from './resource/current-resource.ts';
+import type { Facts } from './resource/memory.ts';
+import type { ManagedObject } from './resource/resource.ts';
+import type { ObjectWriter } from './resource/writer.ts';
+import { emit, type Telling } from './status/events.ts';
 import {
   BehindError,
   isTooSoon,
@@ -13,10 +16,7 @@ import {
   report,
   reportDeleteFailure,
   UnrecordedError,
-} from './outcome.ts';
-import { isRemoved, ownershipOf, unprovenAccount } from './ownership.ts';
-import type { ManagedObject } from './resource.ts';
-import type { ObjectWriter } from './writer.ts';
+} from './status/outcome.ts';
 
 /** What the end of one deleted resource takes. */
 export interface DeletionOptions<Client> extends Telling {

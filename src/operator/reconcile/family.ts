@@ -1,9 +1,9 @@
 import { keyOf } from '../kube/types.ts';
-import { Dependents } from './dependents.ts';
+import { Dependents } from './connections/dependents.ts';
+import type { Registry, RegistryEntry } from './connections/registry.ts';
 import type { Kind } from './kind.ts';
 import type { KindController, SharedOptions } from './kind-controller.ts';
-import type { Registry, RegistryEntry } from './registry.ts';
-import type { ManagedObject } from './resource.ts';
+import type { ManagedObject } from './resource/resource.ts';
 
 /** Kinds that belong together: one whose resources stand for connections, and those that use them. */
 export interface FamilyKinds<Options> {

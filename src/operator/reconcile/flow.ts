@@ -1,8 +1,8 @@
 import type { ReconcileContext } from './context.ts';
-import type { CurrentResource } from './current-resource.ts';
-import type { Outcome } from './outcome.ts';
-import { appliedParts, ownedIDOf } from './ownership.ts';
-import type { ManagedObject, Ownership } from './resource.ts';
+import { appliedParts, ownedIDOf } from './ownership/ownership.ts';
+import type { CurrentResource } from './resource/current-resource.ts';
+import type { ManagedObject, Ownership } from './resource/resource.ts';
+import type { Outcome } from './status/outcome.ts';
 
 /**
  * How a kind brings the outside in line with a resource; what all kinds share is the reconciler's. A kind has what it

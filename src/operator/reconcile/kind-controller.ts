@@ -14,23 +14,23 @@ import { type QueueHooks, WorkQueue } from '../controller/queue.ts';
 import { versionOf } from '../controller/version.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type ResourceType } from '../kube/types.ts';
-import type { Connection } from './connection.ts';
-import type { Recorder } from './events.ts';
+import type { Connection } from './connections/connection.ts';
+import type { Placement, RecordShard } from './connections/placement.ts';
 import type { Census } from './external/census.ts';
 import type { Flow } from './flow.ts';
-import { type InformerOptions, informersOf, wholeOf } from './informers.ts';
-import type { Installation } from './installation.ts';
-import { canonical } from './json.ts';
-import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
-import { Peers, type PeersOptions } from './peers.ts';
-import type { Placement, RecordShard } from './placement.ts';
+import type { Installation } from './ownership/installation.ts';
+import { Peers, type PeersOptions } from './ownership/peers.ts';
+import { releasedBy } from './ownership/released.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Referents } from './referents/referents.ts';
-import { releasedBy } from './released.ts';
-import type { ManagedObject } from './resource.ts';
+import { type InformerOptions, informersOf, wholeOf } from './resource/informers.ts';
+import { canonical } from './resource/json.ts';
+import { Memory } from './resource/memory.ts';
+import type { ManagedObject } from './resource/resource.ts';
+import { holdsNothing, ObjectWriter } from './resource/writer.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
-import { holdsNothing, ObjectWriter } from './writer.ts';
+import type { Recorder } from './status/events.ts';
 
 /** What all kinds share. */
 export interface KindOptions<Client> extends Runtime, InformerOptions {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation, isForced, isPaused } from './annotations.ts';
-import { Memory } from './memory.ts';
 import { priorityOf } from './occasion.ts';
-import type { ManagedObject } from './resource.ts';
+import { annotation, isForced, isPaused } from './resource/annotations.ts';
+import { Memory } from './resource/memory.ts';
+import type { ManagedObject } from './resource/resource.ts';
 
 function resource(reason: string, { generation = 1, observed = 1 } = {}): ManagedObject {
   const status = reason === 'Available' ? 'True' : 'False';

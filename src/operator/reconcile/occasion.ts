@@ -1,10 +1,10 @@
 import type { Priority } from '../../common/priority.ts';
-import { annotation, annotationOf } from './annotations.ts';
-import type { Facts } from './memory.ts';
-import { externalIDOf, unusableID } from './ownership.ts';
-import type { Reason } from './reasons.ts';
-import { conditionOf, isDeleting, type ManagedObject } from './resource.ts';
+import { externalIDOf, unusableID } from './ownership/ownership.ts';
+import { annotation, annotationOf } from './resource/annotations.ts';
+import type { Facts } from './resource/memory.ts';
+import { conditionOf, isDeleting, type ManagedObject } from './resource/resource.ts';
 import type { Schedule } from './schedule.ts';
+import type { Reason } from './status/reasons.ts';
 
 /** What one reconcile is to answer. */
 export interface Occasion {

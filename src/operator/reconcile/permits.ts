@@ -1,5 +1,5 @@
 import type { Call } from '../../common/call.ts';
-import { BehindError } from './outcome.ts';
+import { BehindError } from './status/outcome.ts';
 
 /** A call that may wait for its turn for minutes, and is not sent where that is so by then: it is decided anew. */
 export function unless(call: Call, isSo: () => boolean, why: string): Call {

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '../../common/log.ts';
-import { annotation, finalizer } from './annotations.ts';
 import type { Flow } from './flow.ts';
-import { BehindError, report } from './outcome.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
 import type { ReconcilerOptions } from './reconciler.ts';
-import type { ManagedObject } from './resource.ts';
+import { annotation, finalizer } from './resource/annotations.ts';
+import type { ManagedObject } from './resource/resource.ts';
+import { BehindError, report } from './status/outcome.ts';
 
 let fixture: ReconcilerFixture;
 beforeEach(() => {

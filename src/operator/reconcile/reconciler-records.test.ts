@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { annotation, finalizer } from './annotations.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
 import type { ReconcilerOptions } from './reconciler.ts';
-import type { ManagedObject } from './resource.ts';
+import { annotation, finalizer } from './resource/annotations.ts';
+import type { ManagedObject } from './resource/resource.ts';
 
 let fixture: ReconcilerFixture;
 beforeEach(() => {

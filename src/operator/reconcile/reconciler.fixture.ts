@@ -1,11 +1,11 @@
 import { silentLog } from '../../common/log.ts';
 import { Restorations } from '../../common/restorations.ts';
 import type { Flow } from './flow.ts';
-import { Memory } from './memory.ts';
-import { report } from './outcome.ts';
 import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
-import type { ManagedObject } from './resource.ts';
+import { Memory } from './resource/memory.ts';
+import type { ManagedObject } from './resource/resource.ts';
 import { Schedule } from './schedule.ts';
+import { report } from './status/outcome.ts';
 
 export const object: ManagedObject = {
   apiVersion: 'edge-operator.dev/v1alpha1',

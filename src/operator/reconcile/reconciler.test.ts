@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { notSent } from '../../common/http/failure.ts';
-import { annotation } from './annotations.ts';
-import { Installation } from './installation.ts';
-import { Memory } from './memory.ts';
-import { BehindError, DependencyError, report, reportFailure, UnreadError } from './outcome.ts';
+import { Installation } from './ownership/installation.ts';
 import { object, ReconcilerFixture } from './reconciler.fixture.ts';
+import { annotation } from './resource/annotations.ts';
+import { Memory } from './resource/memory.ts';
+import { BehindError, DependencyError, report, reportFailure, UnreadError } from './status/outcome.ts';
 
 let fixture: ReconcilerFixture;
 beforeEach(() => {

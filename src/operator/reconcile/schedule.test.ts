@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ManagedObject } from './resource.ts';
+import type { ManagedObject } from './resource/resource.ts';
 import { Schedule } from './schedule.ts';
 
 const resource = (seconds?: number) => ({ spec: { resyncIntervalSeconds: seconds } }) as unknown as ManagedObject;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ManagedObject } from './resource.ts';
+import type { ManagedObject } from './resource/resource.ts';
 
 export interface ScheduleOptions {
   /** Milliseconds on the monotonic clock. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { version } from '../../../src/common/version.ts';
 import { definitions } from '../../../src/operator/kinds/index.ts';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../../support/until.ts';
 import { type Cluster, onCluster, startCluster } from '../cluster.ts';
 import { type Flux, hasFlux, startFlux } from './controllers.ts';

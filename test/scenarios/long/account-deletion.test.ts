@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../../src/operator/kube/types.ts';
-import { annotation, holderFinalizer } from '../../../src/operator/reconcile/annotations.ts';
-import type { ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { annotation, holderFinalizer } from '../../../src/operator/reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../../support/until.ts';
 import { namespaceType, secretType, startWorld, type World } from '../../support/world.ts';
 import { accountsIn, botsIn, keys, mutations, ref } from './account-setting.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../src/operator/kube/types.ts';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { startTestCloud, type TestCloud } from '../../support/cloud-api.ts';
 import { inSetting, type Setting } from '../../support/setting.ts';
 import { until } from '../../support/until.ts';

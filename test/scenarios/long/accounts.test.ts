@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ConfigMap, configMapType } from '../../../src/operator/mirror/config-map.ts';
-import { annotation } from '../../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { elapsedMs, quickestMs } from '../../support/elapsed.ts';
 import { hasKubectl, kubectl } from '../../support/kubectl.ts';
 import type { OperatorProcess } from '../../support/operator-process.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { annotation } from '../../../src/operator/reconcile/annotations.ts';
+import { annotation } from '../../../src/operator/reconcile/resource/annotations.ts';
 import { kubeconfigThrough, type ProxiedRequest, type Side, startGateProxy } from '../../support/gate-proxy.ts';
 import { LocalAgent } from '../../support/local-agent.ts';
 import { startOperatorProcess } from '../../support/operator-process.ts';

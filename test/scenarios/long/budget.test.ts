@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Lease, leaseType } from '../../../src/operator/controller/lease.ts';
-import { conditionOf } from '../../../src/operator/reconcile/resource.ts';
+import { conditionOf } from '../../../src/operator/reconcile/resource/resource.ts';
 import type { JournalEntry } from '../../../src/reference/cloud-api/journal.ts';
 import { quickestMs } from '../../support/elapsed.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation } from '../../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { until } from '../../support/until.ts';
 import { nextSecond } from '../../support/world.ts';
 import { type ExternalCase, identifiedCases, kindCases, specOf } from '../kinds.ts';

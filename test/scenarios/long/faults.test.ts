@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import type { TestCloud } from '../../support/cloud-api.ts';
 import { inSetting } from '../../support/setting.ts';
 import { until } from '../../support/until.ts';

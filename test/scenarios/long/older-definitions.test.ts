@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { definition } from '../../../src/operator/kinds/cloud/https-route-modules/schema.ts';
 import type { KubeObject, ResourceType } from '../../../src/operator/kube/types.ts';
-import { conditionOf } from '../../../src/operator/reconcile/resource.ts';
+import { conditionOf } from '../../../src/operator/reconcile/resource/resource.ts';
 import { inSetting } from '../../support/setting.ts';
 import { until } from '../../support/until.ts';
 import { startWorld, type World } from '../../support/world.ts';

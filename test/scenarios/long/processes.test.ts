@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { annotation } from '../../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { elapsedMs, quickestMs } from '../../support/elapsed.ts';
 import { type ProxiedRequest, startGateProxy } from '../../support/gate-proxy.ts';
 import type { OperatorProcess } from '../../support/operator-process.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { annotation } from '../../../src/operator/reconcile/annotations.ts';
-import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource.ts';
+import { annotation } from '../../../src/operator/reconcile/resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../../../src/operator/reconcile/resource/resource.ts';
 import { startTestCloud, type TestCloud } from '../../support/cloud-api.ts';
 import { inSetting } from '../../support/setting.ts';
 import { until } from '../../support/until.ts';

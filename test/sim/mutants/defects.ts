@@ -139,7 +139,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'writes-without-a-version',
     sort: 'missing precondition',
-    file: 'reconcile/writer.ts',
+    file: 'reconcile/resource/writer.ts',
     find: 'metadata: { ...(patch.metadata as object | undefined), resourceVersion }',
     replace: 'metadata: { ...(patch.metadata as object | undefined) }',
     only: ['deletes', 'freezes', 'watches-lag'],
@@ -155,7 +155,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'what-is-not-kept-is-not-missed',
     sort: 'missing precondition',
-    file: 'reconcile/writer.ts',
+    file: 'reconcile/resource/writer.ts',
     find: 'if (missing !== undefined) throw',
     replace: 'if (missing !== undefined && false) throw',
     only: ['kube-strips', 'edits', 'deletes', 'crashes'],
@@ -163,7 +163,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'no-finalizer-with-the-record',
     sort: 'missing precondition',
-    file: 'reconcile/writer.ts',
+    file: 'reconcile/resource/writer.ts',
     find: 'const patch = { metadata: { finalizers: withFinalizer(object), annotations } };',
     replace:
       'if (annotations !== undefined) return this.#patch(object, { metadata: { annotations } });\n    const patch = {};',
@@ -172,7 +172,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'own-calls-are-always-fresh',
     sort: 'stale read',
-    file: 'reconcile/cache.ts',
+    file: 'reconcile/external/cache.ts',
     find: 'return own.at >= since ? own.observed : undefined;',
     replace: 'return own.observed;',
     only: ['external-drift'],
@@ -180,7 +180,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'looks-in-an-old-list',
     sort: 'stale read',
-    file: 'reconcile/cache.ts',
+    file: 'reconcile/external/cache.ts',
     find: 'this.#last !== undefined && this.#last.startedAt >= since ? this.#last : undefined',
     replace: 'this.#last',
     only: ['lost-answers', 'imports', 'deletes', 'edits', 'twins'],
@@ -220,7 +220,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'copied-records-count',
     sort: 'claim by name',
-    file: 'reconcile/annotations.ts',
+    file: 'reconcile/resource/annotations.ts',
     find: 'const isOwn = annotationOf(object, annotation.recordOf) === object.metadata.uid;',
     replace: 'const isOwn = object.metadata.uid !== undefined;',
     only: ['annotations-copied', 'policies'],
@@ -236,7 +236,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'another-address-is-no-matter',
     sort: 'wrong definite',
-    file: 'reconcile/installation.ts',
+    file: 'reconcile/ownership/installation.ts',
     find: 'if (url === undefined || recorded === undefined || this.#options.takeOver) return undefined;',
     replace: 'if (url !== "" || recorded === undefined) return undefined;',
     only: ['wrong-address'],
@@ -244,7 +244,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'other-installations-are-no-matter',
     sort: 'claim by name',
-    file: 'reconcile/installation.ts',
+    file: 'reconcile/ownership/installation.ts',
     find: 'if (!this.#options.takeOver || (taken?.holder === holder && taken.isDone)) return holder;',
     replace: '',
     only: ['two-accounts-two-operators'],
@@ -252,7 +252,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'age-decides',
     sort: 'claim by name',
-    file: 'reconcile/ownership.ts',
+    file: 'reconcile/ownership/ownership.ts',
     find: 'standing(a) - standing(b) || rekeyedAt(a)',
     replace: '0 * standing(a) || rekeyedAt(a)',
     only: ['older-dormant'],
@@ -351,7 +351,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'no-retry-when-unreachable',
     sort: 'forgotten requeue',
-    file: 'reconcile/outcome.ts',
+    file: 'reconcile/status/outcome.ts',
     find: "Unreachable: { stalled: false, retry: { kind: 'backoff' } },",
     replace: "Unreachable: { stalled: false, retry: { kind: 'never' } },",
     only: ['gateway-5xx', 'resets', 'refused-connections'],
@@ -359,7 +359,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'no-retry-when-throttled',
     sort: 'forgotten requeue',
-    file: 'reconcile/outcome.ts',
+    file: 'reconcile/status/outcome.ts',
     find: "if (retryAfterMs !== undefined && reason !== 'Rejected')",
     replace:
       "if (reason === 'RateLimited') return { retry: { kind: 'never' } };\n  if (retryAfterMs !== undefined && reason !== 'Rejected')",
@@ -384,7 +384,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'no-drift-checks',
     sort: 'forgotten requeue',
-    file: 'reconcile/outcome.ts',
+    file: 'reconcile/status/outcome.ts',
     find: "Available: { stalled: false, retry: { kind: 'resync' } },",
     replace: "Available: { stalled: false, retry: { kind: 'never' } },",
     only: ['external-drift'],
@@ -464,14 +464,14 @@ export const defects: readonly Defect[] = [
   {
     name: 'transition-times-of-the-process',
     sort: 'clock mix-up',
-    file: 'reconcile/status.ts',
+    file: 'reconcile/status/status.ts',
     find: 'new Date(options.time.wall())',
     replace: 'new Date(options.time.wall() + 3_600_000)',
   },
   {
     name: 'the-last-to-come-wins',
     sort: 'claim by name',
-    file: 'reconcile/ownership.ts',
+    file: 'reconcile/ownership/ownership.ts',
     find: 'standing(a) - standing(b) ||',
     replace: 'standing(b) - standing(a) ||',
     only: ['shared-parents', 'external-id-edits', 'imports'],
@@ -559,7 +559,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'pauses-are-ignored',
     sort: 'policy ignored',
-    file: 'reconcile/annotations.ts',
+    file: 'reconcile/resource/annotations.ts',
     find: 'return isWished(object, annotation.paused);',
     replace: "return annotationOf(object, annotation.paused) === 'always';",
     only: ['pauses', 'edits'],
@@ -567,7 +567,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'annotations-before-the-status',
     sort: 'claim by name',
-    file: 'reconcile/ownership.ts',
+    file: 'reconcile/ownership/ownership.ts',
     find: 'return ownershipOf(object).id ?? recordIn(object, annotation.createdID);',
     replace: 'return recordIn(object, annotation.createdID) ?? ownershipOf(object).id;',
     only: ['annotations-forged'],

@@ -1,13 +1,13 @@
 import { userAgent } from '../../../common/version.ts';
 import type { Tunnel } from '../../agent-client/schemas.ts';
 import { Turns } from '../../agent-client/turns.ts';
-import { isPaused } from '../../reconcile/annotations.ts';
+import { AllowedHosts } from '../../reconcile/addresses/hosts.ts';
+import { ServiceRoutes } from '../../reconcile/addresses/service-route.ts';
+import { firstShard, type Placement } from '../../reconcile/connections/placement.ts';
 import { Family, type FamilyKinds } from '../../reconcile/family.ts';
-import { AllowedHosts } from '../../reconcile/hosts.ts';
 import type { SharedOptions } from '../../reconcile/kind-controller.ts';
-import { firstShard, type Placement } from '../../reconcile/placement.ts';
-import { keyOf } from '../../reconcile/resource.ts';
-import { ServiceRoutes } from '../../reconcile/service-route.ts';
+import { isPaused } from '../../reconcile/resource/annotations.ts';
+import { keyOf } from '../../reconcile/resource/resource.ts';
 import { AgentConnection } from './registry/agent-connection.ts';
 import type { AgentKindOptions } from './registry/agent-kind.ts';
 import { type AgentEntry, Agents, agentKeyOf } from './registry/agents.ts';

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
-import { CurrentResource } from '../current-resource.ts';
-import { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
+import { Peers } from '../ownership/peers.ts';
+import { annotation } from '../resource/annotations.ts';
+import { CurrentResource } from '../resource/current-resource.ts';
+import type { ManagedObject } from '../resource/resource.ts';
+import type { ObjectWriter } from '../resource/writer.ts';
 import { settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known: of what is found some is not its own. */

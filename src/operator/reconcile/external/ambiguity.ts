@@ -1,6 +1,6 @@
-import { annotation, annotationOf } from '../annotations.ts';
-import { type Report, report } from '../outcome.ts';
-import { conditionOf, isDeleting, type ManagedObject } from '../resource.ts';
+import { annotation, annotationOf } from '../resource/annotations.ts';
+import { conditionOf, isDeleting, type ManagedObject } from '../resource/resource.ts';
+import { type Report, report } from '../status/outcome.ts';
 
 /* An unanswered create may have made any of several objects, of which a person says which it is. */
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, formatIntent, intentOf } from '../annotations.ts';
-import { conditionsFor } from '../conditions.ts';
+import { annotation, formatIntent, intentOf } from '../resource/annotations.ts';
+import { conditionsFor } from '../status/conditions.ts';
 import { settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and may have made any of several. */

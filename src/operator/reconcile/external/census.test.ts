@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connections/connection.ts';
 import { Census, type Count } from './census.ts';
 
 const connection = (): Connection<unknown> => ({ key: 'a', client: undefined });

@@ -1,8 +1,8 @@
-import { annotation } from '../annotations.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
 import { unhandledReconcileAt } from '../occasion.ts';
-import { conditionOf, type ManagedObject } from '../resource.ts';
+import { annotation } from '../resource/annotations.ts';
+import { conditionOf, type ManagedObject } from '../resource/resource.ts';
 
 /** Of the objects that resources own in an account. */
 export interface Count {

@@ -1,8 +1,8 @@
 import type { Call } from '../../../common/call.ts';
-import { keySinceOf } from '../connection.ts';
+import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import type { Report } from '../outcome.ts';
-import type { ManagedSpec } from '../resource.ts';
+import type { ManagedSpec } from '../resource/resource.ts';
+import type { Report } from '../status/outcome.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { doubtOfDeletedMs } from './census.ts';
 import type { ExternalContract } from './contract.ts';

@@ -1,6 +1,6 @@
-import { claimOf, ownedIDOf, ownershipOf } from '../ownership.ts';
-import type { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
+import { claimOf, ownedIDOf, ownershipOf } from '../ownership/ownership.ts';
+import type { Peers } from '../ownership/peers.ts';
+import type { ManagedObject } from '../resource/resource.ts';
 
 /** So many are remembered: what is let go within a minute or two. */
 const mostFormer = 1_000;

@@ -1,9 +1,9 @@
 import { isSameURL } from '../../../common/http/url.ts';
-import { intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { fingerprint } from '../json.ts';
-import { externalIDOf, installationOf, isSameInstallation, recordedURLOf } from '../ownership.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { externalIDOf, installationOf, isSameInstallation, recordedURLOf } from '../ownership/ownership.ts';
+import { intentOf } from '../resource/annotations.ts';
+import { fingerprint } from '../resource/json.ts';
+import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { heldByOthers } from './claims.ts';
 import type { ExternalContract, Identity } from './contract.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/call.ts';
 import type { OddItem } from '../../../common/odd-item.ts';
-import type { ManagedSpec } from '../resource.ts';
+import type { ManagedSpec } from '../resource/resource.ts';
 
 export interface Identity {
   readonly id: string;

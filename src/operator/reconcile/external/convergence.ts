@@ -1,6 +1,4 @@
-import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import { type Report, report, reportFailure } from '../outcome.ts';
 import {
   accountKeyOf,
   externalIDOf,
@@ -10,11 +8,13 @@ import {
   nowhere,
   originOf,
   ownedIDOf,
-} from '../ownership.ts';
+} from '../ownership/ownership.ts';
 import { unlessTaken } from '../permits.ts';
 import { nextRecreation, noteRecreation } from '../recreation.ts';
-import { isSentAgain, notTaken } from '../refusals.ts';
-import type { ManagedSpec } from '../resource.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { ManagedSpec } from '../resource/resource.ts';
+import { type Report, report, reportFailure } from '../status/outcome.ts';
+import { isSentAgain, notTaken } from '../status/refusals.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { doubtRetryMs } from './census.ts';
 import type { SafeChange } from './change.ts';

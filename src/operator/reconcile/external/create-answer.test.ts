@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, formatIntent, intentOf } from '../annotations.ts';
-import { fingerprint } from '../json.ts';
-import { type ManagedObject, managedSpecSchema } from '../resource.ts';
+import { annotation, formatIntent, intentOf } from '../resource/annotations.ts';
+import { fingerprint } from '../resource/json.ts';
+import { type ManagedObject, managedSpecSchema } from '../resource/resource.ts';
 import { SafeCreate } from './create.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
 

@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
-import type { Connection } from '../connection.ts';
-import { fingerprint } from '../json.ts';
-import { type ManagedSpec, managedSpecSchema } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
+import type { Connection } from '../connections/connection.ts';
+import { annotation } from '../resource/annotations.ts';
+import { fingerprint } from '../resource/json.ts';
+import { type ManagedSpec, managedSpecSchema } from '../resource/resource.ts';
+import type { ObjectWriter } from '../resource/writer.ts';
 import { SafeCreate } from './create.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 

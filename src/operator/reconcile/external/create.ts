@@ -1,14 +1,21 @@
 import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, annotationOf, type CreateIntent, formatIntent, hasIntent, intentOf } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import type { CurrentResource } from '../current-resource.ts';
-import { fingerprint } from '../json.ts';
-import type { Facts } from '../memory.ts';
-import { type Report, report, reportFailure } from '../outcome.ts';
-import { externalIDOf, nowhere, ownedIDOf, placeRecord } from '../ownership.ts';
+import { externalIDOf, nowhere, ownedIDOf, placeRecord } from '../ownership/ownership.ts';
 import { unless } from '../permits.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import {
+  annotation,
+  annotationOf,
+  type CreateIntent,
+  formatIntent,
+  hasIntent,
+  intentOf,
+} from '../resource/annotations.ts';
+import type { CurrentResource } from '../resource/current-resource.ts';
+import { fingerprint } from '../resource/json.ts';
+import type { Facts } from '../resource/memory.ts';
+import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
+import { type Report, report, reportFailure } from '../status/outcome.ts';
 import type { AccountObjects } from './account-objects.ts';
 import type { ExternalContract } from './contract.ts';
 import { ofUnknownFate } from './refused-create.ts';

@@ -1,5 +1,5 @@
-import { annotation } from '../annotations.ts';
-import type { Reason } from '../reasons.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { Reason } from '../status/reasons.ts';
 import type { Difference } from './contract.ts';
 
 export interface Situation {

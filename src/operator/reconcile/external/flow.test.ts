@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
-import { CurrentResource } from '../current-resource.ts';
-import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../ownership.ts';
-import { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
+import { movedAccount, ownershipOf, placeRecord, recordedURLOf } from '../ownership/ownership.ts';
+import { Peers } from '../ownership/peers.ts';
+import { annotation } from '../resource/annotations.ts';
+import { CurrentResource } from '../resource/current-resource.ts';
+import type { ManagedObject } from '../resource/resource.ts';
+import type { ObjectWriter } from '../resource/writer.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Call, Reserved } from '../../../common/call.ts';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
+import { annotation } from '../resource/annotations.ts';
 import { connection, ThingFixture } from './thing.fixture.ts';
 
 let thing: ThingFixture;

@@ -1,7 +1,7 @@
-import { listEverywhere } from '../informers.ts';
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController } from '../kind-controller.ts';
-import type { ManagedSpec } from '../resource.ts';
+import { listEverywhere } from '../resource/informers.ts';
+import type { ManagedSpec } from '../resource/resource.ts';
 import type { ExternalContract } from './contract.ts';
 import { ExternalFlow } from './flow.ts';
 

@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '../context.ts';
-import { fingerprint } from '../json.ts';
-import { externalIDOf } from '../ownership.ts';
-import type { ManagedSpec } from '../resource.ts';
+import { externalIDOf } from '../ownership/ownership.ts';
+import { fingerprint } from '../resource/json.ts';
+import type { ManagedSpec } from '../resource/resource.ts';
 import type { AccountObjects, Suspect } from './account-objects.ts';
 import { heldByOthers } from './claims.ts';
 import type { ExternalContract } from './contract.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation, formatIntent, intentOf } from '../annotations.ts';
+import { annotation, formatIntent, intentOf } from '../resource/annotations.ts';
 import { connection, settleMs, ThingFixture } from './thing.fixture.ts';
 
 /** Its create was sent, and its fate is not known. */

@@ -1,4 +1,4 @@
-import type { ManagedObject } from '../resource.ts';
+import type { ManagedObject } from '../resource/resource.ts';
 import type { Census } from './census.ts';
 
 /** What the flow of a kind is given, and all that is made for one reconcile. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { annotation } from '../annotations.ts';
-import { witnessesApartMs } from '../memory.ts';
-import type { ManagedObject } from '../resource.ts';
+import { annotation } from '../resource/annotations.ts';
+import { witnessesApartMs } from '../resource/memory.ts';
+import type { ManagedObject } from '../resource/resource.ts';
 import { presenceOf, proven, scene, setScene, settleMs } from './presence.fixture.ts';
 
 beforeEach(setScene);

@@ -1,10 +1,10 @@
 import type { OddItem } from '../../../common/odd-item.ts';
 import { ManualClock } from '../../controller/manual-clock.fixture.ts';
-import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
-import { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
+import { Peers } from '../ownership/peers.ts';
+import { annotation } from '../resource/annotations.ts';
+import { Memory } from '../resource/memory.ts';
+import type { ManagedObject } from '../resource/resource.ts';
 import { AccountObjects } from './account-objects.ts';
 import { Census } from './census.ts';
 import { Claims } from './claims.ts';

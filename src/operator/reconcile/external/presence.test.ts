@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { witnessesApartMs } from '../memory.ts';
+import { witnessesApartMs } from '../resource/memory.ts';
 import { presenceOf, proven, saidOf, scene, setScene, settleMs } from './presence.fixture.ts';
 
 beforeEach(setScene);

@@ -1,9 +1,9 @@
-import { annotation, annotationOf } from '../annotations.ts';
-import { keySinceOf } from '../connection.ts';
+import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import type { Report } from '../outcome.ts';
-import { isObserver, originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
-import type { Annotations } from '../writer.ts';
+import { isObserver, originOf, ownedIDOf, ownershipOf, placeOf, placeRecord } from '../ownership/ownership.ts';
+import { annotation, annotationOf } from '../resource/annotations.ts';
+import type { Annotations } from '../resource/writer.ts';
+import type { Report } from '../status/outcome.ts';
 
 /** So many of what it once made may come back: there are not many accounts that a key is mistaken for. */
 const mostFormer = 3;

@@ -1,5 +1,5 @@
-import type { Facts } from '../memory.ts';
-import { type Report, type Retry, report } from '../outcome.ts';
+import type { Facts } from '../resource/memory.ts';
+import { type Report, type Retry, report } from '../status/outcome.ts';
 
 type Remembered = Pick<Facts, 'refusedCreate'>;
 

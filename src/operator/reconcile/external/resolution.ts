@@ -1,6 +1,6 @@
 import { ApiError } from '../../../common/http/errors.ts';
 import type { OddItem } from '../../../common/odd-item.ts';
-import { annotation, type CreateIntent } from '../annotations.ts';
+import { annotation, type CreateIntent } from '../resource/annotations.ts';
 import type { Identity } from './contract.ts';
 
 /** The service's clock and ours may differ by this much where the service's is not known. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { annotation } from '../annotations.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
 import { Claims } from './claims.ts';
 import { Rivals } from './rivals.ts';
 

@@ -1,9 +1,9 @@
-import { hasIntent } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
 import { isKept } from '../flow.ts';
-import { type Report, report } from '../outcome.ts';
-import { claimOf, ownershipOf, rivalName, standingOn } from '../ownership.ts';
-import type { ManagedObject } from '../resource.ts';
+import { claimOf, ownershipOf, rivalName, standingOn } from '../ownership/ownership.ts';
+import { hasIntent } from '../resource/annotations.ts';
+import type { ManagedObject } from '../resource/resource.ts';
+import { type Report, report } from '../status/outcome.ts';
 import type { Claims } from './claims.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'peers'>;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
+import { annotation } from '../resource/annotations.ts';
 import { ThingFixture } from './thing.fixture.ts';
 
 /* Lists, and answers to writes, may show something else than what is there: a get shows that. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { annotation, finalizer } from '../annotations.ts';
+import { annotation, finalizer } from '../resource/annotations.ts';
 import { Census } from './census.ts';
 import { begun, presenceOf, proven, saidBy, saidOf, scene, setScene, settleMs, unproven } from './presence.fixture.ts';
 

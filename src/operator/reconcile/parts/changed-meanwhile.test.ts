@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
-import { DependencyError } from '../outcome.ts';
-import type { ManagedObject } from '../resource.ts';
+import { Memory } from '../resource/memory.ts';
+import type { ManagedObject } from '../resource/resource.ts';
+import { DependencyError } from '../status/outcome.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
 

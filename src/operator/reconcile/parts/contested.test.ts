@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
-import { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
-import type { Fate } from '../writer.ts';
+import { Peers } from '../ownership/peers.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { ManagedObject } from '../resource/resource.ts';
+import type { Fate } from '../resource/writer.ts';
 import { annotating, deleted, left, PartsFixture } from './parts.fixture.ts';
 
 let scene: PartsFixture;

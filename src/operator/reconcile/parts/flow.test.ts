@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { notSent } from '../../../common/http/failure.ts';
-import { annotation } from '../annotations.ts';
-import { recordedURLOf } from '../ownership.ts';
-import { Peers } from '../peers.ts';
-import type { Condition, ManagedObject } from '../resource.ts';
+import { recordedURLOf } from '../ownership/ownership.ts';
+import { Peers } from '../ownership/peers.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { Condition, ManagedObject } from '../resource/resource.ts';
 import { annotating, createSettleMs, deleted, left, PartsFixture } from './parts.fixture.ts';
 
 let scene: PartsFixture;

@@ -1,9 +1,8 @@
 import { keyOf } from '../../kube/types.ts';
 import type { ReconcileContext } from '../context.ts';
 import { type Flow, isKept } from '../flow.ts';
-import type { Outcome, Report } from '../outcome.ts';
-import { appliedParts, isObserver, ownershipOf } from '../ownership.ts';
-import type { References } from '../references.ts';
+import { appliedParts, isObserver, ownershipOf } from '../ownership/ownership.ts';
+import type { References } from '../referents/references.ts';
 import {
   conditionOf,
   isDeleting,
@@ -11,8 +10,9 @@ import {
   type ManagedSpec,
   type Ownership,
   type PartGenerations,
-} from '../resource.ts';
-import { parseSpec } from '../spec.ts';
+} from '../resource/resource.ts';
+import { parseSpec } from '../resource/spec.ts';
+import type { Outcome, Report } from '../status/outcome.ts';
 import { askedNow } from './generations.ts';
 import type { PartStatus, PartsContract } from './part.ts';
 import { type PartPlan, PartReconciler, type PartResult } from './part-reconciler.ts';

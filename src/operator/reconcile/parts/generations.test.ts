@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
 import { ReconcilerFixture } from '../reconciler.fixture.ts';
-import type { Condition, ManagedObject } from '../resource.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { Condition, ManagedObject } from '../resource/resource.ts';
 import { annotating, createSettleMs, left, PartsFixture } from './parts.fixture.ts';
 
 let scene: PartsFixture;

@@ -1,5 +1,5 @@
-import { ownershipOf } from '../ownership.ts';
-import { conditionOf, type ManagedObject, type PartGenerations } from '../resource.ts';
+import { ownershipOf } from '../ownership/ownership.ts';
+import { conditionOf, type ManagedObject, type PartGenerations } from '../resource/resource.ts';
 import type { Part } from './part.ts';
 
 type Known = Pick<Part<never, never>, 'name' | 'condition'>;

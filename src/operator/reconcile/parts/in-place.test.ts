@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
-import type { Condition, ManagedObject } from '../resource.ts';
+import { Memory } from '../resource/memory.ts';
+import type { Condition, ManagedObject } from '../resource/resource.ts';
 import { fieldsOf } from './fields.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';

@@ -1,6 +1,6 @@
 import type { ReconcileContext } from '../context.ts';
-import { fingerprint } from '../json.ts';
-import type { PartInPlace } from '../memory.ts';
+import { fingerprint } from '../resource/json.ts';
+import type { PartInPlace } from '../resource/memory.ts';
 import { generationsOf } from './generations.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'facts' | 'connection' | 'time'>;

@@ -1,7 +1,7 @@
 import type { Kind, KindDefinition } from '../kind.ts';
 import { type KindOptions, kindController } from '../kind-controller.ts';
-import { References } from '../references.ts';
-import type { ManagedObject, ManagedSpec } from '../resource.ts';
+import { References } from '../referents/references.ts';
+import type { ManagedObject, ManagedSpec } from '../resource/resource.ts';
 import { spread } from '../schedule.ts';
 import { PartsFlow } from './flow.ts';
 import type { PartsContract } from './part.ts';

@@ -1,5 +1,5 @@
 import type { ReconcileContext } from '../context.ts';
-import { type Report, report } from '../outcome.ts';
+import { type Report, report } from '../status/outcome.ts';
 import { isTakenOut } from './generations.ts';
 import { type AnyPart, claimThere, type PartScope } from './part-scope.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
-import type { Condition, Ownership } from '../resource.ts';
+import { Memory } from '../resource/memory.ts';
+import type { Condition, Ownership } from '../resource/resource.ts';
 import { PartReconciler } from './part-reconciler.ts';
 import { left, nothingReferred, PartsFixture } from './parts.fixture.ts';
 

@@ -1,6 +1,6 @@
 import type { ReconcileContext } from '../context.ts';
-import { ownershipOf } from '../ownership.ts';
-import { conditionOf } from '../resource.ts';
+import { ownershipOf } from '../ownership/ownership.ts';
+import { conditionOf } from '../resource/resource.ts';
 import type { InPlace } from './in-place.ts';
 import { type AnyPart, isProven, type PartScope } from './part-scope.ts';
 

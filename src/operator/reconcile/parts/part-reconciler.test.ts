@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
-import type { Peers } from '../peers.ts';
-import type { ManagedObject, Ownership } from '../resource.ts';
+import type { Peers } from '../ownership/peers.ts';
+import { Memory } from '../resource/memory.ts';
+import type { ManagedObject, Ownership } from '../resource/resource.ts';
 import type { Part } from './part.ts';
 import { PartReconciler } from './part-reconciler.ts';
 import type { Seen } from './part-scope.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
-import { Memory, witnessesApartMs } from '../memory.ts';
-import { Peers } from '../peers.ts';
-import type { ManagedObject } from '../resource.ts';
-import type { ObjectWriter } from '../writer.ts';
+import { Peers } from '../ownership/peers.ts';
+import { annotation } from '../resource/annotations.ts';
+import { Memory, witnessesApartMs } from '../resource/memory.ts';
+import type { ManagedObject } from '../resource/resource.ts';
+import type { ObjectWriter } from '../resource/writer.ts';
 import { InPlace } from './in-place.ts';
 import type { Part } from './part.ts';
 import { PartRemoval } from './part-removal.ts';

@@ -1,13 +1,13 @@
 import { ApiError } from '../../../common/http/errors.ts';
-import { keySinceOf } from '../connection.ts';
+import { keySinceOf } from '../connections/connection.ts';
 import type { ReconcileContext } from '../context.ts';
-import { leaveTo } from '../leave-to.ts';
-import { witnessesApartMs } from '../memory.ts';
-import { firstPauseMs, type Report, report } from '../outcome.ts';
-import { isObserver, standingToRemovePart } from '../ownership.ts';
+import { leaveTo } from '../ownership/leave-to.ts';
+import { isObserver, standingToRemovePart } from '../ownership/ownership.ts';
 import { unlessTaken } from '../permits.ts';
-import { unlessRefused } from '../refusals.ts';
-import { isDeleting, type ManagedObject } from '../resource.ts';
+import { witnessesApartMs } from '../resource/memory.ts';
+import { isDeleting, type ManagedObject } from '../resource/resource.ts';
+import { firstPauseMs, type Report, report } from '../status/outcome.ts';
+import { unlessRefused } from '../status/refusals.ts';
 import type { InPlace } from './in-place.ts';
 import { type AnyPart, claimThere, isProven, mayBeKept, type PartScope, sightOf, unreadMs } from './part-scope.ts';
 

@@ -1,7 +1,7 @@
 import { canonicalURL } from '../../../common/http/url.ts';
 import type { ReconcileContext } from '../context.ts';
-import { isProof, ownershipOf, standingOnPart } from '../ownership.ts';
-import type { ManagedObject } from '../resource.ts';
+import { isProof, ownershipOf, standingOnPart } from '../ownership/ownership.ts';
+import type { ManagedObject } from '../resource/resource.ts';
 import type { Part } from './part.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each part has a body and an observation of its own, which only it reads

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Call } from '../../../common/call.ts';
-import type { Reference } from '../references.ts';
-import type { ManagedSpec } from '../resource.ts';
+import type { Reference } from '../referents/references.ts';
+import type { ManagedSpec } from '../resource/resource.ts';
 
 /**
  * Reads what a reference names, as text, and from then on watches it: a change enqueues the resource. Throws

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ApiError } from '../../../common/http/errors.ts';
-import { annotation } from '../annotations.ts';
 import { contextOf } from '../context.fixture.ts';
-import { Memory } from '../memory.ts';
-import { References } from '../references.ts';
-import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource.ts';
-import type { Annotations, ObjectWriter } from '../writer.ts';
+import { References } from '../referents/references.ts';
+import { annotation } from '../resource/annotations.ts';
+import { Memory } from '../resource/memory.ts';
+import { type Condition, type ManagedObject, type ManagedSpec, managedSpec } from '../resource/resource.ts';
+import type { Annotations, ObjectWriter } from '../resource/writer.ts';
 import { PartsFlow } from './flow.ts';
 import type { Part } from './part.ts';
 import type { Referred } from './part-reconciler.ts';

@@ -1,4 +1,4 @@
-import type { Reason } from '../reasons.ts';
+import type { Reason } from '../status/reasons.ts';
 
 /** What one part is, seen from outside and inside. */
 export interface PartSituation {

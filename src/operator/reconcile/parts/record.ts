@@ -1,9 +1,9 @@
-import { annotation } from '../annotations.ts';
 import type { ReconcileContext } from '../context.ts';
-import type { Report } from '../outcome.ts';
-import { appliedParts, isObserver, ownershipOf, placeOf, placeRecord } from '../ownership.ts';
-import type { Ownership, PartGenerations } from '../resource.ts';
-import type { Annotations } from '../writer.ts';
+import { appliedParts, isObserver, ownershipOf, placeOf, placeRecord } from '../ownership/ownership.ts';
+import { annotation } from '../resource/annotations.ts';
+import type { Ownership, PartGenerations } from '../resource/resource.ts';
+import type { Annotations } from '../resource/writer.ts';
+import type { Report } from '../status/outcome.ts';
 
 type Context = Pick<ReconcileContext<unknown>, 'resource' | 'connection'>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { report } from '../outcome.ts';
+import { report } from '../status/outcome.ts';
 import { type NamedReport, summarise } from './summary.ts';
 
 const part = (name: string, own: NamedReport['report'], at = 0): NamedReport => ({

@@ -1,4 +1,4 @@
-import { type PartReport, type Report, type Retry, report } from '../outcome.ts';
+import { type PartReport, type Report, type Retry, report } from '../status/outcome.ts';
 
 export interface NamedReport {
   readonly name: string;

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '../../kube/types.ts';
-import { isHolderFinalizer } from '../annotations.ts';
+import { isHolderFinalizer } from '../resource/annotations.ts';
 import type { DataObject } from './values.ts';
 
 /** Without what may be large. */

@@ -4,7 +4,7 @@ import type { Runtime } from '../../../common/runtime.ts';
 import { unlessAborted } from '../../../common/unless-aborted.ts';
 import { isForbidden } from '../../kube/errors.ts';
 import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
-import { DependencyError } from '../outcome.ts';
+import { DependencyError } from '../status/outcome.ts';
 import { keptMetadata, mustBeHeldAnew, withFinalizer } from './holders.ts';
 import type { Target } from './scope.ts';
 import { contentOf, type DataObject, keptValue, mostKeptBytes, sameValue, type Value } from './values.ts';

@@ -5,8 +5,8 @@ import { systemRuntime } from '../../../common/runtime.ts';
 import type { KubeClient, Selection } from '../../kube/client.ts';
 import { KubeConnectionError, KubeError } from '../../kube/errors.ts';
 import type { ObjectMeta, ResourceType } from '../../kube/types.ts';
-import { holderFinalizer } from '../annotations.ts';
-import { References } from '../references.ts';
+import { holderFinalizer } from '../resource/annotations.ts';
+import { References } from './references.ts';
 import { Referents } from './referents.ts';
 import type { DataObject } from './values.ts';
 

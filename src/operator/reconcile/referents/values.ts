@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { KubeObject } from '../../kube/types.ts';
-import { excessOfText } from '../bounds.ts';
+import { excessOfText } from '../resource/bounds.ts';
 
 /** A Secret or a ConfigMap. */
 export interface DataObject extends KubeObject {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
-import { withoutBulk } from '../../../reconcile/bulk.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import { withoutBulk } from '../../../reconcile/resource/bulk.ts';
 import { decide, following, type TunnelAction } from './decide.ts';
 import { lookOf } from './look.ts';
 import { definitionOf, recordOf, type Started, startedOf, wanted } from './started.ts';

@@ -1,5 +1,5 @@
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { canonical } from '../../../reconcile/json.ts';
+import { canonical } from '../../../reconcile/resource/json.ts';
 import { differingField, lookOf, looksLike, shownOf, shownOptionsOf } from './look.ts';
 import type { Spec } from './schema.ts';
 import { type Started, sentOptionsOf } from './started.ts';

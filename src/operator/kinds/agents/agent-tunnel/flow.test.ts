@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { withoutBulk } from '../../../reconcile/bulk.ts';
-import { fingerprint } from '../../../reconcile/json.ts';
-import type { Report } from '../../../reconcile/outcome.ts';
+import { withoutBulk } from '../../../reconcile/resource/bulk.ts';
+import { fingerprint } from '../../../reconcile/resource/json.ts';
+import type { Report } from '../../../reconcile/status/outcome.ts';
 import { startedOf } from './started.ts';
 import { agentURL, createSettleMs, shown, TunnelWorld } from './tunnel.fixture.ts';
 

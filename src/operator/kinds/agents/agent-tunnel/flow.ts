@@ -1,13 +1,19 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
-import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
 import { nextRecreation, noteRecreation, noteStanding, type Pauses } from '../../../reconcile/recreation.ts';
-import { unlessRefused } from '../../../reconcile/refusals.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
-import { parseSpec } from '../../../reconcile/spec.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { parseSpec } from '../../../reconcile/resource/spec.ts';
+import {
+  DependencyError,
+  type Outcome,
+  type Report,
+  report,
+  reportFailure,
+} from '../../../reconcile/status/outcome.ts';
+import { unlessRefused } from '../../../reconcile/status/refusals.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';

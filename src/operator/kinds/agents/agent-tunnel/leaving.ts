@@ -1,5 +1,5 @@
-import { RefusedError, type Report, report } from '../../../reconcile/outcome.ts';
-import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
+import { isDeleting, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { RefusedError, type Report, report } from '../../../reconcile/status/outcome.ts';
 import { OddTunnelError } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { clipped } from '../../../../common/http/text.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { fingerprint } from '../../../reconcile/json.ts';
+import { fingerprint } from '../../../reconcile/resource/json.ts';
 
 /** What an agent shows of a tunnel's definition. */
 export const shownSchema = z.object({ proto: z.string(), addr: z.string(), inspect: z.boolean().optional() });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { startedOf } from './started.ts';
 import { agentURL, createSettleMs, TunnelWorld } from './tunnel.fixture.ts';
 

@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '../../../reconcile/context.ts';
-import { type Report, report } from '../../../reconcile/outcome.ts';
-import { type Standing, winnerOver } from '../../../reconcile/ownership.ts';
-import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
+import { type Standing, winnerOver } from '../../../reconcile/ownership/ownership.ts';
+import { isDeleting, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { type Report, report } from '../../../reconcile/status/outcome.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import { agentIdentity, isElsewhere } from '../registry/ownership.ts';
 import { words } from '../registry/words.ts';

@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '../../../reconcile/context.ts';
-import { type Report, report } from '../../../reconcile/outcome.ts';
-import { winnerOver } from '../../../reconcile/ownership.ts';
-import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { winnerOver } from '../../../reconcile/ownership/ownership.ts';
+import { keyOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { type Report, report } from '../../../reconcile/status/outcome.ts';
 import { agentKeyOf } from '../registry/agents.ts';
 import { agentIdentity, claimOn, isElsewhere, standingOnTunnel } from '../registry/ownership.ts';
 import type { Started } from './started.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { holdsMore } from '../../../../common/nesting.ts';
-import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedStatus } from '../../../reconcile/resource.ts';
+import { bounded } from '../../../reconcile/resource/bounds.ts';
+import { managedStatus } from '../../../reconcile/resource/resource.ts';
 
 /** Without control characters. */
 const noControls = /^\P{Cc}+$/u;

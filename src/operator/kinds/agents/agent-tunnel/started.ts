@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
-import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
-import { fingerprint } from '../../../reconcile/json.ts';
-import type { Facts } from '../../../reconcile/memory.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
-import type { Annotations } from '../../../reconcile/writer.ts';
+import { annotation, annotationOf } from '../../../reconcile/resource/annotations.ts';
+import { fingerprint } from '../../../reconcile/resource/json.ts';
+import type { Facts } from '../../../reconcile/resource/memory.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import type { Annotations } from '../../../reconcile/resource/writer.ts';
 import { lookOf, lookSchema, shownSchema } from './look.ts';
 import type { Spec, Status } from './schema.ts';
 

@@ -1,12 +1,12 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { TunnelDefinition } from '../../../agent-client/client.ts';
 import type { Tunnel } from '../../../agent-client/schemas.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
-import { Memory } from '../../../reconcile/memory.ts';
-import { DependencyError, type Report, reportFailure } from '../../../reconcile/outcome.ts';
-import type { Condition, ManagedObject } from '../../../reconcile/resource.ts';
-import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import { Memory } from '../../../reconcile/resource/memory.ts';
+import type { Condition, ManagedObject } from '../../../reconcile/resource/resource.ts';
+import type { Annotations, ObjectWriter } from '../../../reconcile/resource/writer.ts';
+import { DependencyError, type Report, reportFailure } from '../../../reconcile/status/outcome.ts';
 import { OddTunnelError } from '../registry/agent-connection.ts';
 import { type Agents, NotAdmittedError } from '../registry/agents.ts';
 import { TunnelFlow } from './flow.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
-import { RefusedError, type Report } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { RefusedError, type Report } from '../../../reconcile/status/outcome.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { Agents } from '../registry/agents.ts';
 import { saidIn } from '../registry/words.ts';

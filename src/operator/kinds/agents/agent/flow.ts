@@ -1,10 +1,16 @@
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentStatus } from '../../../agent-client/schemas.ts';
-import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
+import { type Dependents, namesOf } from '../../../reconcile/connections/dependents.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import { freshSince } from '../../../reconcile/occasion.ts';
-import { DependencyError, type Outcome, type Report, report, reportFailure } from '../../../reconcile/outcome.ts';
-import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import {
+  DependencyError,
+  type Outcome,
+  type Report,
+  report,
+  reportFailure,
+} from '../../../reconcile/status/outcome.ts';
 import type { AgentConnection } from '../registry/agent-connection.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import type { Agents } from '../registry/agents.ts';

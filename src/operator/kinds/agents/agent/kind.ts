@@ -1,5 +1,5 @@
-import type { Dependents } from '../../../reconcile/dependents.ts';
-import { keyOf } from '../../../reconcile/resource.ts';
+import type { Dependents } from '../../../reconcile/connections/dependents.ts';
+import { keyOf } from '../../../reconcile/resource/resource.ts';
 import { type AgentKindOptions, agentKind } from '../registry/agent-kind.ts';
 import { AgentFlow } from './flow.ts';
 import { definition } from './schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { urlField } from '../../../reconcile/addresses/url-field.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedStatus } from '../../../reconcile/resource.ts';
-import { urlField } from '../../../reconcile/url-field.ts';
+import { managedStatus } from '../../../reconcile/resource/resource.ts';
 
 const serviceRef = z.object({
   name: z

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { AllowedHosts } from '../../../reconcile/hosts.ts';
+import { AllowedHosts } from '../../../reconcile/addresses/hosts.ts';
 import { addressOf, admitted } from './address.ts';
 
 const hosts = new AllowedHosts(

@@ -1,5 +1,5 @@
-import type { AllowedHosts } from '../../../reconcile/hosts.ts';
-import type { ServicePort } from '../../../reconcile/service-route.ts';
+import type { AllowedHosts } from '../../../reconcile/addresses/hosts.ts';
+import type { ServicePort } from '../../../reconcile/addresses/service-route.ts';
 import type { Spec } from '../agent/schema.ts';
 
 /** Where an agent is. */

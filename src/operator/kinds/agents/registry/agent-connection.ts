@@ -5,8 +5,8 @@ import { ApiError } from '../../../../common/http/errors.ts';
 import type { OddItem } from '../../../../common/odd-item.ts';
 import { AgentClient, type AgentClientOptions, type TunnelDefinition } from '../../../agent-client/client.ts';
 import type { AgentStatus, Tunnel } from '../../../agent-client/schemas.ts';
-import { ExternalCache } from '../../../reconcile/cache.ts';
-import { fingerprint } from '../../../reconcile/json.ts';
+import { ExternalCache } from '../../../reconcile/external/cache.ts';
+import { fingerprint } from '../../../reconcile/resource/json.ts';
 import { saidIn } from './words.ts';
 
 const minRetryMs = 500;

@@ -1,9 +1,9 @@
+import type { Placement } from '../../../reconcile/connections/placement.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
 import type { Kind, KindDefinition } from '../../../reconcile/kind.ts';
 import { kindController, type SharedOptions } from '../../../reconcile/kind-controller.ts';
-import type { Placement } from '../../../reconcile/placement.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { spread } from '../../../reconcile/schedule.ts';
 import type { Agents } from './agents.ts';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../../common/clock.ts';
 import type { Change, ChangeHandler } from '../../../controller/informer.ts';
-import { AllowedHosts } from '../../../reconcile/hosts.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { AllowedHosts } from '../../../reconcile/addresses/hosts.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { AgentConnection } from './agent-connection.ts';
 import { Agents } from './agents.ts';
 

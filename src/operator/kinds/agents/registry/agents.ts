@@ -1,9 +1,9 @@
-import { annotation, isPaused } from '../../../reconcile/annotations.ts';
-import type { AllowedHosts } from '../../../reconcile/hosts.ts';
-import { DependencyError } from '../../../reconcile/outcome.ts';
-import { Registry, type RegistryEntry, type RegistryOptions } from '../../../reconcile/registry.ts';
-import { conditionOf, isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
-import { parseSpec } from '../../../reconcile/spec.ts';
+import type { AllowedHosts } from '../../../reconcile/addresses/hosts.ts';
+import { Registry, type RegistryEntry, type RegistryOptions } from '../../../reconcile/connections/registry.ts';
+import { annotation, isPaused } from '../../../reconcile/resource/annotations.ts';
+import { conditionOf, isDeleting, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { parseSpec } from '../../../reconcile/resource/spec.ts';
+import { DependencyError } from '../../../reconcile/status/outcome.ts';
 import { spec as specSchema } from '../agent/schema.ts';
 import { type AgentAddress, addressOf, admitted } from './address.ts';
 import type { AgentConnection, AgentConnectionOptions } from './agent-connection.ts';

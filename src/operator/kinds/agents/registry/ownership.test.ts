@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation } from '../../../reconcile/annotations.ts';
-import { winnerOver } from '../../../reconcile/ownership.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { winnerOver } from '../../../reconcile/ownership/ownership.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { recordOf, wanted } from '../agent-tunnel/started.ts';
 import { agentIdentity, claimOn, claimsOf, hasMade, isElsewhere, standingOnTunnel } from './ownership.ts';
 

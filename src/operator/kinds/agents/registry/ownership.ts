@@ -1,6 +1,6 @@
 import { apiPrefixOf } from '../../../agent-client/client.ts';
-import type { Standing } from '../../../reconcile/ownership.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { Standing } from '../../../reconcile/ownership/ownership.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { startedOf } from '../agent-tunnel/started.ts';
 
 /** A tunnel, whoever may reach the agent by whatever name and from whatever namespace. */

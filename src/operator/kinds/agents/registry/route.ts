@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns';
 import { isLoopback, lookupAs, lookupExcept, refusalOf } from '../../../../common/http/address.ts';
 import type { AgentClientOptions } from '../../../agent-client/client.ts';
-import type { AllowedHosts } from '../../../reconcile/hosts.ts';
-import type { ServiceRoutes } from '../../../reconcile/service-route.ts';
+import type { AllowedHosts } from '../../../reconcile/addresses/hosts.ts';
+import type { ServiceRoutes } from '../../../reconcile/addresses/service-route.ts';
 import type { AgentAddress } from './address.ts';
 
 /** How requests get to an agent: by an address that was looked at, or not at all. */

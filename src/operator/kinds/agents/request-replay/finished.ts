@@ -1,7 +1,7 @@
 import type { ApiError } from '../../../../common/http/errors.ts';
-import { type Report, report } from '../../../reconcile/outcome.ts';
-import { isReason, type Reason } from '../../../reconcile/reasons.ts';
-import { conditionOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { conditionOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { type Report, report } from '../../../reconcile/status/outcome.ts';
+import { isReason, type Reason } from '../../../reconcile/status/reasons.ts';
 
 /** The end of a replay. Nothing follows it but the removal of its resource. */
 export interface Finished {

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError, type ApiErrorReason } from '../../../../common/http/errors.ts';
 import { ManualClock } from '../../../controller/manual-clock.fixture.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
-import { withoutBulk } from '../../../reconcile/bulk.ts';
-import { conditionsFor } from '../../../reconcile/conditions.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
-import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
-import type { Annotations, ObjectWriter } from '../../../reconcile/writer.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import { withoutBulk } from '../../../reconcile/resource/bulk.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import type { Annotations, ObjectWriter } from '../../../reconcile/resource/writer.ts';
+import { conditionsFor } from '../../../reconcile/status/conditions.ts';
+import { DependencyError, type Report } from '../../../reconcile/status/outcome.ts';
 import { ReplayFlow } from './flow.ts';
 
 type Spec = Record<string, unknown>;

@@ -1,12 +1,12 @@
 import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { AgentClient, Replay, Waiting } from '../../../agent-client/client.ts';
-import { annotation, annotationOf } from '../../../reconcile/annotations.ts';
-import type { CurrentResource } from '../../../reconcile/current-resource.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import { DependencyError, type Outcome, type Report } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
-import { parseSpec } from '../../../reconcile/spec.ts';
+import { annotation, annotationOf } from '../../../reconcile/resource/annotations.ts';
+import type { CurrentResource } from '../../../reconcile/resource/current-resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { parseSpec } from '../../../reconcile/resource/spec.ts';
+import { DependencyError, type Outcome, type Report } from '../../../reconcile/status/outcome.ts';
 import type { AgentContext as Context } from '../registry/agent-kind.ts';
 import { type Finished, finishedIn, isFinal, msToRemoval, refusal, reportOf, unknown } from './finished.ts';
 import { type Spec, spec as specSchema } from './schema.ts';

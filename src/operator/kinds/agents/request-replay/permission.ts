@@ -1,6 +1,6 @@
 import type { Replay, Waiting } from '../../../agent-client/client.ts';
-import { RefusedError } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { RefusedError } from '../../../reconcile/status/outcome.ts';
 import type { Agents } from '../registry/agents.ts';
 import type { ReplayAgent } from './flow.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedStatus } from '../../../reconcile/resource.ts';
+import { managedStatus } from '../../../reconcile/resource/resource.ts';
 
 const immutable = 'a replay cannot be changed; create another one';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { available, cloudAccount, deleting, url, useAccounts, user } from './accounts.fixture.ts';
 
 const here = useAccounts();

@@ -7,7 +7,7 @@ import { KubeClient } from '../../../kube/client.ts';
 import { connect, type KubeConnection } from '../../../kube/connection.ts';
 import type { ResourceType } from '../../../kube/types.ts';
 import { Referents } from '../../../reconcile/referents/referents.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { Accounts } from './accounts.ts';
 import { apiHosts } from './address.ts';
 import { Budgets } from './budgets.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { until } from '../../../../../test/support/until.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import { available, cloudAccount, deleting, type Ready, useAccounts, user } from './accounts.fixture.ts';
 import type { CloudConnection } from './cloud-connection.ts';
 

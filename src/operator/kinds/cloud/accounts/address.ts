@@ -1,4 +1,4 @@
-import { type Admission, AllowedHosts } from '../../../reconcile/hosts.ts';
+import { type Admission, AllowedHosts } from '../../../reconcile/addresses/hosts.ts';
 
 /**
  * Where API keys may be sent to: to the operator's own host, by its own scheme or by https, and to those that its

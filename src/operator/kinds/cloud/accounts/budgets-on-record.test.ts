@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { cpuTimer } from '../../../../../test/support/elapsed.ts';
 import { silentLog } from '../../../../common/log.ts';
 import { systemRuntime } from '../../../../common/runtime.ts';
-import { mayBeTwoKeys } from '../../../reconcile/key-mark.ts';
+import { mayBeTwoKeys } from '../../../reconcile/ownership/key-mark.ts';
 import { account, options, scene, setScene, use } from './budgets.fixture.ts';
 import { Budgets } from './budgets.ts';
 import type { Stored } from './use-store.ts';

@@ -6,7 +6,7 @@ import type { Runtime } from '../../../../common/runtime.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { LimiterState } from '../../../cloud/limiter.ts';
 import type { RequestReport } from '../../../cloud/transport.ts';
-import type { Connection } from '../../../reconcile/connection.ts';
+import type { Connection } from '../../../reconcile/connections/connection.ts';
 import type { Budgets, BudgetUser } from './budgets.ts';
 import { credentialOf } from './credential.ts';
 import { KeyHistory } from './key-history.ts';

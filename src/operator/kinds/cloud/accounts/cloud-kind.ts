@@ -1,7 +1,7 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import type { KindOptions } from '../../../reconcile/kind-controller.ts';
+import type { HeldSecrets } from '../../../reconcile/referents/held-secrets.ts';
 import type { Accounts } from './accounts.ts';
 import type { Homes } from './homes.ts';
 

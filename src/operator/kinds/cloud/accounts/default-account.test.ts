@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { annotation } from '../../../reconcile/annotations.ts';
-import { DependencyError, RefusedError, reportFailure } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { DependencyError, RefusedError, reportFailure } from '../../../reconcile/status/outcome.ts';
 import { DefaultAccountUsers } from './default-account.ts';
 
 const users = new DefaultAccountUsers(['a']);

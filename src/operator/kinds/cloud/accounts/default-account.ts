@@ -1,7 +1,7 @@
-import { annotation } from '../../../reconcile/annotations.ts';
-import { DependencyError, RefusedError } from '../../../reconcile/outcome.ts';
-import { defaultKey, provenAccountOf } from '../../../reconcile/ownership.ts';
-import { isDeleting, type ManagedObject } from '../../../reconcile/resource.ts';
+import { defaultKey, provenAccountOf } from '../../../reconcile/ownership/ownership.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import { isDeleting, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { DependencyError, RefusedError } from '../../../reconcile/status/outcome.ts';
 
 const flag = '--default-account-namespaces';
 

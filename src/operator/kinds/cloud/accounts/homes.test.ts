@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { windowMs } from '../../../cloud/rolling-window.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import type { AccountEntry } from './account-entry.ts';
 import { Homes } from './homes.ts';
 

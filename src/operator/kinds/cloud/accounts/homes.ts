@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { windowMs } from '../../../cloud/rolling-window.ts';
-import { accountKeyOf, defaultKey } from '../../../reconcile/ownership.ts';
-import { firstShard, type HeldShards, type Placement, type Share } from '../../../reconcile/placement.ts';
-import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import { firstShard, type HeldShards, type Placement, type Share } from '../../../reconcile/connections/placement.ts';
+import { accountKeyOf, defaultKey } from '../../../reconcile/ownership/ownership.ts';
+import { keyOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
 import type { Accounts } from './accounts.ts';
 
 export interface HomesOptions {

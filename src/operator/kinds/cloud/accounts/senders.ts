@@ -1,5 +1,5 @@
 import type { Ledger } from '../../../cloud/ledger.ts';
-import { keyMarkOf } from '../../../reconcile/key-mark.ts';
+import { keyMarkOf } from '../../../reconcile/ownership/key-mark.ts';
 import type { BudgetUser } from './budgets.ts';
 import { apiKeyOf } from './credential.ts';
 import { useNameOf } from './use-name.ts';

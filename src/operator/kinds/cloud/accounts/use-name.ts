@@ -1,4 +1,4 @@
-import { areOfTwoSecrets, secretIn } from '../../../reconcile/key-mark.ts';
+import { areOfTwoSecrets, secretIn } from '../../../reconcile/ownership/key-mark.ts';
 
 /** Of an account with a key, on record: of the path of its address nothing, the service is the same; of its key a mark. */
 export function useNameOf(account: string, origin: string, mark: string | undefined): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource/resource.ts';
 
 export const spec = z.object({
   ...managedSpec,

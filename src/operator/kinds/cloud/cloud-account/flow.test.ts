@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ApiError } from '../../../../common/http/errors.ts';
-import { annotation } from '../../../reconcile/annotations.ts';
-import { conditionsFor } from '../../../reconcile/conditions.ts';
 import { contextOf } from '../../../reconcile/context.fixture.ts';
 import { doubtOf } from '../../../reconcile/external/census.ts';
-import { DependencyError, type Report } from '../../../reconcile/outcome.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import { annotation } from '../../../reconcile/resource/annotations.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { conditionsFor } from '../../../reconcile/status/conditions.ts';
+import { DependencyError, type Report } from '../../../reconcile/status/outcome.ts';
 import { AccountFlow, type AccountFlowOptions } from './flow.ts';
 
 const advice =

@@ -2,13 +2,15 @@ import { waitAway } from '../../../../common/call.ts';
 import { ApiError } from '../../../../common/http/errors.ts';
 import type { MirrorStatus } from '../../../mirror/mirror.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
+import { type Dependents, namesOf } from '../../../reconcile/connections/dependents.ts';
 import type { ReconcileContext } from '../../../reconcile/context.ts';
-import type { CurrentResource } from '../../../reconcile/current-resource.ts';
-import { type Dependents, namesOf } from '../../../reconcile/dependents.ts';
 import { doubtIn, isAskedWhetherGone } from '../../../reconcile/external/census.ts';
 import type { Flow } from '../../../reconcile/flow.ts';
-import type { HeldSecrets } from '../../../reconcile/held-secrets.ts';
 import { unhandledReconcileAt } from '../../../reconcile/occasion.ts';
+import type { HeldSecrets } from '../../../reconcile/referents/held-secrets.ts';
+import type { CurrentResource } from '../../../reconcile/resource/current-resource.ts';
+import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
+import { parseSpec } from '../../../reconcile/resource/spec.ts';
 import {
   DependencyError,
   type Outcome,
@@ -17,9 +19,7 @@ import {
   type Retry,
   report,
   reportFailure,
-} from '../../../reconcile/outcome.ts';
-import { conditionOf, keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
-import { parseSpec } from '../../../reconcile/spec.ts';
+} from '../../../reconcile/status/outcome.ts';
 import type { AccountEntry } from '../accounts/account-entry.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { CloudConnection } from '../accounts/cloud-connection.ts';

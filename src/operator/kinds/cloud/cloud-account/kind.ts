@@ -1,8 +1,8 @@
-import { isPaused } from '../../../reconcile/annotations.ts';
-import type { Dependents } from '../../../reconcile/dependents.ts';
+import type { Dependents } from '../../../reconcile/connections/dependents.ts';
 import type { Kind } from '../../../reconcile/kind.ts';
 import { kindController } from '../../../reconcile/kind-controller.ts';
-import { keyOf } from '../../../reconcile/resource.ts';
+import { isPaused } from '../../../reconcile/resource/annotations.ts';
+import { keyOf } from '../../../reconcile/resource/resource.ts';
 import type { CloudKindOptions } from '../accounts/cloud-kind.ts';
 import { AccountFlow } from './flow.ts';
 import { relocate } from './relocate.ts';

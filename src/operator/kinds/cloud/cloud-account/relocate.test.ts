@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Call } from '../../../../common/call.ts';
-import type { ManagedObject } from '../../../reconcile/resource.ts';
+import type { ManagedObject } from '../../../reconcile/resource/resource.ts';
 import type { Relocation } from '../accounts/homes.ts';
 import { relocate } from './relocate.ts';
 

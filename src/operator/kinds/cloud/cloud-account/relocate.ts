@@ -1,7 +1,7 @@
 import { type Call, waitAway } from '../../../../common/call.ts';
 import type { Mirrors } from '../../../mirror/mirrors.ts';
-import type { RecordShard } from '../../../reconcile/placement.ts';
-import { keyOf, type ManagedObject } from '../../../reconcile/resource.ts';
+import type { RecordShard } from '../../../reconcile/connections/placement.ts';
+import { keyOf, type ManagedObject } from '../../../reconcile/resource/resource.ts';
 import type { Homes } from '../accounts/homes.ts';
 
 export interface RelocateOptions {

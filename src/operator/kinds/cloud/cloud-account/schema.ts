@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { urlField } from '../../../reconcile/addresses/url-field.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedStatus } from '../../../reconcile/resource.ts';
-import { urlField } from '../../../reconcile/url-field.ts';
+import { managedStatus } from '../../../reconcile/resource/resource.ts';
 import { atomic, defaulted, keyRef, set } from '../fields.ts';
 
 const someOf = (...values: readonly string[]) => z.array(z.enum(values)).max(values.length).meta(set);

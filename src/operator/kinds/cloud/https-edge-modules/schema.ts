@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cloudID } from '../../../../common/cloud-id.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource/resource.ts';
 import { atomic, enabled, enabledInAtomic, parentID, readiness, set } from '../fields.ts';
 
 const mutualTLS = z.object({

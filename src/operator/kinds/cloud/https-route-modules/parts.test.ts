@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SAML, SAMLReplace } from '../../../cloud/schemas.ts';
-import type { Reference } from '../../../reconcile/references.ts';
+import type { Reference } from '../../../reconcile/referents/references.ts';
 import { compression } from './compression.ts';
 import { ipRestriction } from './ip-restriction.ts';
 import { httpsRouteModules } from './kind.ts';

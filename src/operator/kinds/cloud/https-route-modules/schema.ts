@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cloudID } from '../../../../common/cloud-id.ts';
-import { mostBytes } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { mostBytes } from '../../../reconcile/resource/bounds.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource/resource.ts';
 import { atomic, enabled, enabledInAtomic, keyRef, parentID, readiness, set, textOfBytes } from '../fields.ts';
 
 /** Cloud Management API, section 8: timeouts are uint32 seconds. */

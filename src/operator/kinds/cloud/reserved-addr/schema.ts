@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { usableID } from '../../../../common/cloud-id.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource/resource.ts';
 import { textOfBytes } from '../fields.ts';
 
 /** Cloud Management API, section 8: at most 4096 bytes, not characters. */

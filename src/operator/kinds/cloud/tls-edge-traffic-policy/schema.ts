@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bounded } from '../../../reconcile/bounds.ts';
 import { edgeType, type KindDefinition } from '../../../reconcile/kind.ts';
-import { managedSpec, managedStatus } from '../../../reconcile/resource.ts';
+import { bounded } from '../../../reconcile/resource/bounds.ts';
+import { managedSpec, managedStatus } from '../../../reconcile/resource/resource.ts';
 import { atomic, enabled, keyRef, parentID } from '../fields.ts';
 
 const text = z.string({ error: 'must be a string' });

@@ -1,8 +1,8 @@
 import type { CloudClient } from '../../../cloud/client.ts';
 import type { TrafficPolicy, TrafficPolicyReplace } from '../../../cloud/schemas.ts';
-import { excessOfDocument } from '../../../reconcile/bounds.ts';
-import { canonical, fingerprint } from '../../../reconcile/json.ts';
 import type { Part, ReadReference } from '../../../reconcile/parts/part.ts';
+import { excessOfDocument } from '../../../reconcile/resource/bounds.ts';
+import { canonical, fingerprint } from '../../../reconcile/resource/json.ts';
 import { parsePolicy } from './policy.ts';
 import type { Policy, Spec, Status } from './schema.ts';
 
