@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Command, Option } from 'commander';
 import { UsageError } from '../common/usage.ts';
 import { ApiError } from '../reference/kube-api/api-error.ts';
-import { DataError } from '../reference/kube-api/data-error.ts';
+import { DataError } from '../reference/kube-api/store/data-error.ts';
 import { announcements } from './announce.ts';
 import { notEmpty, port as portOf, refusedAddress } from './flags.ts';
 import { packageFile } from './package-files.ts';
@@ -66,7 +66,7 @@ async function run(flags: Flags): Promise<void> {
 
 async function readCrds(dir: string): Promise<readonly object[]> {
   notEmpty('--crds', dir);
-  const { loadCrds } = await import('../reference/kube-api/load-crds.ts');
+  const { loadCrds } = await import('../reference/kube-api/types/load-crds.ts');
   try {
     const crds = loadCrds(dir);
     if (crds.length === 0) throw new Error(`no YAML file in ${dir} holds a CustomResourceDefinition`);

@@ -8,7 +8,7 @@ import { startTestKubeApi, type TestKubeApi } from '../support/kube-api.ts';
 import { chartDir, helm } from './helm.ts';
 
 /** What a program in Go with Go's types sees of the embedded Kubernetes API, or of a real one. */
-const table = join(import.meta.dirname, '../../src/reference/kube-api/protobuf-fields.json');
+const table = join(import.meta.dirname, '../../src/reference/kube-api/writes/protobuf-fields.json');
 const run = promisify(execFile);
 const client = async (...args: readonly string[]) => (await run(await tool('typed-client'), args)).stdout;
 

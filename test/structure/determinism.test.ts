@@ -78,19 +78,22 @@ const adapters: Readonly<Record<string, { readonly ways: readonly string[]; read
   'reference/cloud-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
   'reference/cloud-api/seed/read.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
   'reference/cloud-api/server.ts': { ways: ['a listener'], why: 'starts a process of its own' },
-  'reference/kube-api/batches.ts': { ways: ['the process'], why: 'measures what its connections take of a turn' },
+  'reference/kube-api/reads/batches.ts': { ways: ['the process'], why: 'measures what its connections take of a turn' },
   'reference/kube-api/certificate.ts': {
     ways: ['a random of crypto'],
     why: 'makes keys for connections, which only a process has',
   },
   'reference/kube-api/core.ts': { ways: ['the system'], why: 'is composed here, where the system is the default' },
-  'reference/kube-api/discovery.ts': { ways: ['the process'], why: 'says which platform it runs on' },
-  'reference/kube-api/load-crds.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
+  'reference/kube-api/discovery/discovery.ts': { ways: ['the process'], why: 'says which platform it runs on' },
+  'reference/kube-api/types/load-crds.ts': { ways: ['a file'], why: 'reads what a flag of the command names' },
   'reference/kube-api/server.ts': {
     ways: ['the process', 'a listener', 'the system'],
     why: 'starts a process of its own',
   },
-  'reference/kube-api/soon.ts': { ways: ['a timer', 'the system'], why: 'asks a real process for the end of its turn' },
+  'reference/kube-api/reads/soon.ts': {
+    ways: ['a timer', 'the system'],
+    why: 'asks a real process for the end of its turn',
+  },
   'operator/operator.ts': { ways: ['the system'], why: 'is the composition root, where the system is the default' },
 };
 

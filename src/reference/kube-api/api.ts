@@ -1,13 +1,13 @@
 import { ApiError, noSuchResource, notFound } from './api-error.ts';
-import { discover } from './discovery.ts';
+import { discover } from './discovery/discovery.ts';
+import { openApi } from './discovery/openapi.ts';
+import { answerOpenApiV2 } from './discovery/openapi-v2.ts';
 import type { Exchange } from './exchange.ts';
 import { handleResource } from './handler.ts';
 import type { HandlerContext } from './object-request.ts';
-import { openApi } from './openapi.ts';
-import { answerOpenApiV2 } from './openapi-v2.ts';
-import type { Registry } from './registry.ts';
-import type { ResourceType } from './resource-type.ts';
 import { parseRoute } from './route.ts';
+import type { Registry } from './types/registry.ts';
+import type { ResourceType } from './types/resource-type.ts';
 
 const healthPaths = ['/healthz', '/readyz', '/livez'];
 

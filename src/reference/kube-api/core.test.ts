@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../common/clock.ts';
 import { type ServerRuntime, systemRuntime } from '../../common/runtime.ts';
 import { createKubeApi, type KubeApiCore, type KubeApiCoreOptions } from './core.ts';
-import { loadCrds } from './load-crds.ts';
+import { loadCrds } from './types/load-crds.ts';
 
 const crds = loadCrds(`${import.meta.dirname}/../../../crds`);
 const configmaps = '/api/v1/namespaces/default/configmaps';

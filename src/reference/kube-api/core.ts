@@ -1,18 +1,18 @@
 import { dated, type Listener } from '../../common/dated.ts';
 import { type ServerRuntime, systemRuntime } from '../../common/runtime.ts';
 import { answer } from './api.ts';
-import { Batches } from './batches.ts';
 import { builtinTypes } from './builtin/types.ts';
-import type { DataFile } from './data-file.ts';
-import { EventLines } from './event-lines.ts';
+import { Lifecycle } from './controllers/lifecycle.ts';
 import { Exchange } from './exchange.ts';
-import { Lifecycle } from './lifecycle.ts';
-import { Objects } from './objects.ts';
-import { Registry } from './registry.ts';
+import { Objects } from './objects/objects.ts';
+import { Batches } from './reads/batches.ts';
+import { EventLines } from './reads/event-lines.ts';
+import { soonOf } from './reads/soon.ts';
 import { CelValidator } from './schema/cel.ts';
 import { seed } from './seed.ts';
-import { soonOf } from './soon.ts';
-import { type Snapshot, Store } from './store.ts';
+import type { DataFile } from './store/data-file.ts';
+import { type Snapshot, Store } from './store/store.ts';
+import { Registry } from './types/registry.ts';
 
 export interface KubeApiCoreOptions {
   /** What clients must present; when absent a random one, which is kept where objects are. */

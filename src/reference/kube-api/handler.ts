@@ -1,14 +1,14 @@
 import { badRequest, methodNotAllowed, notSupportedHere } from './api-error.ts';
 import type { Exchange } from './exchange.ts';
-import { listPage } from './list.ts';
-import { checkReached, parseVersion } from './list-options.ts';
 import { type HandlerContext, isTrue, type ObjectRequest, presentation, show } from './object-request.ts';
-import type { ResourceType } from './resource-type.ts';
+import { listPage } from './reads/list.ts';
+import { checkReached, parseVersion } from './reads/list-options.ts';
+import { parseWatch } from './reads/watch.ts';
+import { streamWatch } from './reads/watch-stream.ts';
 import type { Route } from './route.ts';
-import { scale } from './scale.ts';
-import { parseWatch } from './watch.ts';
-import { streamWatch } from './watch-stream.ts';
-import { create, deleteCollection, patch, remove, replace } from './writes.ts';
+import type { ResourceType } from './types/resource-type.ts';
+import { scale } from './writes/scale.ts';
+import { create, deleteCollection, patch, remove, replace } from './writes/writes.ts';
 
 /** Answers a request for a resource: the verbs of the Kubernetes API on one type. */
 export async function handleResource(

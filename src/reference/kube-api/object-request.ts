@@ -1,13 +1,13 @@
 import type { Clock, WallClock } from '../../common/clock.ts';
-import type { Subresource } from './admission.ts';
-import type { Batches } from './batches.ts';
-import type { EventLines } from './event-lines.ts';
 import type { Exchange } from './exchange.ts';
 import type { ApiObject } from './object.ts';
-import type { Objects } from './objects.ts';
-import { type Presentation, presentationOf } from './presentation.ts';
-import type { ResourceType } from './resource-type.ts';
-import type { Store } from './store.ts';
+import type { Subresource } from './objects/admission.ts';
+import type { Objects } from './objects/objects.ts';
+import { type Presentation, presentationOf } from './presentation/presentation.ts';
+import type { Batches } from './reads/batches.ts';
+import type { EventLines } from './reads/event-lines.ts';
+import type { Store } from './store/store.ts';
+import type { ResourceType } from './types/resource-type.ts';
 
 export interface HandlerContext {
   readonly store: Store;

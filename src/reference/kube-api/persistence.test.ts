@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { Agent, fetch } from 'undici';
 import { main } from '../../../test/support/main.ts';
 import { until } from '../../../test/support/until.ts';
-import { DataError } from './data-error.ts';
-import { DataFile } from './data-file.ts';
 import { type KubeApi, type KubeApiOptions, loadCrds, startKubeApi } from './server.ts';
+import { DataError } from './store/data-error.ts';
+import { DataFile } from './store/data-file.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at field by field in expectations
 type Body = any;

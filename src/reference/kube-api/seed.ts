@@ -1,8 +1,8 @@
-import { checkGvk } from './decode.ts';
 import type { ApiObject } from './object.ts';
-import type { Objects } from './objects.ts';
-import type { Registry } from './registry.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { Objects } from './objects/objects.ts';
+import type { Registry } from './types/registry.ts';
+import type { ResourceType } from './types/resource-type.ts';
+import { checkGvk } from './writes/decode.ts';
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 const options = { dryRun: false, fieldManager: 'edge-operator-kube', onUnknown: () => {}, warn: () => {} };

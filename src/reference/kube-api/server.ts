@@ -7,10 +7,10 @@ import type { Listener } from '../../common/dated.ts';
 import { systemRuntime } from '../../common/runtime.ts';
 import { type Certificate, createCertificate } from './certificate.ts';
 import { createKubeApi, type KubeApiCoreOptions } from './core.ts';
-import type { DataFile } from './data-file.ts';
 import { kubeconfigText } from './kubeconfig.ts';
+import type { DataFile } from './store/data-file.ts';
 
-export { loadCrds } from './load-crds.ts';
+export { loadCrds } from './types/load-crds.ts';
 
 /** Importing it by name would load undici for one of its names: 30 ms and 6 MB. */
 const http = process.getBuiltinModule('node:http');
@@ -76,7 +76,7 @@ function identityOf(host: string, clock: WallClock, data: DataFile | undefined):
 
 /** SQLite is loaded only where it is used. */
 async function openDataFile(dir: string): Promise<DataFile> {
-  const module = await import('./data-file.ts');
+  const module = await import('./store/data-file.ts');
   return new module.DataFile(dir);
 }
 

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createKubeApi } from '../../../src/reference/kube-api/core.ts';
 import { kubeconfigText } from '../../../src/reference/kube-api/kubeconfig.ts';
-import { loadCrds } from '../../../src/reference/kube-api/load-crds.ts';
 import { parseRoute } from '../../../src/reference/kube-api/route.ts';
+import { loadCrds } from '../../../src/reference/kube-api/types/load-crds.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
 const { listener, token } = createKubeApi({ crds: loadCrds(join(import.meta.dirname, '../../../crds')) });

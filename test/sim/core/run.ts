@@ -1,4 +1,4 @@
-import { mergePatch } from '../../../src/reference/kube-api/patch.ts';
+import { mergePatch } from '../../../src/reference/kube-api/writes/patch.ts';
 import type { Answer } from './server.ts';
 import { Stillness } from './stillness.ts';
 import type { Deed, Manifest, ObjectRef, Story } from './story.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Change } from '../../../src/reference/kube-api/history.ts';
+import type { Change } from '../../../src/reference/kube-api/store/history.ts';
 import { Scheduler } from './scheduler.ts';
 import { Stillness } from './stillness.ts';
 

@@ -1,4 +1,4 @@
-import type { Change } from '../../../src/reference/kube-api/history.ts';
+import type { Change } from '../../../src/reference/kube-api/store/history.ts';
 import type { World } from './world.ts';
 
 /** For these reasons nothing is tried for up to ten minutes, and for the others up to five. */

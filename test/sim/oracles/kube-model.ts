@@ -1,4 +1,4 @@
-import type { Change } from '../../../src/reference/kube-api/history.ts';
+import type { Change } from '../../../src/reference/kube-api/store/history.ts';
 import type { Flight } from '../core/network.ts';
 import { canonical, type Fields, fieldsOf, textOf } from './json.ts';
 import { isKind, type Kind, Resource, type Status, statusOf, type Version, versionOf } from './resource.ts';

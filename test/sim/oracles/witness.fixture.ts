@@ -1,6 +1,6 @@
-import type { Change } from '../../../src/reference/kube-api/history.ts';
 import type { ApiObject } from '../../../src/reference/kube-api/object.ts';
-import { StoredObject } from '../../../src/reference/kube-api/stored-object.ts';
+import type { Change } from '../../../src/reference/kube-api/store/history.ts';
+import { StoredObject } from '../../../src/reference/kube-api/store/stored-object.ts';
 import type { Flight, Service } from '../core/network.ts';
 import { SimProcess } from '../core/process.ts';
 import { Chance } from '../core/random.ts';

@@ -1,4 +1,4 @@
-import type { Change } from '../../../src/reference/kube-api/history.ts';
+import type { Change } from '../../../src/reference/kube-api/store/history.ts';
 import type { Flight } from '../core/network.ts';
 import type { Answer } from '../core/server.ts';
 import type { Story } from '../core/story.ts';

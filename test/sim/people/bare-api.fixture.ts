@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createKubeApi } from '../../../src/reference/kube-api/core.ts';
-import { loadCrds } from '../../../src/reference/kube-api/load-crds.ts';
 import type { ApiObject } from '../../../src/reference/kube-api/object.ts';
-import { mergePatch } from '../../../src/reference/kube-api/patch.ts';
+import { loadCrds } from '../../../src/reference/kube-api/types/load-crds.ts';
+import { mergePatch } from '../../../src/reference/kube-api/writes/patch.ts';
 import { SimProcess } from '../core/process.ts';
 import { Chance } from '../core/random.ts';
 import { Scheduler } from '../core/scheduler.ts';

@@ -1,6 +1,6 @@
-import { ageColumn, nameColumn } from '../columns.ts';
-import type { Behaviour, Column, ResourceType } from '../resource-type.ts';
+import { ageColumn, nameColumn } from '../presentation/columns.ts';
 import type { Structural } from '../schema/structural.ts';
+import type { Behaviour, Column, ResourceType } from '../types/resource-type.ts';
 
 export interface BuiltinSpec {
   readonly group: string;

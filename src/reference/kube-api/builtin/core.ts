@@ -1,9 +1,9 @@
 import { UndecodableError } from '../api-error.ts';
-import { fieldColumn, sizeColumn } from '../columns.ts';
 import { invalidValue, tooLong } from '../field-error.ts';
 import { mapOf, omit, stringsOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import type { ResourceType } from '../resource-type.ts';
+import { fieldColumn, sizeColumn } from '../presentation/columns.ts';
+import type { ResourceType } from '../types/resource-type.ts';
 import { type BuiltinSpec, builtinType } from './builtin-type.ts';
 import { anyObject, boolean, integer, list, listOfMaps, object, objectSchema, string, stringMap } from './schemas.ts';
 

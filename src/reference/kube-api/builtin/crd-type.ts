@@ -1,7 +1,7 @@
-import { nameColumn } from '../columns.ts';
-import { crdErrors } from '../crd-errors.ts';
 import { type JsonMap, listOf, mapOf, omit } from '../json.ts';
 import { type ApiObject, finalizersOf, withMeta } from '../object.ts';
+import { nameColumn } from '../presentation/columns.ts';
+import { crdErrors } from '../types/crd-errors.ts';
 import { builtinType } from './builtin-type.ts';
 import { anyObject, boolean, integer, list, listOfMaps, object, objectSchema, string } from './schemas.ts';
 

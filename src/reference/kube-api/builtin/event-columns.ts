@@ -1,8 +1,8 @@
-import { age } from '../age.ts';
-import { fieldColumn, nameColumn } from '../columns.ts';
 import { mapOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import type { Column } from '../resource-type.ts';
+import { age } from '../presentation/age.ts';
+import { fieldColumn, nameColumn } from '../presentation/columns.ts';
+import type { Column } from '../types/resource-type.ts';
 
 const wide = { priority: 1 };
 

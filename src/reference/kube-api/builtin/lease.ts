@@ -1,7 +1,7 @@
 import { UndecodableError } from '../api-error.ts';
-import { fieldColumn } from '../columns.ts';
 import { type JsonMap, mapOf } from '../json.ts';
 import type { ApiObject } from '../object.ts';
+import { fieldColumn } from '../presentation/columns.ts';
 import { builtinType } from './builtin-type.ts';
 import { integer, microTime, object, objectSchema, string } from './schemas.ts';
 

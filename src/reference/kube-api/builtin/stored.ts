@@ -1,6 +1,6 @@
-import { type MessageField, messageNamed, objectMessages } from '../message-fields.ts';
-import type { ResourceType } from '../resource-type.ts';
 import type { Structural } from '../schema/structural.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+import { type MessageField, messageNamed, objectMessages } from '../writes/message-fields.ts';
 import { type BuiltinSpec, builtinType } from './builtin-type.ts';
 import { anyObject, microTime, objectSchema, time } from './schemas.ts';
 

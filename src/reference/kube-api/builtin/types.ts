@@ -1,4 +1,4 @@
-import type { ResourceType } from '../resource-type.ts';
+import type { ResourceType } from '../types/resource-type.ts';
 import { coreV1 } from './core.ts';
 import { crdType } from './crd-type.ts';
 import { eventTypes } from './events.ts';

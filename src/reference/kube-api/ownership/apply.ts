@@ -1,11 +1,11 @@
 import { parse } from 'yaml';
-import type { Subresource } from '../admission.ts';
 import { ApiError, badRequest, type FieldError, modified } from '../api-error.ts';
-import { checkGvk } from '../decode.ts';
 import { equal, isMap, omit } from '../json.ts';
 import { problemOf, shallow } from '../nesting.ts';
 import { type ApiObject, timestamp, withMeta } from '../object.ts';
-import { apiVersionOf, type ResourceType } from '../resource-type.ts';
+import type { Subresource } from '../objects/admission.ts';
+import { apiVersionOf, type ResourceType } from '../types/resource-type.ts';
+import { checkGvk } from '../writes/decode.ts';
 import { compare, fieldsOf, unionOf } from './compare.ts';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf, union } from './field-set.ts';
 import { ownable, ownableChanges, trackUpdate } from './managed-fields.ts';

@@ -1,7 +1,7 @@
-import type { Subresource } from '../admission.ts';
 import { equal, isMap, type JsonMap, mapOf, omit } from '../json.ts';
 import { type ApiObject, withMeta } from '../object.ts';
-import { apiVersionOf, type ResourceType } from '../resource-type.ts';
+import type { Subresource } from '../objects/admission.ts';
+import { apiVersionOf, type ResourceType } from '../types/resource-type.ts';
 import { withoutAncient } from './ancient.ts';
 import { type Comparison, compare } from './compare.ts';
 import { childOf, emptySet, type FieldSet, isEmpty, node, union } from './field-set.ts';

@@ -1,8 +1,8 @@
 import { ApiError, type FieldError } from '../api-error.ts';
 import type { ApiObject } from '../object.ts';
-import { apiVersionOf, type ResourceType } from '../resource-type.ts';
 import { prune } from '../schema/prune.ts';
 import { validate } from '../schema/validate.ts';
+import { apiVersionOf, type ResourceType } from '../types/resource-type.ts';
 
 /** Throws 500, as the real server does, when a configuration has fields, types or list keys that its schema does not. */
 export function checkTyped(configuration: ApiObject, type: ResourceType): void {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { loadCrds } from '../../../../src/reference/kube-api/load-crds.ts';
 import type { Structural } from '../../../../src/reference/kube-api/schema/structural.ts';
+import { loadCrds } from '../../../../src/reference/kube-api/types/load-crds.ts';
 
 export type Schema = Structural;
 

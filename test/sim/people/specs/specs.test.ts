@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createKubeApi } from '../../../../src/reference/kube-api/core.ts';
-import { loadCrds } from '../../../../src/reference/kube-api/load-crds.ts';
 import type { ApiObject } from '../../../../src/reference/kube-api/object.ts';
+import { loadCrds } from '../../../../src/reference/kube-api/types/load-crds.ts';
 import { Chance } from '../../core/random.ts';
 import { refusedOf } from './refused.ts';
 import { type JsonMap, kinds, schemaOf } from './schemas.ts';

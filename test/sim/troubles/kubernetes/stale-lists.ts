@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { textAs } from '../../../../src/reference/kube-api/resource-type.ts';
 import { parseRoute } from '../../../../src/reference/kube-api/route.ts';
+import { textAs } from '../../../../src/reference/kube-api/types/resource-type.ts';
 import type { Effect, Flight } from '../../core/network.ts';
 import type { Trouble } from '../../core/run.ts';
 import type { World } from '../../core/world.ts';
